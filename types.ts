@@ -194,6 +194,7 @@ export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
+export type { AskedSecrets } from "./src/crypto/requests/secret_requests.ts";
 export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
 export type {
   CryptoDoctorOptions,

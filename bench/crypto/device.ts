@@ -69,6 +69,7 @@ export class BenchDevice implements AsyncDisposable {
       identity: {
         verify: () => Promise.reject(new TypeError()),
         reset: () => Promise.reject(new TypeError()),
+        request: () => Promise.reject(new TypeError()),
         examine: () => Promise.reject(new TypeError()),
       },
       secrets: undefined,

@@ -86,6 +86,10 @@ export function clientEncryption(
         const { resetIdentity } = await import("./trust/reset_identity.ts");
         return await resetIdentity({ identity, api, log, backup: crypto.backup }, using);
       },
+      async request(identity) {
+        const { requestSecrets } = await import("./trust/request_secrets.ts");
+        return await requestSecrets({ identity, api });
+      },
       async examine(identity, using) {
         const { examined } = await import("./trust/doctor.ts");
         return await examined({ identity, api, backup: crypto.backup, session, store, isDurable }, using);

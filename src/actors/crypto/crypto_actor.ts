@@ -87,6 +87,7 @@ const IDENTITY_STEPS = Object.keys(
     signIdentity: true,
     signDevice: true,
     signatureFate: true,
+    requestSecrets: true,
     releaseUpload: true,
   } satisfies Record<IdentityStep, true>,
 ) as IdentityStep[];

@@ -106,7 +106,8 @@ export class EngineCrypto implements CryptoMachine {
       assert: () => this.#refuseConflict(),
     });
     const users = this.#users = new UserTrust(using);
-    this.#verifications = new VerificationHub({ ...using, users, sendToRoom, clock, log });
+    const { requestSecrets } = this;
+    this.#verifications = new VerificationHub({ ...using, users, sendToRoom, requestSecrets, clock, log });
     this.verificationRequests = this.#verifications.incoming;
     this.requestVerification = this.#verifications.request;
   }
@@ -198,6 +199,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#options.secrets ?? {}) =>
     this.#verification.verify(options);
   readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#verification.reset(options);
+  readonly requestSecrets: CryptoMachine["requestSecrets"] = () => this.#verification.request();
   readonly doctor: CryptoMachine["doctor"] = (options = this.#options.secrets) =>
     this.#verification.examine(options ?? {});
   readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
@@ -206,6 +208,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly acknowledgeIdentity: CryptoMachine["acknowledgeIdentity"] = (identity) =>
     this.#users.decide("acknowledgeIdentity", identity);
   readonly verifyUser: CryptoMachine["verifyUser"] = (identity) => this.#users.verify(identity);
+  readonly verifyDevice: CryptoMachine["verifyDevice"] = (device) => this.#users.verifyDevice(device);
   readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
     this.#users.decide("withdrawVerification", identity);
   readonly requestVerification: CryptoMachine["requestVerification"];

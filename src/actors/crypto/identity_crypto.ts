@@ -1,13 +1,17 @@
 /**
  * The identities of users, as a client has them in `client.crypto`.
  *
+ * Over 300 lines because most of it is documentation with examples.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 
 import type { Authentication } from "../../api/account/uia.ts";
 import type { KeyBackupOutcome } from "./key_backup.ts";
+import type { ComparedDevice } from "../../crypto/devices/device.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import type { AskedSecrets } from "../../crypto/requests/secret_requests.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 
 /** What {@linkcode IdentityCrypto.ensureVerified} may use: at most one of the first two. */
@@ -157,6 +161,34 @@ export interface IdentityCrypto {
    */
   resetIdentity(options: ResetIdentityOptions): Promise<VerificationReport>;
   /**
+   * Asks the user's other devices for what this one does not have: the private keys of the own identity,
+   * and the key of the backup. Only devices that the own identity has verified are asked, and may
+   * answer, within 15 minutes; what they send is used if it belongs to the public key that is known.
+   * `ensureVerified()` does it too, if nothing was given that opens the secret storage.
+   *
+   * In the same way this device gives what it has to the user's other devices, once they are
+   * verified, and to nobody else.
+   *
+   * @returns What was asked for, and which devices. Nothing if there is none that may be asked: the own
+   *   identity has to be verified first, by `verifyUser()` or with another device.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const own = await bot.crypto?.getIdentity(userId);
+   * if (own !== undefined && confirm(`Does your other client show ${own.master}?`)) {
+   *   await bot.crypto?.verifyUser(own);
+   *   await bot.crypto?.requestSecrets();
+   * }
+   * ```
+   */
+  requestSecrets(): Promise<AskedSecrets>;
+  /**
    * The identity of a user: the cross-signing keys by which the user vouches for devices, as far as
    * the server shows them, looked up with the devices.
    *
@@ -228,6 +260,29 @@ export interface IdentityCrypto {
    * ```
    */
   verifyUser(identity: ComparedIdentity): Promise<void>;
+  /**
+   * Verifies another device of the own user: signs it with the own self-signing key, so that all who
+   * trust the user trust the device. If it has asked for secrets, it gets them.
+   *
+   * @param device The device, and the key that was compared with what the device itself shows.
+   * @throws {OwnIdentityError} As {@link IdentityCrypto.verifyUser}.
+   * @throws {ValueError} If it is not the own user's, is this one, is not known, or has another key.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken: token, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * for (const device of await bot.crypto?.getDevices(userId) ?? []) {
+   *   if (device.trust === "verified" || !confirm(`Does ${device.deviceId} show ${device.ed25519}?`)) continue;
+   *   await bot.crypto?.verifyDevice(device);
+   * }
+   * ```
+   */
+  verifyDevice(device: ComparedDevice): Promise<void>;
   /**
    * Accepts the present identity of a user who was verified once and is not any more, since it was
    * replaced, or the own one was. Its devices are `cross-signed` from then on, in place of in

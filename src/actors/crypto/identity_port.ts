@@ -8,7 +8,9 @@ import type { Device } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import type { OwnHealth, OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedSeeds, IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
-import type { NewIdentity, NewIdentityInput, OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
+import type { NewIdentityInput, OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { AskedSecrets, WantedSecrets } from "../../crypto/requests/secret_requests.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -62,7 +64,7 @@ export class IdentityPort {
   }
 
   /** Offers private keys: they are kept if they fit what the server shows when it is asked now. */
-  async offer(seeds: IdentitySeeds): Promise<OfferOutcome> {
+  async offer(seeds: Partial<IdentitySeeds>): Promise<OfferOutcome> {
     await this.look();
     return this.#offered(await this.#options.actor.ask("offerIdentity", seeds));
   }
@@ -86,6 +88,14 @@ export class IdentityPort {
   /** A user's devices, as far as they are known. */
   async devices(userId: UserID): Promise<Device[]> {
     return await this.#options.actor.ask("devicesOf", [userId]);
+  }
+
+  /** Asks the own verified devices for the secrets that are not here. */
+  async requestSecrets(wanted: WantedSecrets): Promise<AskedSecrets> {
+    const { actor, requests } = this.#options;
+    const asked = await actor.ask("requestSecrets", wanted);
+    await requests.round("toDevice"); // later, if that fails
+    return asked;
   }
 
   /** Publishes the device's keys, with the signature that they have by now or none. */
@@ -127,6 +137,8 @@ export interface IdentityWork {
   verify(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<VerificationReport>;
   /** Replaces the identity. */
   reset(identity: IdentityPort, options: ResetIdentityOptions): Promise<VerificationReport>;
+  /** Asks other own devices for secrets. */
+  request(identity: IdentityPort): Promise<AskedSecrets>;
   /** Looks whether all is well. */
   examine(identity: IdentityPort, options: CryptoDoctorOptions): Promise<CryptoFinding[]>;
 }
@@ -167,6 +179,11 @@ export class Verification {
   /** Replaces the identity when the calls before have ended. */
   async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
     return await this.#inTurn(() => this.#work.reset(this.#identity, options));
+  }
+
+  /** Asks other own devices for secrets, when the calls before have ended. */
+  async request(): Promise<AskedSecrets> {
+    return await this.#inTurn(() => this.#work.request(this.#identity));
   }
 
   /** Looks whether all is well, when the calls before have ended. */

@@ -6,6 +6,7 @@
 
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { SigningReply } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
 import { unpadded } from "../../crypto/encoding/base64.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
@@ -28,6 +29,17 @@ export interface UserTrustOptions {
   readonly requests: OutgoingRequests;
   /** Says how old what is known of devices may be. */
   readonly following: Following;
+}
+
+/** Something that is to be signed. */
+interface Signing {
+  readonly userId: UserID;
+  /** Its name in the upload. */
+  readonly name: string;
+  /** Its name in errors. */
+  readonly named: string;
+  /** Signs it. */
+  readonly sign: () => Promise<SigningReply>;
 }
 
 /** How often a user's devices are looked up before those that are known are returned. */
@@ -79,9 +91,29 @@ export class UserTrust {
 
   /** Signs a user's identity. */
   async verify({ userId, master }: ComparedIdentity): Promise<void> {
+    const { actor } = this.#options;
+    await this.#sign({
+      userId,
+      name: unpadded(master),
+      named: userId,
+      sign: () => actor.ask("signIdentity", { userId, master }),
+    });
+  }
+
+  /** Signs an own device. */
+  async verifyDevice({ userId, deviceId, ed25519 }: ComparedDevice): Promise<void> {
+    const { actor } = this.#options;
+    await this.#sign({
+      userId,
+      name: deviceId,
+      named: `device ${JSON.stringify(deviceId)}`,
+      sign: () => actor.ask("signDevice", { userId, deviceId, ed25519 }),
+    });
+  }
+
+  async #sign({ userId, name, named, sign }: Signing): Promise<void> {
     const { actor, open, deliver, requests } = this.#options;
     await open();
-    const sign = () => actor.ask("signIdentity", { userId, master });
     const { outcome, recovered } = await sign().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
       await this.getDevices(userId); // it may be known then
@@ -89,7 +121,7 @@ export class UserTrust {
     });
     if (outcome === "no-key") {
       throw new OwnIdentityError(
-        `Cannot verify ${userId}: the private user-signing key of the own identity is not at hand; ` +
+        `Cannot verify ${named}: the private key of the own identity that would sign is not at hand; ` +
           "call ensureVerified() with the recovery key",
         { problem: "no-key" },
       );
@@ -97,11 +129,12 @@ export class UserTrust {
     deliver(recovered);
     await requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
     await requests.round("signaturesUpload");
-    const fate = await actor.ask("signatureFate", { userId, name: unpadded(master) });
+    requests.wake(); // a device that has asked for secrets may get them now
+    const fate = await actor.ask("signatureFate", { userId, name });
     if (fate.state !== "refused") return; // what could not be uploaded is later
     throw new OwnIdentityError(
-      `Cannot publish that ${userId} is verified: the server refuses the signature, with ${fate.reason}; ` +
-        "look up the identity, compare it again and call verifyUser() again",
+      `Cannot publish that ${named} is verified: the server refuses the signature, with ${fate.reason}; ` +
+        "look it up, compare it again and call this again",
       { problem: "refused" },
     );
   }

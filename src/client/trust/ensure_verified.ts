@@ -7,11 +7,13 @@
 import type { EnsureVerifiedOptions, VerificationReport } from "../../actors/crypto/identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
-import { readSeeds, wholeSeeds, wipe } from "./identity_secrets.ts";
+import { assertSigning, readSeeds, wipe } from "./identity_secrets.ts";
 import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
+import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
 /** Finds out what the account has, and goes the shortest way that replaces nothing. */
@@ -28,22 +30,39 @@ export async function ensured(
   parts: CallParts,
   options: EnsureVerifiedOptions,
 ): Promise<VerificationReport> {
-  const { identity, log } = parts;
+  const { identity } = parts;
   unlockOf(options); // what can't be used is refused before anything is asked
   const state = await verified(parts, options, await afterReset(parts, await identity.state()));
   await identity.publishDevice();
   await identity.publishSignature();
   const { shown } = await identity.state();
   const master = shown?.master;
-  if (state === "needs-secret") {
-    log.warn(
-      "This device is not signed by its user's identity, so that others may not trust it: " +
-        "nothing was given that opens the secret storage; give encryption.recoveryKey or passphrase",
-      { master },
-    );
-  }
+  if (state === "needs-secret") await withoutSecret(parts, shown);
   const isAtHand = state === "verified" || state === "bootstrapped";
-  return { state, master, backup: isAtHand ? await backedUp(parts, options) : undefined };
+  const backup = isAtHand ? await backedUp(parts, options) : undefined;
+  if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
+  return { state, master, backup };
+}
+
+/** The devices that were asked for secrets. That none could be is no failure of what was done. */
+async function asked(parts: CallParts): Promise<readonly DeviceID[]> {
+  try {
+    return (await requestSecrets(parts)).devices;
+  } catch (error) {
+    parts.log.warn("Could not ask other own devices for secrets", { error: String(error) });
+    return [];
+  }
+}
+
+/** Asks the user's other devices, which may answer later, if this one can tell which they are. */
+async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"]): Promise<void> {
+  const devices = shown?.verified === true ? await asked(parts) : [];
+  const others = devices.length === 0 ? "" : `; ${devices.length} other devices were asked for the keys`;
+  parts.log.warn(
+    "This device is not signed by its user's identity, so that others may not trust it: " +
+      `nothing was given that opens the secret storage; give encryption.recoveryKey or passphrase${others}`,
+    { master: shown?.master },
+  );
 }
 
 /** Has the backup used, or made. It needs the storage only if it is not in use yet. */
@@ -76,7 +95,8 @@ async function verified(
   state: OwnIdentityState,
 ): Promise<VerificationReport["state"]> {
   const { shown, keys } = state;
-  if (shown?.verified === true && keys?.phase === "published") return "verified";
+  const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
+  if (shown?.verified === true && signs) return "verified";
   const by = unlockOf(options);
   if (shown === undefined) {
     if (by === undefined && options.onRecoveryKey === undefined) return "absent";
@@ -95,7 +115,10 @@ async function verified(
 async function adopted({ identity, held }: CallParts, by: SecretStorageUnlock): Promise<"verified"> {
   const seeds = await readSeeds(await held.open(by), {});
   try {
-    checkOutcome(await identity.offer(wholeSeeds(seeds)));
+    assertSigning(seeds);
+    const outcome = await identity.offer(seeds);
+    if (outcome === "unproven") assertSigning(seeds, ["master"]); // nothing else has proven the identity
+    checkOutcome(outcome);
   } finally {
     wipe(seeds);
   }

@@ -1,6 +1,8 @@
 /**
  * Findings about the encryption of a client, from the facts.
  *
+ * Over 300 lines because most of it is what they say.
+ *
  * @module
  */
 
@@ -103,11 +105,11 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
 
 /** Whether the private keys are at hand; nothing if there is no identity. */
 export function privateKeysFinding({ shown, keys }: OwnIdentityState): CryptoFinding[] {
-  if (keys?.phase === "published") {
+  if (keys?.phase === "published" && keys.missing === undefined) {
     const message = "The private keys of the own identity are at hand, and are those that the server shows.";
     return [{ code: "private-keys-here", level: "ok", message }];
   }
-  if (keys !== undefined) {
+  if (keys?.phase === "created") {
     return [{
       code: "private-keys-unpublished",
       level: "warning",

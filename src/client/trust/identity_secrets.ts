@@ -7,17 +7,11 @@
 
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
-import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
+import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
 import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import type { AccountSecrets } from "../secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
-
-const NAMES: Readonly<Record<keyof IdentitySeeds, string>> = {
-  master: "m.cross_signing.master",
-  selfSigning: "m.cross_signing.self_signing",
-  userSigning: "m.cross_signing.user_signing",
-};
 
 const SEED_BYTES = 32;
 
@@ -33,11 +27,11 @@ export async function readSeeds(
   request: RequestOptions,
 ): Promise<Partial<IdentitySeeds>> {
   const seeds: { -readonly [Name in keyof IdentitySeeds]?: Uint8Array } = {};
-  for (const name of keysOf(NAMES)) {
-    const text = await storage.get(NAMES[name], request);
+  for (const name of keysOf(SEED_SECRETS)) {
+    const text = await storage.get(SEED_SECRETS[name], request);
     if (text === undefined) continue;
     const seed = decodeBase64(text);
-    if (seed?.length !== SEED_BYTES) throw incomplete(`${NAMES[name]} is no private key`);
+    if (seed?.length !== SEED_BYTES) throw incomplete(`${SEED_SECRETS[name]} is no private key`);
     seeds[name] = seed;
   }
   return seeds;
@@ -45,18 +39,22 @@ export async function readSeeds(
 
 /** Whether all private keys are there. */
 export function isWhole(seeds: Partial<IdentitySeeds>): seeds is IdentitySeeds {
-  return keysOf(NAMES).every((name) => seeds[name] !== undefined);
+  return keysOf(SEED_SECRETS).every((name) => seeds[name] !== undefined);
 }
 
 /**
- * Makes sure that all private keys are there.
+ * Makes sure that the private keys are there without which a device can't be signed. The others may
+ * be kept elsewhere.
  *
  * @throws {OwnIdentityError} If one is missing.
  */
-export function wholeSeeds(seeds: Partial<IdentitySeeds>): IdentitySeeds {
-  if (isWhole(seeds)) return seeds;
-  const missing = keysOf(NAMES).filter((name) => seeds[name] === undefined);
-  throw incomplete(`it has no ${missing.map((name) => NAMES[name]).join(", ")}`);
+export function assertSigning(
+  seeds: Partial<IdentitySeeds>,
+  needed: readonly (keyof IdentitySeeds)[] = ["selfSigning"],
+): void {
+  const missing = needed.filter((name) => seeds[name] === undefined);
+  if (missing.length === 0) return;
+  throw incomplete(`it has no ${missing.map((name) => SEED_SECRETS[name]).join(", ")}`);
 }
 
 /** Stores the private keys. */
@@ -65,7 +63,9 @@ export async function writeSeeds(
   seeds: IdentitySeeds,
   request: RequestOptions,
 ): Promise<void> {
-  for (const name of keysOf(NAMES)) await storage.set(NAMES[name], encodeBase64(seeds[name]), request);
+  for (const name of keysOf(SEED_SECRETS)) {
+    await storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), request);
+  }
 }
 
 /**
@@ -74,7 +74,7 @@ export async function writeSeeds(
  * @throws {OwnIdentityError} If there are some: the account had an identity, which the server hides.
  */
 export async function assertNoSeeds(secrets: AccountSecrets, request: RequestOptions): Promise<void> {
-  for (const name of Object.values(NAMES)) {
+  for (const name of Object.values(SEED_SECRETS)) {
     if (ciphertextsOf(name, await secrets.read(name, request)) === undefined) continue;
     throw new OwnIdentityError(
       `Cannot make an identity: the account has ${name} in its secret storage, but the server shows neither ` +

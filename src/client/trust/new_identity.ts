@@ -13,7 +13,7 @@ import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import type { Authentication } from "../../api/account/uia.ts";
 import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { NewIdentity } from "../../crypto/identity/own_identity.ts";
+import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
 import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
 import { secretOperations } from "../secrets/secret_operations.ts";

@@ -19,7 +19,7 @@ export interface VerifyParts {
   /** The own identity. */
   readonly identity: Pick<IdentityPort, keyof IdentityPort>;
   /** The operations. */
-  readonly api: SecretsAPI & Pick<ClientAPI, "uploadCrossSigningKeys">;
+  readonly api: SecretsAPI & Pick<ClientAPI, "uploadCrossSigningKeys" | "getKeyBackupVersion">;
   /** The backup of room keys. */
   readonly backup: Pick<KeyBackupMachine, "ensure">;
   /** Where it says what is missing. */

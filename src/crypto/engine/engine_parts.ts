@@ -22,6 +22,8 @@ import type { Transaction } from "../records/transaction.ts";
 import type { Vault } from "../records/vault.ts";
 import { DueSignatures } from "../requests/due_signatures.ts";
 import { KeyRequests } from "../requests/key_requests.ts";
+import { SecretAnswers } from "../requests/secret_answers.ts";
+import { SecretRequests } from "../requests/secret_requests.ts";
 import { Outbox } from "../requests/outbox.ts";
 import { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import { RoomFreshness } from "../sharing/room_freshness.ts";
@@ -74,6 +76,10 @@ export interface EngineParts {
   readonly undecryptable: UndecryptableEvents;
   /** Requests for keys. */
   readonly keyRequests: KeyRequests;
+  /** Secrets that other own devices are asked for. */
+  readonly secretRequests: SecretRequests;
+  /** Secrets that they ask for. */
+  readonly secretAnswers: SecretAnswers;
   /** The backup of room keys. */
   readonly backup: KeyBackup;
   /** Room keys on their way out of it. */
@@ -108,6 +114,8 @@ export async function engineParts(
   const undecryptable = new UndecryptableEvents({ context, inbound });
   const keyRequests = new KeyRequests({ context, devices, olm, outbox, inbound, outbound });
   const backup = new KeyBackup({ context, ownKeys, ownIdentity, devices, due });
+  const secretRequests = new SecretRequests({ context, devices, ownIdentity, backup, outbox });
+  const secretAnswers = new SecretAnswers({ context, devices, olm, outbox, ownIdentity, backup });
   const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
   const verifications = new Verifications({ context, devices, signing, outbox });
   const loaded = [
@@ -123,6 +131,8 @@ export async function engineParts(
     keyRequests,
     backup,
     verifications,
+    secretRequests,
+    secretAnswers,
   ];
   for (const part of loaded) await part.load(tx);
   devices.track(tx, [context.own.userId]);
@@ -149,6 +159,8 @@ export async function engineParts(
     undecryptable,
     keyRequests,
     verifications,
+    secretRequests,
+    secretAnswers,
     pruner,
   };
 }

@@ -13,11 +13,13 @@ import {
 } from "../identity/user_identity.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ComparedSeeds, IdentitySeeds } from "../identity/identity_seeds.ts";
-import type { KnownIdentity, NewIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
+import type { KnownIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
+import type { NewIdentity } from "../identity/new_identity.ts";
 import type { SigningOutcome } from "../identity/identity_signing.ts";
 import type { ComparedDevice } from "../devices/device.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { SignatureFate, SignedName } from "../requests/due_signatures.ts";
+import type { AskedSecrets, WantedSecrets } from "../requests/secret_requests.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { OwnIdentity, RecoveredEvent, TrustInput } from "./engine_protocol.ts";
@@ -74,8 +76,9 @@ export class IdentitySteps {
 
   /** Sets what the application says of a device. A blacklisted one gets no more keys. */
   async setDeviceTrust({ trust, ...device }: TrustInput): Promise<RecoveredEvent[]> {
-    return await this.#run(async (tx, { devices, outbound, undecryptable }) => {
+    return await this.#run(async (tx, { devices, outbound, undecryptable, secretAnswers }) => {
       await devices.setTrust(tx, device, trust);
+      if (trust === "verified") await secretAnswers.retry(tx); // it may have asked
       if (trust === "blacklisted") await outbound.devicesChanged(tx, { removed: [device] });
       return await undecryptable.retry(tx, "all");
     });
@@ -150,7 +153,7 @@ export class IdentitySteps {
    * Offers private keys of the own identity. Those that fit what the server has shown since it was
    * asked are kept, and prove that identity; others change nothing.
    */
-  async offerIdentity(seeds: IdentitySeeds): Promise<OfferReply> {
+  async offerIdentity(seeds: Partial<IdentitySeeds>): Promise<OfferReply> {
     return await this.#run((tx, parts) => offered(tx, parts, parts.ownIdentity.offer(tx, seeds)));
   }
 
@@ -179,6 +182,11 @@ export class IdentitySteps {
     return await this.#run((tx, parts) => signed(tx, parts, parts.signing.signDevice(tx, compared)));
   }
 
+  /** Asks the own verified devices for the secrets that are not here. */
+  async requestSecrets(wanted: WantedSecrets): Promise<AskedSecrets> {
+    return await this.#run((tx, { secretRequests }) => secretRequests.want(tx, wanted));
+  }
+
   /** Whether the server has a signature that was made. */
   async signatureFate(name: SignedName): Promise<SignatureFate> {
     return await this.#run((_tx, { signatures }) => Promise.resolve(signatures.fateOf(name)));
@@ -204,9 +212,10 @@ async function offered(
 
 async function signed(
   tx: Transaction,
-  { undecryptable }: EngineParts,
+  { undecryptable, secretAnswers }: EngineParts,
   signing: Promise<SigningOutcome>,
 ): Promise<SigningReply> {
   const outcome = await signing;
+  if (outcome === "signed") await secretAnswers.retry(tx); // a device that has asked may be verified now
   return { outcome, recovered: outcome === "signed" ? await undecryptable.retry(tx, "all") : [] };
 }

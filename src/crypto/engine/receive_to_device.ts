@@ -55,7 +55,7 @@ export async function receiveToDevice(
   parts: EngineParts,
   event: ToDeviceEvent,
 ): Promise<TakenMessage> {
-  const { olm, inbound, keyRequests, context: { log } } = parts;
+  const { olm, inbound, keyRequests, secretAnswers, context: { log } } = parts;
   switch (classifyToDevice(event)) {
     case "encrypted": {
       const decryption = await olm.decrypt(tx, event);
@@ -72,6 +72,7 @@ export async function receiveToDevice(
       return {};
     case "clear":
       if (event.type === "m.room_key_request") await keyRequests.receive(tx, event);
+      if (event.type === "m.secret.request") await secretAnswers.receive(tx, event);
       if (event.type === "m.room_key.withheld" || event.type === "org.matrix.room_key.withheld") {
         await inbound.receiveWithheld(tx, event);
       }
@@ -87,7 +88,7 @@ interface Decrypted {
 
 async function receiveDecrypted(
   tx: Transaction,
-  { inbound, keyRequests, context: { log, policy } }: EngineParts,
+  { inbound, keyRequests, secretRequests, context: { log, policy } }: EngineParts,
   { event, decryption }: Decrypted,
 ): Promise<TakenMessage> {
   const { payload: { type, content }, senderKey, senderEd25519, device } = decryption;
@@ -104,6 +105,9 @@ async function receiveDecrypted(
     }
     case "m.forwarded_room_key":
       return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
+    case "m.secret.send":
+      await secretRequests.receive(tx, { sender, device, content });
+      return {};
     default: {
       // Secrets and key bundles that were not requested must not reach handlers.
       if (ENCRYPTED_ONLY.has(type)) return {};

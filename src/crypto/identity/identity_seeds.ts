@@ -16,6 +16,25 @@ export interface IdentitySeeds {
   readonly userSigning: Uint8Array;
 }
 
+/** Their names. */
+export const SEED_NAMES: readonly (keyof IdentitySeeds)[] = ["master", "selfSigning", "userSigning"];
+
+/** The names of the secrets that hold them, in secret storage and between devices. */
+export const SEED_SECRETS: Readonly<Record<keyof IdentitySeeds, string>> = {
+  master: "m.cross_signing.master",
+  selfSigning: "m.cross_signing.self_signing",
+  userSigning: "m.cross_signing.user_signing",
+};
+
+const BY_STORED_NAME: ReadonlyMap<string, keyof IdentitySeeds> = new Map(
+  SEED_NAMES.map((name) => [SEED_SECRETS[name], name]),
+);
+
+/** Which private key is held under a name; undefined: none. */
+export function seedNameOf(storedName: string): keyof IdentitySeeds | undefined {
+  return BY_STORED_NAME.get(storedName);
+}
+
 /** The public keys, in unpadded base64. */
 export type PublicIdentity = Readonly<Record<keyof IdentitySeeds, string>>;
 
@@ -48,8 +67,9 @@ export function newSeeds(): IdentitySeeds {
 }
 
 /** Copies, since each holder wipes its own. */
-export function copiedSeeds({ master, selfSigning, userSigning }: IdentitySeeds): IdentitySeeds {
-  return { master: master.slice(), selfSigning: selfSigning.slice(), userSigning: userSigning.slice() };
+export function copiedSeeds<Seeds extends Partial<IdentitySeeds>>(seeds: Seeds): Seeds {
+  const copies = Object.entries(seeds).map(([name, seed]) => [name, seed?.slice()]);
+  return Object.fromEntries(copies.filter(([, seed]) => seed !== undefined)) as Seeds; // of each that is there
 }
 
 /** The public keys. */

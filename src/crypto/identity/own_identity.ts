@@ -1,19 +1,18 @@
 /**
  * The private keys of the own identity: where they are kept, and what they sign.
  *
+ * Over 300 lines because all that reads or writes their record is here.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 
-import type { Ed25519SecretKey } from "@greenroom/vodozemac-wasm";
 import type { OwnAccount } from "../account/own_account.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { CrossSigningKey } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { KeyUsage } from "./cross_signing_key.ts";
 import {
   type ComparedSeeds,
   comparedSeeds,
@@ -22,7 +21,9 @@ import {
   newSeeds,
   type PublicIdentity,
   publicIdentity,
+  SEED_NAMES,
 } from "./identity_seeds.ts";
+import { describedIdentity, type NewIdentity } from "./new_identity.ts";
 import { provenIdentity, type StoredIdentity } from "./user_identity.ts";
 
 /** What is known of the own private keys, without them. */
@@ -31,15 +32,22 @@ export interface KnownIdentity extends PublicIdentity {
   readonly phase: "created" | "published";
   /** Whether it is to replace an identity that is published. */
   readonly replaces?: true;
+  /** The private keys that are not at hand; absent: all are. */
+  readonly missing?: readonly (keyof IdentitySeeds)[];
+}
+
+/** Private keys with the public ones of their identity. */
+interface HeldKeys extends PublicIdentity {
+  /** Those that are at hand: all, of one that was made here. */
+  readonly seeds: Partial<IdentitySeeds>;
 }
 
 /** The record of the private keys. */
-interface IdentityRecord extends KnownIdentity {
-  readonly seeds: IdentitySeeds;
+interface IdentityRecord extends HeldKeys, Pick<KnownIdentity, "phase" | "replaces"> {
   /** The recovery key that is being handed out, until the identity is published. */
   readonly recoveryKey?: string;
   /** The private keys of the identity that is replaced, if they were at hand. */
-  readonly previous?: IdentitySeeds;
+  readonly previous?: HeldKeys;
 }
 
 /** What a new identity may be made with. */
@@ -52,29 +60,17 @@ export interface NewIdentityInput {
   readonly replaces?: true;
 }
 
-/** A new identity: what is to be stored and what to be published. */
-export interface NewIdentity {
-  /** Copies of the private keys; wipe them after use. */
-  readonly seeds: IdentitySeeds;
-  /** The recovery key that was given with the first call. */
-  readonly recoveryKey?: string;
-  /** The public keys to upload, the same bytes each time. */
-  readonly masterKey: CrossSigningKey;
-  /** The same. */
-  readonly selfSigningKey: CrossSigningKey;
-  /** The same. */
-  readonly userSigningKey: CrossSigningKey;
-}
-
 /**
  * What has become of private keys that were offered:
  *
  * - `adopted`: they are those of the identity that the server shows: it is proven, and they are kept;
  * - `mismatch`: the server shows another one;
+ * - `unproven`: they are those of the identity that it shows, but the master key is not among them,
+ *   and nothing has proven before that the identity is the user's;
  * - `absent`: it shows none;
  * - `unasked`: it has to be asked first.
  */
-export type OfferOutcome = "adopted" | "mismatch" | "absent" | "unasked";
+export type OfferOutcome = "adopted" | "mismatch" | "unproven" | "absent" | "unasked";
 
 /** The parts that it needs. */
 export interface OwnIdentityOptions {
@@ -85,12 +81,6 @@ export interface OwnIdentityOptions {
   /** What the server shows of users. */
   readonly devices: Pick<DeviceLists, "changeIdentity" | "isBehind">;
 }
-
-const USAGES: Readonly<Record<keyof IdentitySeeds, KeyUsage>> = {
-  master: "master",
-  selfSigning: "self_signing",
-  userSigning: "user_signing",
-};
 
 /** Neither in the cache nor in memory after a step: what is not there can't leak. */
 const RECORD: RecordKey<IdentityRecord> = { ...recordKey("own_identity"), held: true, passing: true };
@@ -124,19 +114,33 @@ export class OwnIdentity {
   /**
    * Offers private keys: from the secret storage, or those of {@link create} once they are published.
    * They are compared with what the server has shown since it was asked last; those that are not of
-   * the own identity change nothing.
+   * the own identity change nothing. Those that are at hand already stay.
    */
-  async offer(tx: Transaction, seeds: IdentitySeeds): Promise<OfferOutcome> {
+  async offer(tx: Transaction, seeds: Partial<IdentitySeeds>): Promise<OfferOutcome> {
+    const { context: { own: { userId } }, devices } = this.#options;
+    return devices.isBehind(userId) ? "unasked" : await this.receive(tx, seeds);
+  }
+
+  /**
+   * The same for private keys that another verified device has sent: the identity was accepted before,
+   * so that it is enough that they are those of it.
+   */
+  async receive(tx: Transaction, seeds: Partial<IdentitySeeds>): Promise<OfferOutcome> {
     const { context: { own, vodozemac }, devices } = this.#options;
-    if (devices.isBehind(own.userId)) return "unasked";
-    const keys = publicIdentity(vodozemac, seeds);
+    const before = await tx.get(RECORD);
     let outcome: OfferOutcome = "absent";
+    let keys: PublicIdentity | undefined;
     await devices.changeIdentity(tx, own.userId, (shown) => {
       if (shown === undefined) return shown;
-      outcome = isSame(shown, keys) ? "adopted" : "mismatch";
-      return outcome === "adopted" ? provenIdentity(shown) : shown;
+      keys = publicKeysOf(shown);
+      outcome = outcomeOf(comparedSeeds(vodozemac, seeds, shown), shown);
+      return outcome === "adopted" && seeds.master !== undefined ? provenIdentity(shown) : shown;
     });
-    if (outcome as OfferOutcome === "adopted") this.#keep(tx, { ...keys, phase: "published", seeds });
+    if (outcome as OfferOutcome !== "adopted" || keys === undefined) return outcome;
+    const held = before?.phase === "published" && before.master === (keys as PublicIdentity).master
+      ? before.seeds
+      : {};
+    this.#keep(tx, { ...keys as PublicIdentity, phase: "published", seeds: { ...held, ...seeds } });
     return outcome;
   }
 
@@ -162,27 +166,26 @@ export class OwnIdentity {
     const { context: { vodozemac } } = this.#options;
     const before = await tx.get(RECORD);
     const pending = before?.phase === "created" ? before : undefined;
-    const kept = { ...pending?.seeds ?? newSeeds(), ...seeds };
-    const record: IdentityRecord = {
+    const kept: IdentitySeeds = { ...newSeeds(), ...pending?.seeds, ...seeds };
+    const record = {
       ...publicIdentity(vodozemac, kept),
-      phase: "created",
+      phase: "created" as const,
       seeds: kept,
       recoveryKey: recoveryKey ?? pending?.recoveryKey,
       replaces: replaces ?? pending?.replaces,
-      previous: pending?.previous ?? (before?.phase === "published" ? before.seeds : undefined),
+      previous: pending?.previous ?? (before?.phase === "published" ? heldOf(before) : undefined),
     };
     this.#keep(tx, record);
-    return this.#described(record);
+    const { account, context } = this.#options;
+    return describedIdentity(record, { vodozemac, account, userId: context.own.userId });
   }
 
   /** Gives up a new identity that was not published: the one before it counts again. */
   async abandon(tx: Transaction): Promise<void> {
-    const { context: { vodozemac } } = this.#options;
     const record = await tx.get(RECORD);
     if (record?.phase !== "created") return;
     if (record.previous === undefined) return this.#drop(tx);
-    const seeds = record.previous;
-    this.#keep(tx, { ...publicIdentity(vodozemac, seeds), phase: "published", seeds });
+    this.#keep(tx, { ...record.previous, phase: "published" });
   }
 
   /**
@@ -206,7 +209,9 @@ export class OwnIdentity {
   /** Whether the server shows the own device with the signature of the private keys at hand. */
   isShown({ signatures }: JsonObject): boolean {
     const { context: { own: { userId } }, account } = this.#options;
-    const name = `ed25519:${this.#known?.selfSigning}`;
+    const { selfSigning, missing } = this.#known ?? {};
+    if (missing?.includes("selfSigning")) return true; // there is none to show
+    const name = `ed25519:${selfSigning}`;
     const shown = signatures as Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
     return shown?.[userId]?.[name] === account.deviceKeys.signatures[userId]?.[name];
   }
@@ -222,14 +227,20 @@ export class OwnIdentity {
     object: JsonObject,
   ): Promise<JsonObject | undefined> {
     const { own: { userId }, vodozemac } = this.#options.context;
-    const record = await tx.get(RECORD);
-    if (record === undefined) return undefined;
-    using key = vodozemac.keys.importEd25519(record.seeds[name]);
+    const seed = (await tx.get(RECORD))?.seeds[name];
+    if (seed === undefined) return undefined;
+    using key = vodozemac.keys.importEd25519(seed);
     return withSignature(object, {
       userId,
       keyId: `ed25519:${key.publicKey}`,
       signature: key.sign(signableJson(object)),
     });
+  }
+
+  /** A private key of the published identity, for another own device; the caller wipes it. */
+  async seedOf(tx: Transaction, name: keyof IdentitySeeds): Promise<Uint8Array | undefined> {
+    const record = await tx.get(RECORD);
+    return record?.phase === "published" ? record.seeds[name]?.slice() : undefined;
   }
 
   #drop(tx: Transaction): void {
@@ -250,46 +261,44 @@ export class OwnIdentity {
   #keep(tx: Transaction, record: IdentityRecord): void {
     const { context: { vodozemac }, account } = this.#options;
     tx.set(RECORD, { ...record, seeds: copiedSeeds(record.seeds) }); // the caller wipes its own
-    using key = vodozemac.keys.importEd25519(record.seeds.selfSigning);
+    const { selfSigning } = record.seeds;
+    using key = selfSigning && vodozemac.keys.importEd25519(selfSigning);
     account.crossSign(tx, key);
     tx.onCommit(() => this.#known = withoutSecrets(record));
   }
-
-  #described({ seeds, recoveryKey, ...keys }: IdentityRecord): NewIdentity {
-    const { context: { vodozemac }, account } = this.#options;
-    using master = vodozemac.keys.importEd25519(seeds.master);
-    return {
-      seeds: copiedSeeds(seeds),
-      recoveryKey,
-      masterKey: account.sign(this.#object("master", keys)) as unknown as CrossSigningKey, // with a signature
-      selfSigningKey: this.#signed("selfSigning", keys, master),
-      userSigningKey: this.#signed("userSigning", keys, master),
-    };
-  }
-
-  #signed(name: keyof IdentitySeeds, keys: PublicIdentity, master: Ed25519SecretKey): CrossSigningKey {
-    const { userId } = this.#options.context.own;
-    const object = this.#object(name, keys);
-    const signature = master.sign(signableJson(object));
-    return withSignature(object, {
-      userId,
-      keyId: `ed25519:${master.publicKey}`,
-      signature,
-    }) as unknown as CrossSigningKey; // with a signature
-  }
-
-  #object(name: keyof IdentitySeeds, { [name]: key }: PublicIdentity): JsonObject {
-    const { userId } = this.#options.context.own;
-    return { user_id: userId, usage: [USAGES[name]], keys: { [`ed25519:${key}`]: key } };
-  }
 }
 
-function isSame({ master, selfSigning, userSigning }: StoredIdentity, keys: PublicIdentity): boolean {
-  return master === keys.master && selfSigning === keys.selfSigning && userSigning === keys.userSigning;
+function publicKeysOf({ master, selfSigning = "", userSigning = "" }: StoredIdentity): PublicIdentity {
+  return { master, selfSigning, userSigning };
+}
+
+/** What becomes of private keys, each of which fits the identity that is shown, or not. */
+function outcomeOf(compared: ComparedSeeds, { master, pinned, proven }: StoredIdentity): OfferOutcome {
+  const all = Object.values(compared);
+  if (all.includes("differs")) return "mismatch";
+  const isAccepted = pinned === master || proven === true;
+  return compared.master === "fits" || (isAccepted && all.includes("fits")) ? "adopted" : "unproven";
+}
+
+function isSame(shown: StoredIdentity, known: PublicIdentity): boolean {
+  const { master, selfSigning, userSigning } = publicKeysOf(shown);
+  return master === known.master && selfSigning === known.selfSigning && userSigning === known.userSigning;
+}
+
+function heldOf({ master, selfSigning, userSigning, seeds }: HeldKeys): HeldKeys {
+  return { master, selfSigning, userSigning, seeds };
 }
 
 function withoutSecrets(record: IdentityRecord | undefined): KnownIdentity | undefined {
   if (record === undefined) return undefined;
-  const { master, selfSigning, userSigning, phase, replaces } = record;
-  return { master, selfSigning, userSigning, phase, ...(replaces && { replaces }) };
+  const { master, selfSigning, userSigning, phase, replaces, seeds } = record;
+  const missing = SEED_NAMES.filter((name) => seeds[name] === undefined);
+  return {
+    master,
+    selfSigning,
+    userSigning,
+    phase,
+    ...(replaces && { replaces }),
+    ...(missing.length > 0 && { missing }),
+  };
 }

@@ -114,6 +114,7 @@ export class EngineRequests {
       case "keysClaim":
         await this.#parts.olm.receiveClaim(tx, request.claim, response);
         await this.#parts.keyRequests.retryAnswers(tx); // devices that requested keys may be reachable now
+        await this.#parts.secretAnswers.retry(tx);
         return NOTHING;
       case "outbox":
         this.#parts.outbox.remove(tx, request.entry.id);
@@ -278,9 +279,13 @@ export class EngineRequests {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, ownIdentity, outbound, undecryptable, context: { log, own } } = this.#parts;
+    const { devices, ownIdentity, secretAnswers, outbound, undecryptable, context } = this.#parts;
+    const { log, own } = context;
     const changes = await devices.receiveQuery(tx, query, response);
-    if (changes.changed.includes(own.userId)) await ownIdentity.compare(tx);
+    if (changes.changed.includes(own.userId)) {
+      await ownIdentity.compare(tx);
+      await secretAnswers.retry(tx); // a device may be signed now
+    }
     const { alarms, more } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);

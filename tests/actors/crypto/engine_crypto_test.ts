@@ -62,7 +62,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
-    identity: { verify: unused, reset: unused, examine: unused },
+    identity: { verify: unused, reset: unused, examine: unused, request: unused },
     secrets: undefined,
     clock,
     log: recordingLogger(),

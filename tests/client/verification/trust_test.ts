@@ -72,3 +72,20 @@ Deno.test("Without the own private keys the other user's device is trusted here,
   const names = Object.keys(master_keys?.[BOB]?.signatures ?? {});
   assert(!names.includes(ALICE));
 });
+
+Deno.test("S47 A new own device that is verified by the one with the keys gets them, signs itself, and uses the backup", async () => {
+  await using here = clientStage();
+  const first = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
+  const second = await synced(here, "alice", { deviceId: "SECOND" });
+  await verify(here, second, first);
+  let report = await second.crypto?.ensureVerified();
+  for (let round = 0; round < 20 && report?.backup !== "on"; round++) {
+    await here.settle();
+    await here.clock.tick(1_000);
+    report = await second.crypto?.ensureVerified();
+  }
+  assertEquals([report?.state, report?.backup], ["verified", "on"]);
+  const findings = await second.crypto?.doctor() ?? [];
+  const codes = findings.map(({ code }) => code);
+  assert(codes.includes("device-signed") && codes.includes("private-keys-here"), codes.join());
+});

@@ -41,6 +41,8 @@ export interface VerificationHubOptions {
   readonly requests: OutgoingRequests;
   /** Sends an event to a room. */
   readonly sendToRoom: RoomSender;
+  /** Asks other own devices for secrets: one of them was verified. */
+  readonly requestSecrets: () => Promise<unknown>;
   /** Delivers events that can be read now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => void;
   /** The wall clock. */
@@ -189,6 +191,7 @@ export class VerificationHub {
       known?.update(state);
       this.#live.set(id, live);
       if (live.isOver) this.#live.delete(id);
+      if (live.phase === "done") this.#background(this.#askFor(live));
       if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
       if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
       if (needs === "completion") {
@@ -202,6 +205,13 @@ export class VerificationHub {
       this.#watch();
     }
     return reply;
+  }
+
+  /** A device that was verified by another of its user gets what that one has. */
+  async #askFor({ userId }: LiveVerification): Promise<void> {
+    const { actor, requestSecrets } = this.#options;
+    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    if (own === userId) await requestSecrets();
   }
 
   /** Sends to a room, one message after the other. */

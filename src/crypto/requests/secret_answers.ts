@@ -1,0 +1,173 @@
+/**
+ * Secrets that other own devices ask for.
+ *
+ * They go to own devices that are verified, and to nobody else: who has them can sign in the user's
+ * name, or read the backup. A device that is not verified yet may be within minutes, and gets them
+ * then.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sharing | Sharing secrets}
+ * @module
+ */
+
+import { elapsed } from "../../base/clock.ts";
+import { BACKUP_SECRET, backupSecret } from "../backup/backup_key.ts";
+import type { KeyBackup } from "../backup/key_backup.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import { encodeBase64 } from "../encoding/base64.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
+import type { OwnIdentity } from "../identity/own_identity.ts";
+import type { OlmChannels } from "../olm/olm_channels.ts";
+import type { OlmClaims } from "../olm/olm_claims.ts";
+import { FairIndex } from "../records/fair_index.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { isOpaqueId } from "../../types/identifiers.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { Outbox } from "./outbox.ts";
+import { RateLimit } from "./rate_limit.ts";
+
+/** The parts that it needs. */
+export interface SecretAnswersOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own devices. */
+  readonly devices: Pick<DeviceLists, "device">;
+  /** Olm. */
+  readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
+  /** What is on its way to the server. */
+  readonly outbox: Pick<Outbox, "add">;
+  /** The private keys. */
+  readonly ownIdentity: Pick<OwnIdentity, "seedOf">;
+  /** The key of the backup. */
+  readonly backup: Pick<KeyBackup, "used">;
+}
+
+/** A request that waits for the device to be verified, or for an Olm session with it. */
+interface PendingSecret {
+  readonly deviceId: DeviceID;
+  readonly requestId: string;
+  readonly name: string;
+  /** When it came, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+const KIND = "secret_answer";
+
+/** How many requests wait, of all devices; the oldest of the device with the most is dropped. */
+const MAX_PENDING = 40;
+/** How long they wait, in milliseconds: as long as one asks after it was verified. */
+const PENDING_TIME = 15 * 60_000;
+/** How often a device is answered an hour, and all together. */
+const MAX_PER_DEVICE = 20, MAX_IN_ALL = 100, PERIOD_MS = 3_600_000;
+
+/** Answers requests for secrets. */
+export class SecretAnswers {
+  readonly #options: SecretAnswersOptions;
+  readonly #pending = new FairIndex<PendingSecret>(MAX_PENDING);
+  readonly #perDevice: RateLimit;
+  readonly #inAll: RateLimit;
+
+  /** @param options The parts that it needs. */
+  constructor(options: SecretAnswersOptions) {
+    this.#options = options;
+    const { clock } = options.context;
+    this.#perDevice = new RateLimit(clock, { times: MAX_PER_DEVICE, periodMs: PERIOD_MS });
+    this.#inAll = new RateLimit(clock, { times: MAX_IN_ALL, periodMs: PERIOD_MS });
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#pending.clear();
+    for (const [, pending] of await tx.list<PendingSecret>(KIND)) {
+      this.#pending.load(pending.deviceId, pending.requestId, pending);
+    }
+  }
+
+  /** Receives an `m.secret.request`, which comes in clear: only the answer is a secret. */
+  async receive(tx: Transaction, { sender, content }: ToDeviceEvent): Promise<void> {
+    const { own, clock } = this.#options.context;
+    const { action, requesting_device_id: deviceId, request_id: requestId, name } = content;
+    if (sender !== own.userId || deviceId === own.deviceId) return;
+    if (!isOpaqueId(deviceId) || !isOpaqueId(requestId)) return;
+    if (action === "request_cancellation") return this.#forget(tx, { deviceId, requestId });
+    if (action !== "request" || typeof name !== "string" || !NAMES.has(name)) return;
+    await this.#answer(tx, { deviceId, requestId, name, since: clock.now() });
+  }
+
+  /** Answers the requests that had to wait: their devices may be verified now, or reachable. */
+  async retry(tx: Transaction): Promise<void> {
+    for (const pending of [...this.#pending.values()]) {
+      this.#forget(tx, pending);
+      await this.#answer(tx, pending);
+    }
+  }
+
+  async #answer(tx: Transaction, asked: PendingSecret): Promise<void> {
+    const { context: { own, log, clock }, devices, olm } = this.#options;
+    const { deviceId, name, requestId } = asked;
+    if (elapsed(clock.now(), asked.since) > PENDING_TIME) return;
+    const device = await devices.device(tx, own.userId, deviceId);
+    if (device?.trust === "blacklisted" || device?.dehydrated) return;
+    if (device?.trust !== "verified") {
+      log.debug("A device that is not verified asks for a secret", { deviceId, name });
+      return this.#wait(tx, asked);
+    }
+    const secret = await this.#secret(tx, name);
+    if (secret === undefined) return;
+    const encrypted = await olm.encrypt(tx, device, "m.secret.send", { request_id: requestId, secret });
+    if (encrypted === undefined) {
+      this.#wait(tx, asked);
+      return await olm.claims.want(tx, [device]);
+    }
+    if (!this.#perDevice.take(deviceId) || !this.#inAll.take("")) {
+      return log.warn("A device asks for too many secrets", { deviceId });
+    }
+    log.info("Sent a secret to another own device that is verified", { deviceId, name });
+    this.#send(tx, deviceId, encrypted);
+  }
+
+  async #secret(tx: Transaction, name: string): Promise<string | undefined> {
+    const { ownIdentity, backup: { used } } = this.#options;
+    const seedName = seedNameOf(name);
+    if (seedName === undefined) {
+      const { privateKey, phase } = used ?? {};
+      return privateKey !== undefined && phase === "on" ? backupSecret(privateKey) : undefined;
+    }
+    const seed = await ownIdentity.seedOf(tx, seedName);
+    const secret = seed && encodeBase64(seed);
+    seed?.fill(0);
+    return secret;
+  }
+
+  #send(tx: Transaction, deviceId: DeviceID, content: JsonObject): void {
+    const { context: { own, uniqueId, clock }, outbox } = this.#options;
+    const messages = { [own.userId]: { [deviceId]: content } };
+    outbox.add(tx, { kind: "toDevice", eventType: "m.room.encrypted", messages }, {
+      txnId: uniqueId(),
+      now: clock.now(),
+    });
+  }
+
+  #wait(tx: Transaction, asked: PendingSecret): void {
+    tx.set(pendingKey(asked), asked);
+    const gone = this.#pending.set(tx, [asked.deviceId, asked.requestId, asked]);
+    for (const [, , pending] of gone) tx.delete(pendingKey(pending));
+  }
+
+  #forget(tx: Transaction, { deviceId, requestId }: Pick<PendingSecret, "deviceId" | "requestId">): void {
+    if (this.#pending.get(deviceId, requestId) === undefined) return;
+    this.#pending.delete(tx, deviceId, requestId);
+    tx.delete(pendingKey({ deviceId, requestId }));
+  }
+}
+
+/** What is given: nothing else is kept here. */
+const NAMES: ReadonlySet<string> = new Set([...Object.values(SEED_SECRETS), BACKUP_SECRET]);
+
+function pendingKey(
+  { deviceId, requestId }: Pick<PendingSecret, "deviceId" | "requestId">,
+): RecordKey<PendingSecret> {
+  return recordKey(KIND, deviceId, requestId);
+}

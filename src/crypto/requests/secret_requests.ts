@@ -1,0 +1,212 @@
+/**
+ * Secrets that other own devices are asked for: the private keys of the own identity, and the key of
+ * the backup.
+ *
+ * Only own devices that are verified are asked, and only those that were asked may answer, for a
+ * while; what they send counts if it belongs to the public key that is known.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#sharing | Sharing secrets}
+ * @module
+ */
+
+import { elapsed } from "../../base/clock.ts";
+import { BACKUP_SECRET } from "../backup/backup_key.ts";
+import type { ShownVersion } from "../backup/backup_protocol.ts";
+import type { KeyBackup } from "../backup/key_backup.ts";
+import type { Device } from "../devices/device.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import { decodeBase64 } from "../encoding/base64.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { type IdentitySeeds, SEED_NAMES, SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
+import type { OwnIdentity } from "../identity/own_identity.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** The parts that it needs. */
+export interface SecretRequestsOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own devices. */
+  readonly devices: Pick<DeviceLists, "devicesOf">;
+  /** Takes private keys of the own identity. */
+  readonly ownIdentity: Pick<OwnIdentity, "known" | "receive">;
+  /** Takes the key of the backup. */
+  readonly backup: Pick<KeyBackup, "used" | "adopt">;
+  /** What is on its way to the server. */
+  readonly outbox: Pick<Outbox, "add">;
+}
+
+/** An `m.secret.send` that came encrypted with Olm. */
+export interface SentSecret {
+  /** The sender. */
+  readonly sender: UserID;
+  /** The device that sent it, if it is known. */
+  readonly device: Device | undefined;
+  /** The content. */
+  readonly content: JsonObject;
+}
+
+/** What is asked for. */
+export interface WantedSecrets {
+  /** The version of the backup that the server shows; absent: its key is not asked for. */
+  readonly backup?: ShownVersion;
+}
+
+/** What was asked for, and whom. */
+export interface AskedSecrets {
+  /** The names of the secrets. */
+  readonly names: readonly string[];
+  /** The devices. */
+  readonly devices: readonly DeviceID[];
+}
+
+/** A secret that was asked for. */
+interface SecretRequest {
+  readonly name: string;
+  readonly requestId: string;
+  /** The devices that were asked: only they may answer. */
+  readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
+  /** When, in milliseconds since the epoch. */
+  readonly askedAt: number;
+  /** The version of the backup, if it is its key. */
+  readonly backup?: ShownVersion;
+}
+
+const KIND = "secret_request";
+
+/** How long an answer is awaited, in milliseconds: the user has just verified, or started, the device. */
+export const ANSWER_TIME = 15 * 60_000;
+
+/** No more devices are asked. */
+const MAX_DEVICES = 50;
+
+const SEED_BYTES = 32;
+/** Longer texts than a key has, with its padding, are not decoded. */
+const MAX_SECRET = 44;
+
+/** Requests secrets. */
+export class SecretRequests {
+  readonly #options: SecretRequestsOptions;
+  readonly #requests = new Map<string, SecretRequest>();
+
+  /** @param options The parts that it needs. */
+  constructor(options: SecretRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    this.#requests.clear();
+    for (const [, request] of await tx.list<SecretRequest>(KIND)) this.#requests.set(request.name, request);
+  }
+
+  /** Asks the own verified devices for the secrets that are not here; those asked before count no more. */
+  async want(tx: Transaction, { backup }: WantedSecrets = {}): Promise<AskedSecrets> {
+    const { context: { own: { userId }, uniqueId, clock }, devices } = this.#options;
+    const all = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
+    const asked = all.filter(mayAnswer).slice(0, MAX_DEVICES);
+    const names = this.#missing(backup);
+    if (asked.length === 0 || names.length === 0) return { names: [], devices: [] };
+    for (const name of names) {
+      this.#forget(tx, name);
+      const request: SecretRequest = {
+        name,
+        requestId: uniqueId(),
+        devices: asked.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 })),
+        askedAt: clock.now(),
+        ...(seedNameOf(name) === undefined && { backup }),
+      };
+      tx.set(requestKey(name), request);
+      this.#change(tx, name, request);
+      this.#send(tx, request, { action: "request", name });
+    }
+    return { names, devices: asked.map(({ deviceId }) => deviceId) };
+  }
+
+  /** Receives a secret, and cancels the request at the other devices. */
+  async receive(tx: Transaction, { sender, device, content }: SentSecret): Promise<void> {
+    const { context: { own, log, clock } } = this.#options;
+    const { request_id: id, secret } = content;
+    const ignore = (reason: string): void => log.warn("Ignored a secret", { sender, reason });
+    if (sender !== own.userId || device?.userId !== own.userId) return ignore("it came from another user");
+    if (!mayAnswer(device)) return ignore("it came from a device that is not verified");
+    const request = [...this.#requests.values()].find(({ requestId }) => requestId === id);
+    if (request === undefined) return ignore("it was not requested");
+    const { deviceId, curve25519 } = device;
+    if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
+      return ignore("it came from a device that had not been asked");
+    }
+    if (elapsed(clock.now(), request.askedAt) > ANSWER_TIME) return ignore("it came too late");
+    if (typeof secret !== "string" || !await this.#take(tx, request, secret)) {
+      return ignore("it is not what belongs to the public key");
+    }
+    log.info("Received a secret of another own device", { name: request.name, deviceId });
+    this.#forget(tx, request.name);
+  }
+
+  /** The secrets that are not here. */
+  #missing(backup: ShownVersion | undefined): string[] {
+    const { known } = this.#options.ownIdentity;
+    const missing = known?.phase === "created" ? [] : known === undefined ? SEED_NAMES : known.missing ?? [];
+    const names = missing.map((name) => SEED_SECRETS[name]);
+    const { used } = this.#options.backup;
+    const isHere = used?.privateKey !== undefined && used.phase === "on" && used.version === backup?.version;
+    return backup === undefined || isHere ? names : [...names, BACKUP_SECRET];
+  }
+
+  async #take(tx: Transaction, { name, backup }: SecretRequest, secret: string): Promise<boolean> {
+    const { backup: keyBackup, ownIdentity } = this.#options;
+    if (backup !== undefined) return keyBackup.adopt(tx, { shown: backup, secret }) === "adopted";
+    const seedName = seedNameOf(name);
+    const seed = secret.length <= MAX_SECRET ? decodeBase64(secret) : undefined;
+    if (seedName === undefined || seed?.length !== SEED_BYTES) return false;
+    const seeds: Partial<IdentitySeeds> = { [seedName]: seed };
+    const outcome = await ownIdentity.receive(tx, seeds);
+    seed.fill(0);
+    tx.leadsToRequest = true; // the own device may be signed now
+    return outcome === "adopted";
+  }
+
+  /** Ends a request, if there is one: nobody need answer it any more. */
+  #forget(tx: Transaction, name: string): void {
+    const request = this.#requests.get(name);
+    if (request === undefined) return;
+    tx.delete(requestKey(name));
+    this.#change(tx, name, undefined);
+    this.#send(tx, request, { action: "request_cancellation" });
+  }
+
+  #send(tx: Transaction, { requestId, devices }: SecretRequest, what: JsonObject): void {
+    const { context: { own, clock, uniqueId }, outbox } = this.#options;
+    const content = { ...what, requesting_device_id: own.deviceId, request_id: requestId };
+    const messages = {
+      [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])),
+    };
+    outbox.add(tx, { kind: "toDevice", eventType: "m.secret.request", messages }, {
+      txnId: uniqueId(),
+      now: clock.now(),
+    });
+  }
+
+  /** A step sees its own changes. */
+  #change(tx: Transaction, name: string, request: SecretRequest | undefined): void {
+    const before = this.#requests.get(name);
+    this.#put(name, request);
+    tx.onAbort(() => this.#put(name, before));
+  }
+
+  #put(name: string, request: SecretRequest | undefined): void {
+    if (request === undefined) this.#requests.delete(name);
+    else this.#requests.set(name, request);
+  }
+}
+
+function mayAnswer({ trust, dehydrated }: Device): boolean {
+  return trust === "verified" && !dehydrated;
+}
+
+function requestKey(name: string): RecordKey<SecretRequest> {
+  return { ...recordKey<SecretRequest>(KIND, name), held: true };
+}

@@ -1,0 +1,111 @@
+/** Secrets that were not asked for, come from whom they must not, or are not what they should be. */
+
+import { assert, assertEquals } from "@std/assert";
+import { RawDevice } from "../../engine/raw_device.ts";
+import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
+
+const MASTER = "m.cross_signing.master", USER_SIGNING = "m.cross_signing.user_signing";
+
+/** A device without secrets, and those that may write to it. */
+async function scene() {
+  const own = await ownScene({ release: true });
+  const { server, bot, identity } = own;
+  identity.unsigned.add("ROGUE");
+  const tablet = new RawDevice(server, ME, "TABLET").publish();
+  const rogue = new RawDevice(server, ME, "ROGUE").publish();
+  const mallory = new RawDevice(server, "@mallory:example.org", "EVIL").publish();
+  await bot.sync();
+  const master = identity.master?.publicKey ?? "";
+  await bot.engine.identities.signIdentity({ userId: ME, master });
+  await bot.flush();
+  return { ...own, tablet, rogue, mallory };
+}
+
+/** The requests for secrets that have come to a device, by the name of the secret. */
+function requestsTo({ server }: OwnScene, deviceId: string): Map<unknown, unknown> {
+  const { toDevice } = server.mailbox({ userId: ME, deviceId });
+  const requests = toDevice.filter(({ type, content }) =>
+    type === "m.secret.request" && content.action === "request"
+  );
+  return new Map(requests.map(({ content }) => [content.name, content.request_id]));
+}
+
+/** Which private keys are missing; undefined: all. */
+async function missing({ bot }: OwnScene): Promise<readonly string[] | undefined> {
+  const { keys } = await bot.engine.identities.ownIdentity();
+  return keys === undefined ? undefined : keys.missing ?? [];
+}
+
+function text(seed: Uint8Array): string {
+  return seed.toBase64({ omitPadding: true });
+}
+
+Deno.test("T50: a secret counts only if it was asked for, comes from the device that was, in time, and belongs to the public key", async () => {
+  const own = await scene();
+  const { bot, identity, other, tablet, rogue, mallory, server } = own;
+  server.members.add("@mallory:example.org");
+  const { master, userSigning } = identity.seeds;
+  const refused = async (why: string, from: RawDevice, id: unknown, secret: unknown) => {
+    const message = from.message(bot, "m.secret.send", { request_id: id, secret } as never);
+    await bot.sync({ toDevice: [message] });
+    assertEquals([why, await missing(own)], [why, undefined]);
+  };
+  await refused("not asked for", tablet, "guessed", text(master));
+  const asked = await bot.engine.identities.requestSecrets({});
+  assertEquals([asked.names.length, asked.devices], [3, ["PHONE", "TABLET"]]);
+  await bot.flush();
+  assertEquals(requestsTo(own, "ROGUE").size, 0, "it is not verified");
+  const id = requestsTo(own, "TABLET").get(MASTER);
+  assert(typeof id === "string");
+  await refused("under another request", tablet, requestsTo(own, "TABLET").get(USER_SIGNING), text(master));
+  await refused("of another identity", tablet, id, text(other.seeds.master));
+  await refused("no key", tablet, id, "AAAA");
+  await refused("no text", tablet, id, 1);
+  await refused("from a device that is not verified", rogue, id, text(master));
+  await refused("from another user", mallory, id, text(master));
+  const late = new RawDevice(server, ME, "LATE").publish();
+  await bot.sync();
+  await refused("from a device that was not asked", late, id, text(master));
+  await bot.sync({
+    toDevice: [{
+      type: "m.secret.send",
+      sender: ME,
+      content: { request_id: id, secret: text(master) },
+      source: late.message(bot, "m.dummy", {}).source,
+    }],
+  });
+  assertEquals(await missing(own), undefined, "in clear");
+
+  await bot.restart();
+  const message = tablet.message(bot, "m.secret.send", { request_id: id, secret: text(master) });
+  await bot.sync({ toDevice: [message] });
+  assertEquals(await missing(own), ["selfSigning", "userSigning"]);
+  const cancelled = server.mailbox({ userId: ME, deviceId: "PHONE" }).toDevice
+    .filter(({ content }) => content.action === "request_cancellation" && content.request_id === id);
+  assertEquals(cancelled.length, 1);
+
+  await server.clock.tick(15 * 60_000 + 1);
+  const last = requestsTo(own, "TABLET").get(USER_SIGNING);
+  const tooLate = tablet.message(
+    bot,
+    "m.secret.send",
+    { request_id: last, secret: text(userSigning) } as never,
+  );
+  await bot.sync({ toDevice: [tooLate] });
+  assertEquals(await missing(own), ["selfSigning", "userSigning"]);
+});
+
+Deno.test("T50: private keys that came singly are dropped when the server shows another identity", async () => {
+  const own = await scene();
+  const { bot, identity, other, tablet, server } = own;
+  await bot.engine.identities.requestSecrets({});
+  await bot.flush();
+  const id = requestsTo(own, "TABLET").get(USER_SIGNING);
+  const secret = text(identity.seeds.userSigning);
+  await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", { request_id: id, secret } as never)] });
+  assertEquals(await missing(own), ["master", "selfSigning"]);
+  server.identities.set(ME, other);
+  server.show({ userId: ME, deviceId: "TABLET" });
+  await bot.sync();
+  assertEquals(await missing(own), undefined);
+});
