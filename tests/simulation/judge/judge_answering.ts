@@ -59,7 +59,8 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
     if (
       !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message) || bot.loss.mayLack(room.id, message)
+      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message) || bot.loss.mayLack(room.id, message) ||
+      said.device.loss.maySendInVain(message) || (bot.loss.needsHealing && said.device.isHidden)
     ) {
       excused.add(eventId);
     }

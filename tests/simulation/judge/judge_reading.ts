@@ -95,7 +95,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
         continue;
       }
       if (device.loss.mayMiss(room.id, message) || device.loss.mayLack(room.id, message)) continue;
-      if (author.loss.maySendInVain(message) || (device.loss.isSuffered && author.isHidden)) continue;
+      if (author.loss.maySendInVain(message) || (device.loss.needsHealing && author.isHidden)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&

@@ -7,7 +7,7 @@
 import type { World } from "../world/world.ts";
 
 /** What a device keeps at all, and for each event of its rooms and each device of the world. */
-const [BASE, PER_EVENT, PER_DEVICE] = [60, 3, 20];
+const [BASE, PER_EVENT, PER_DEVICE] = [60, 5, 20];
 
 /** Judges all stores. */
 export async function judgeStores(world: World): Promise<void> {
