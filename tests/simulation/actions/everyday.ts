@@ -143,8 +143,17 @@ export const everyday: readonly ActionKind[] = [
   {
     name: "another program sends a memo",
     weight: 3,
-    async perform({ world, device }) {
+    async perform({ world, device, action: { what } }) {
       const number = world.memos.size + 1;
+      // The server deletes what it has delivered as soon as the device asks for more.
+      if (what % 4 === 0) {
+        device.process?.plan({
+          operation: "commit",
+          kind: "crash",
+          takesEffect: false,
+          after: (what >> 2) % 3,
+        });
+      }
       world.memos.set(number, device);
       await world.ask(world.stranger.accessToken, "PUT", `v3/sendToDevice/${MEMO}/memo-${number}`, {
         messages: { [device.userId]: { [device.deviceId]: { number } } },
