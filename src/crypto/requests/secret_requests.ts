@@ -79,6 +79,9 @@ const KIND = "secret_request";
 /** How long an answer is awaited, in milliseconds: the user has just verified, or started, the device. */
 export const ANSWER_TIME = 15 * 60_000;
 
+/** How soon they are not asked again, in milliseconds. */
+const PATIENCE = 60_000;
+
 /** No more devices are asked. */
 const MAX_DEVICES = 50;
 
@@ -102,7 +105,10 @@ export class SecretRequests {
     for (const [, request] of await tx.list<SecretRequest>(KIND)) this.#requests.set(request.name, request);
   }
 
-  /** Asks the own verified devices for the secrets that are not here; those asked before count no more. */
+  /**
+   * Asks the own verified devices for the secrets that are not here. What was asked for a minute ago is
+   * awaited still; older requests count no more.
+   */
   async want(tx: Transaction, { backup }: WantedSecrets = {}): Promise<AskedSecrets> {
     const { context: { own: { userId }, uniqueId, clock }, devices } = this.#options;
     const all = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
@@ -110,6 +116,7 @@ export class SecretRequests {
     const names = this.#missing(backup);
     if (asked.length === 0 || names.length === 0) return { names: [], devices: [] };
     for (const name of names) {
+      if (this.#isFresh(name, asked)) continue;
       this.#forget(tx, name);
       const request: SecretRequest = {
         name,
@@ -144,6 +151,13 @@ export class SecretRequests {
     }
     log.info("Received a secret of another own device", { name: request.name, deviceId });
     this.#forget(tx, request.name);
+  }
+
+  /** Whether the same devices were asked just now. */
+  #isFresh(name: string, asked: readonly Device[]): boolean {
+    const { devices = [], askedAt } = this.#requests.get(name) ?? {};
+    if (elapsed(this.#options.context.clock.now(), askedAt) > PATIENCE) return false;
+    return asked.every(({ deviceId }) => devices.some((device) => device.deviceId === deviceId));
   }
 
   /** The secrets that are not here. */

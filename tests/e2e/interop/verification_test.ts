@@ -110,7 +110,7 @@ peerTest(
 );
 
 peerTest(
-  "S41 js_sdk verifies our new device of its user, which is signed by that and trusts the identity",
+  "S41 S47 js_sdk verifies our new device of its user, which is signed by that, trusts the identity and gets its private keys",
   ["js_sdk"],
   async (server) => {
     await using peer = await Peer.start("js_sdk", server, "peer");
@@ -131,11 +131,12 @@ peerTest(
     });
     await peer.call("awaitSigned", { userId: ours.userId, deviceId: ours.deviceId });
     assert((await ours.crypto.getIdentity(ours.userId))?.verified);
+    await ours.until(async () => (await ours.crypto.ensureVerified()).state === "verified");
   },
 );
 
 peerTest(
-  "S41 We sign a new device of our user, run by js_sdk, that was verified by emoji",
+  "S41 S47 We sign a new device of our user, run by js_sdk, that was verified by emoji, and give it the private keys",
   ["js_sdk"],
   async (server) => {
     await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: newKey() } });
@@ -152,6 +153,7 @@ peerTest(
     await peer.call("awaitSigned", { userId: ours.userId, deviceId: peer.deviceId });
     const [device] = await ours.crypto.getDevices(ours.userId);
     assertEquals(device?.trust, "verified");
+    await peer.call("awaitSecrets", {});
   },
 );
 

@@ -162,6 +162,15 @@ export class Trust {
       this.#verify(flowId, flow, await flow.request.scanQRCode(bytes));
     },
     confirmQr: ({ flowId }) => this.#flow(flowId).qr?.confirm(),
+    /** Waits until it has all private keys of its user's identity, and the key of the backup. */
+    awaitSecrets: async () => {
+      for (;;) {
+        const { privateKeysCachedLocally: keys } = await this.#crypto.getCrossSigningStatus();
+        const isWhole = keys.masterKey && keys.selfSigningKey && keys.userSigningKey;
+        if (isWhole && await this.#crypto.getSessionBackupPrivateKey() !== null) return;
+        await delay(POLL_MS);
+      }
+    },
     /** Waits until it knows its own user's public keys. */
     awaitIdentity: async () => {
       while (!await this.#crypto.userHasCrossSigningKeys(undefined, ASKS_SERVER)) await delay(POLL_MS);

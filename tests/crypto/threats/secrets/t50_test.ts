@@ -57,6 +57,9 @@ Deno.test("T50: a secret counts only if it was asked for, comes from the device 
   assertEquals(requestsTo(own, "ROGUE").size, 0, "it is not verified");
   const id = requestsTo(own, "TABLET").get(MASTER);
   assert(typeof id === "string");
+  await bot.engine.identities.requestSecrets({});
+  await bot.flush();
+  assertEquals(requestsTo(own, "TABLET").get(MASTER), id, "the same request is awaited");
   await refused("under another request", tablet, requestsTo(own, "TABLET").get(USER_SIGNING), text(master));
   await refused("of another identity", tablet, id, text(other.seeds.master));
   await refused("no key", tablet, id, "AAAA");
