@@ -28,7 +28,7 @@ export async function atEachCrashPoint(
   { operations = ["commit", "request"] }: CrashPointOptions = {},
 ): Promise<void> {
   const log = await story(NO_FAULT);
-  assert(operations.every((operation) => log.count(operation) > 3), "the story does something");
+  assert(operations.every((operation) => log.count(operation) > 0), "the story does something");
   for (const operation of operations) {
     await story({ operation, at: 1, takesEffect: false });
     for (const [index, name] of log.names[operation].entries()) {
