@@ -99,3 +99,29 @@ peerTest(
     });
   },
 );
+
+peerTest(
+  "S48 A bot adopts the identity that mautrix made, by its recovery key, and mautrix the one that a bot made",
+  ["mautrix"],
+  async (server) => {
+    await using peer = await Peer.start("mautrix", server, "peer");
+    const recoveryKey = String(await peer.call("generateRecoveryKey", {}));
+    const user = await newDevice(server, peer.user);
+    await using second = await Ours.start(server, "peer", { user, encryption: { recoveryKey } });
+    const { state, master, backup } = await second.crypto.ensureVerified();
+    assertEquals([state, master, backup], ["verified", await peer.call("masterKey", {}), "on"]);
+    const trustOf = async (ours: Ours, deviceId: string) =>
+      (await ours.crypto.getDevices(ours.userId)).find((device) => device.deviceId === deviceId)?.trust;
+    assertEquals(await trustOf(second, peer.deviceId), "verified");
+
+    const key = newKey();
+    await using ours = await Ours.start(server, "ours", { encryption: { recoveryKey: key } });
+    const { master: made } = await ours.crypto.ensureVerified();
+    await using theirs = await Peer.start("mautrix", server, "ours", {
+      user: await newDevice(server, ours.user),
+    });
+    await theirs.call("verifyWithRecoveryKey", { recoveryKey: key });
+    assertEquals(await theirs.call("masterKey", {}), made);
+    await ours.until(async () => await trustOf(ours, theirs.deviceId) === "verified");
+  },
+);

@@ -1,4 +1,4 @@
-"""What the puppet of mautrix-python can do with the secret storage."""
+"""What the puppet of mautrix-python can do with the secret storage, and the identity whose keys are in it."""
 
 from mautrix.crypto.ssss import Machine as SecretStorage
 
@@ -13,6 +13,16 @@ class StorageVerbs:
         key = await storage.generate_and_upload_key(passphrase)
         await storage.set_default_key_id(key.id)
         return key.recovery_key
+
+    async def do_generate_recovery_key(self):
+        return await self.client.crypto.generate_recovery_key()
+
+    async def do_verify_with_recovery_key(self, recovery_key):
+        await self.client.crypto.verify_with_recovery_key(recovery_key)
+
+    async def do_master_key(self):
+        keys = await self.client.crypto.get_own_cross_signing_public_keys()
+        return keys.master_key
 
     async def do_store_secret(self, name, value, **opener):
         storage = SecretStorage(self.client)
