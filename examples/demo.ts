@@ -1,6 +1,6 @@
 /**
  * `deno task demo`: a homeserver in this process, two users and a bot that talk in an encrypted
- * room.
+ * room. The users verify each other by emoji.
  *
  * `deno task demo --homeserver https://matrix.example.org --user @bot:example.org` runs the same
  * bot on a real homeserver; the password or the access token is taken from `MATRIX_PASSWORD` or
@@ -15,6 +15,7 @@ import { Client } from "@greenroom/matrix";
 import type { EventOf } from "@greenroom/matrix/types";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { teach } from "./bot.ts";
+import { verify } from "./emoji.ts";
 import { picture } from "./picture.ts";
 
 const { values } = parseArgs({
@@ -53,6 +54,7 @@ async function conversation(): Promise<void> {
   await line("I know");
   await bob.joinRoom(room);
   await line("Welcome, bob");
+  await verify(alice, bob, room);
   await bob.sendText(room, "!ping");
   await line("🏓");
   await bob.sendText(room, "!dice");
@@ -117,6 +119,7 @@ function listener(client: Client): (part: string) => Promise<void> {
   client.on(
     "m.room.message",
     async ({ sender, content }: EventOf<"m.room.message">) => {
+      if (content.msgtype === "m.key.verification.request") return print(sender, "asks to verify");
       if (content.msgtype !== "m.image") return print(sender, content.body);
       const file = content.file ?? content.url;
       const bytes = file === undefined ? undefined : await client.downloadMedia(file);

@@ -30,6 +30,7 @@ import { ClientLife } from "./client_life.ts";
 import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
 import { clientOperations, syncRequests } from "./client_operations.ts";
 import { clientStore } from "./client_store.ts";
+import { answerOwners } from "./verification/answer_owner.ts";
 import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "./secrets/secret_storage.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
@@ -142,6 +143,7 @@ export class Client {
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
     Object.assign(this, api, notingMembers(api, holder), facade, life, { start });
     this.crypto = own?.crypto ?? options.crypto;
+    answerOwners(this, encryption?.verification);
   }
 
   /**

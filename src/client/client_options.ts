@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkIdentifier } from "../types/identifiers.ts";
 import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
 import type { EnsureVerifiedOptions } from "../actors/crypto/identity_crypto.ts";
@@ -162,6 +163,7 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
   checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
   checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
   checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
+  options.verification?.acceptFrom.forEach((userId) => checkIdentifier("userId", userId));
   if (options.password !== undefined && verificationOptions(options) === undefined) {
     throw new ValueError(
       "Cannot make a client: encryption.password makes an identity that nobody could use again; " +

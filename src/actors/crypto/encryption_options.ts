@@ -7,7 +7,8 @@
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { AcceptPolicy, SendPolicy } from "../../crypto/engine/policy.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { VerificationComparison, VerificationRequest } from "./verification/verification_crypto.ts";
 
 /**
  * Called before users get a room's key for the first time, and again before they get one with
@@ -62,4 +63,36 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
   answerKeyRequests?: boolean;
   /** Called before users get a room's key for the first time. Default: none. */
   onNewRecipient?: OnNewRecipient;
+  /**
+   * Whose requests to verify a program answers by itself, and by what it knows that both sides show the
+   * same. Default: nobody's; `client.crypto.verificationRequests` has them all.
+   */
+  verification?: OwnerVerificationOptions;
+}
+
+/**
+ * How a program verifies with its owner without anybody at its screen.
+ *
+ * What takes the place of a look at the screen decides what it protects against. `confirm` can ask
+ * where the homeserver has no hand in: at a terminal, on a page of your own. Then it protects as well as
+ * two people who compare. Without it the owner says "yes" or "no" in an encrypted room, and that word is
+ * only worth the device that says it: it counts if the owner's identity, the one that was seen first,
+ * has signed that device. That keeps out devices that a homeserver adds later; it does not keep out a
+ * homeserver that showed an identity of its own from the very beginning, and could say the word as well.
+ * The emoji are said in the room of the verification, and logged: the log is the better place to
+ * compare with.
+ */
+export interface OwnerVerificationOptions {
+  /** Whose requests are accepted; all others are left to `client.crypto.verificationRequests`. */
+  acceptFrom: readonly UserID[];
+  /**
+   * Asks whether the owner's device shows the same. Default: shows it in the log, and in the room if the
+   * verification goes through one, and waits for a message of the owner: `yes` or `no`.
+   *
+   * @returns `true`: it does; `false` calls the verification off.
+   */
+  confirm?: (
+    request: VerificationRequest,
+    comparison: VerificationComparison,
+  ) => boolean | Promise<boolean>;
 }
