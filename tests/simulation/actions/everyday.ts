@@ -50,6 +50,8 @@ function byCreator(scene: Scene): Scene {
 }
 
 const DAY = 86_400_000;
+/** How long a request is on its way at most, in milliseconds. */
+const ARRIVAL = 1_000;
 /** How long what is said takes to arrive, and a process to have begun, in milliseconds. */
 const SOON = 20_000;
 /** How many events of a timeline a response shows. */
@@ -241,6 +243,7 @@ export const everyday: readonly ActionKind[] = [
       );
       world.note("everybody is away for a day");
       for (const device of devices) await device.stop();
+      await world.timeline.pass(ARRIVAL); // no request is on its way for a day
       world.timeline.skip(DAY);
       for (const device of devices) device.start();
     },

@@ -20,8 +20,8 @@ export async function settle(world: World): Promise<void> {
   const patients = world.devices.filter(({ loss }) => loss.needsHealing);
   if (patients.length === 0 || world.violations.length > 0) return;
   await world.timeline.pass(HEALING);
-  // Where a key that goes on is lost, the next one shows that there is no channel; by the third they must have it.
-  for (const isHealed of [false, false, true]) {
+  // Where a key that goes on is lost, only the next one shows that there is no channel.
+  for (const isHealed of [false, false, false, true]) {
     for (const device of patients) if (isHealed) device.loss.healedAt = world.timeline.now;
     for (const room of world.rooms) {
       for (const device of world.devices) {

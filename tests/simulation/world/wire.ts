@@ -21,9 +21,12 @@ export interface Sender {
 interface Tried {
   readonly body: string;
   readonly process: Process;
+  readonly at: number;
   tries: number;
 }
 
+/** For how long a server takes a transaction for the same, in milliseconds: half an hour. */
+const REMEMBERED = 1_800_000;
 /** After so many tries a client gives up, and tells the application. */
 const TRIES = 5;
 
@@ -33,6 +36,8 @@ export class Wire {
   readonly #uses = new Map<string, { readonly digest: string; readonly who: string; readonly at: number }>();
   /** By device and path with a transaction ID, what was sent last, and how often. */
   readonly #bodies = new Map<string, Tried>();
+  /** Where it was known at some time what became of it. */
+  readonly #known = new Set<string>();
   readonly #isSecret: (number: number, sender: Sender) => boolean;
   readonly #onViolation: (what: string) => void;
   readonly #now: () => number;
@@ -74,18 +79,21 @@ export class Wire {
   repeated({ device, process }: Sender, { url: { pathname }, body }: SentRequest): void {
     if (body === undefined || !/\/send(?:ToDevice)?\//.test(pathname) || device.loss.isSuffered) return;
     const place = `${device.name} ${pathname}`;
-    const before = this.#bodies.getOrInsert(place, { body, process, tries: 0 });
+    if (!process.isAlive && this.#known.has(place)) return; // it was on its way when its process ended
+    const before = this.#bodies.getOrInsert(place, { body, process, at: this.#now(), tries: 0 });
     before.tries++;
     if (before.body === body) return;
-    if (before.process !== process && before.tries <= TRIES) {
+    if (before.process !== process && before.tries <= TRIES && this.#now() - before.at < REMEMBERED) {
       this.#onViolation(`${device.name} sent something else again as ${pathname}`);
     }
-    this.#bodies.set(place, { body, process, tries: 1 });
+    this.#bodies.set(place, { body, process, at: this.#now(), tries: 1 });
   }
 
   /** What became of a request with a transaction ID is known. */
   answered({ device }: Sender, { url: { pathname } }: SentRequest): void {
-    this.#bodies.delete(`${device.name} ${pathname}`);
+    const place = `${device.name} ${pathname}`;
+    this.#bodies.delete(place);
+    this.#known.add(place);
   }
 
   /** Looks at a body. */
