@@ -89,9 +89,17 @@ export class Wire {
     this.#bodies.set(place, { body, process, at: this.#now(), tries: 1 });
   }
 
-  /** What became of a request with a transaction ID is known. */
+  /**
+   * What became of a request with a transaction ID is known, or of all: who asks for `/versions`
+   * looks into the room next for what may have arrived.
+   */
   answered({ device }: Sender, { url: { pathname } }: SentRequest): void {
     const place = `${device.name} ${pathname}`;
+    if (pathname.endsWith("/versions")) {
+      for (const each of this.#bodies.keys()) {
+        if (each.startsWith(`${device.name} `)) this.#bodies.delete(each);
+      }
+    }
     this.#bodies.delete(place);
     this.#known.add(place);
   }
