@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
 import { Duel, type Side } from "./duel.ts";
@@ -174,4 +175,69 @@ Deno.test("After its end nothing changes a verification any more", () => {
   duel.alice.flow.cancel("m.user", "again");
   assertEquals(duel.alice.state, before);
   assertEquals(duel.alice.flow.takeOutgoing(), []);
+});
+
+Deno.test("m.unexpected_message: a MAC a second time, or before anything is compared", () => {
+  const twice = new Duel().startSas().run();
+  twice.alice.flow.confirm();
+  const [mac] = twice.alice.flow.takeOutgoing();
+  twice.bob.flow.receive({ step: "mac", content: mac?.content ?? {} });
+  assertEquals(twice.bob.phase, "comparing");
+  twice.bob.flow.receive({ step: "mac", content: mac?.content ?? {} });
+  assertEquals(twice.bob.cancelled, ["m.unexpected_message", "us"]);
+  const early = new Duel().startSas();
+  early.alice.flow.receive({ step: "mac", content: mac?.content ?? {} });
+  assertEquals(early.alice.cancelled, ["m.unexpected_message", "us"]);
+});
+
+Deno.test("m.unexpected_message: an acceptance of a start that was not made", () => {
+  const duel = new Duel();
+  let accept: JsonObject = {};
+  duel.wire = (_from, step, content) => {
+    if (step === "accept") accept = content;
+    return content;
+  };
+  duel.startSas().run();
+  duel.bob.flow.receive({ step: "accept", content: accept });
+  assertEquals(duel.bob.cancelled, ["m.unexpected_message", "us"]);
+});
+
+Deno.test("m.unknown_method: who accepts has nothing in common with who asks", () => {
+  const duel = new Duel({ isReady: false });
+  duel.bob.flow.accept(["scan-qr"]);
+  assertEquals(duel.bob.cancelled, ["m.unknown_method", "us"]);
+  duel.run();
+  assertEquals(duel.alice.cancelled, ["m.unknown_method", "them"]);
+  assertEquals(duel.bob.sent, ["cancel"]);
+});
+
+Deno.test("m.unknown_method: a start to compare although nobody has said so", () => {
+  const duel = new Duel({ ways: ["show-qr", "scan-qr"] });
+  const other = new Duel();
+  other.startSas();
+  duel.bob.flow.receive({ step: "start", content: other.alice.flow.takeOutgoing()[0]?.content ?? {} });
+  assertEquals(duel.bob.cancelled, ["m.unknown_method", "us"]);
+});
+
+Deno.test("A start that waits for its answer is not overtaken by an own one", () => {
+  const duel = new Duel();
+  duel.startSas();
+  duel.deliver(duel.alice);
+  assertEquals(duel.bob.state.needs, "start");
+  assertThrows(() => duel.startSas(duel.bob), ValueError, "Cannot compare emoji");
+  duel.run();
+  assertEquals([duel.alice.phase, duel.bob.phase], ["comparing", "comparing"]);
+});
+
+Deno.test("A code is neither shown nor scanned out of its time", () => {
+  const duel = new Duel({ ways: ["sas", "show-qr", "scan-qr"] });
+  const { alice, bob } = duel;
+  const code = bob.flow.showQr(bob.keys(alice));
+  duel.startSas().run();
+  assertThrows(() => alice.flow.showQr(alice.keys(bob)), ValueError, "Cannot show a QR code");
+  assertThrows(() => alice.flow.scanQr(code, alice.keys(bob)), ValueError, "Cannot scan a QR code");
+  const shows = new Duel({ ways: ["show-qr", "scan-qr"], isReady: false });
+  shows.bob.flow.accept(["scan-qr"]);
+  shows.run();
+  assertThrows(() => shows.alice.flow.scanQr(code, alice.keys(bob)), ValueError, "have not both said");
 });

@@ -113,3 +113,72 @@ Deno.test("T56: what is signed has the verified key and nothing that the server 
     "user_id",
   ]);
 });
+
+Deno.test("A device that vouches for itself alone is trusted alone: its user is not signed", async () => {
+  const scene = await EngineScene.open();
+  const keys = scene.peerKeys();
+  scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
+  const id = await scene.confirmed();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  await scene.bot.flush();
+  assertEquals(scene.states.get(id)?.verified, { device: true, identity: false });
+  assertEquals([await scene.trust(), scene.uploaded], ["verified", []]);
+  const identity = await scene.bot.engine.identities.identityOf(OTHER);
+  assert(identity?.verified === false);
+});
+
+Deno.test("A device that is gone by then is not trusted", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.confirmed();
+  scene.server.show(scene.peer.own, "hidden");
+  await scene.lookUp();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
+  await scene.bot.flush();
+  assertEquals(scene.uploaded, []);
+});
+
+Deno.test("What is not confirmed can't be completed, and what was is completed once", async () => {
+  const scene = await EngineScene.open();
+  const { verifications } = scene.bot.engine;
+  const id = await scene.comparing();
+  await verifications.completeVerification(id);
+  await verifications.completeVerification("unknown");
+  assertEquals(await scene.trust(), "cross-signed");
+  await scene.act(id, { act: "confirm" });
+  scene.flow?.confirm();
+  await scene.deliver();
+  await verifications.completeVerification(id);
+  await verifications.completeVerification(id);
+  await scene.bot.flush();
+  assertEquals([scene.uploaded.length, scene.steps.filter((step) => step === "done").length], [1, 1]);
+});
+
+Deno.test("A user who is verified already is not signed again", async () => {
+  const scene = await EngineScene.open();
+  await scene.bot.engine.verifications.completeVerification(await scene.confirmed());
+  await scene.bot.flush();
+  await scene.server.clock.tick(1);
+  scene.flowId = "again";
+  const id = await scene.confirmed();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  await scene.bot.flush();
+  assertEquals([scene.states.get(id)?.phase, scene.uploaded.length], ["done", 1]);
+});
+
+Deno.test("Without the private keys a user's identity is accepted, not signed", async () => {
+  const scene = await EngineScene.open({ hasKeys: false });
+  const before = await scene.bot.engine.identities.identityOf(OTHER);
+  scene.them.crossSign();
+  await scene.lookUp();
+  const id = await scene.confirmed();
+  await scene.bot.engine.verifications.completeVerification(id);
+  const after = await scene.bot.engine.identities.identityOf(OTHER);
+  assertEquals([before?.changed, after?.changed, after?.pinned === after?.master, after?.verified], [
+    false,
+    false,
+    true,
+    false,
+  ]);
+  assertEquals(scene.uploaded, []);
+});

@@ -44,6 +44,8 @@ export class EngineScene {
   readonly them: FakeUser;
   readonly peer: RawDevice;
   flow: VerificationFlow | undefined;
+  /** The name of the next verification. */
+  flowId = "flow";
   /** The last states of all verifications, by their names. */
   readonly states = new Map<string, VerificationState>();
   /** What the engine has sent to devices: the step, the devices, the content. */
@@ -99,12 +101,12 @@ export class EngineScene {
   /** The other side asks, and the engine's user accepts. */
   async asked(): Promise<string> {
     const { bot: { userId, deviceId }, server: { clock } } = this;
-    const name = { userId, roomId: undefined, flowId: "flow" };
+    const name = { userId, roomId: undefined, flowId: this.flowId };
     const setup = { own: this.peer.own, isIncoming: false, devices: [deviceId], methods: [SAS] };
     this.flow = new VerificationFlow({ ...setup, name, expiresAt: clock.now() + 600_000 });
     this.flow.request(clock.now());
     await this.deliver();
-    const [[id = ""] = []] = [...this.states];
+    const id = [...this.states.keys()].at(-1) ?? "";
     await this.act(id, { act: "accept", ways: ["sas"] });
     return id;
   }

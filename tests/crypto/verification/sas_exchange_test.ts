@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { commitmentTo, SasExchange, sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
+import { VerificationFault } from "../../../src/crypto/verification/verification_fault.ts";
 import { checkedContent } from "../../../src/crypto/verification/verification_message.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
@@ -50,3 +51,34 @@ for (const mac of ["hkdf-hmac-sha256.v2", "hkdf-hmac-sha256"]) {
     using _other = bob;
   });
 }
+
+Deno.test("MACs that are good, over keys that nobody expects, verify nothing", () => {
+  const [alice, bob] = exchange();
+  const macs = checkedContent("mac", alice.macs(new Map([["ed25519:x", "A".repeat(43)]])));
+  const expected = new Map([["ed25519:ALICE", "A".repeat(43)]]);
+  const fault = assertThrows(() => bob.verify(macs, expected), VerificationFault);
+  assertEquals(fault.problem, "m.key_mismatch");
+  const none = checkedContent("mac", alice.macs(new Map()));
+  assertThrows(() => bob.verify(none, expected), VerificationFault);
+});
+
+Deno.test("Each step of an exchange is taken once, and at its time", () => {
+  const [alice, bob] = exchange();
+  const problem = (work: () => void) => assertThrows(work, VerificationFault).problem;
+  const accept = checkedContent("accept", bob.acceptance());
+  assertEquals(problem(() => alice.accepted(accept)), "m.unexpected_message"); // a second time
+  assertEquals(problem(() => bob.accepted(accept)), "m.unexpected_message"); // its own start was not
+  assertEquals(problem(() => alice.receiveKey({ key: bob.publicKey })), "m.unexpected_message");
+  const start = { from_device: "ALICE", ...sasOffer(), transaction_id: "flow" };
+  using early = SasExchange.started(vodozemac, { ...BINDING, own: ALICE, other: BOB }, start);
+  assertEquals(problem(() => early.receiveKey({ key: bob.publicKey })), "m.unexpected_message");
+  assertEquals(problem(() => early.macs(new Map())), "m.unexpected_message");
+});
+
+Deno.test("A code in place of an offer to compare is refused", () => {
+  const start = { from_device: "ALICE", method: "m.reciprocate.v1", secret: "x" };
+  const received = { start, offer: checkedContent("start", start) };
+  const binding = { ...BINDING, own: BOB, other: ALICE };
+  const fault = assertThrows(() => SasExchange.received(vodozemac, binding, received), VerificationFault);
+  assertEquals(fault.problem, "m.unknown_method");
+});

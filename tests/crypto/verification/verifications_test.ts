@@ -176,3 +176,121 @@ Deno.test("Another own device that accepts a request in a room takes it over", a
   const [state] = [...scene.states.values()];
   assertEquals([state?.cancellation?.code, state?.cancellation?.by], ["m.accepted", "other-device"]);
 });
+
+Deno.test("Ten requests of a user can wait, and the user with the most gives way, but never the own one", async () => {
+  const scene = await EngineScene.open();
+  const from = (sender: UserID, count: number) =>
+    scene.receive(
+      ...Array.from({ length: count }, (_, index) => ({ ...request(scene, `flow ${index}`), sender })),
+    );
+  await from("@a:example.org", 20);
+  assertEquals(waiting(scene, "@a:example.org"), 10);
+  for (let index = 0; index < 8; index++) await from(`@b${index}:example.org`, 10);
+  await from("@c:example.org", 9);
+  await from("@d:example.org", 1);
+  assertEquals(waiting(scene), 100);
+  await from("@e:example.org", 1);
+  assertEquals([waiting(scene), waiting(scene, "@a:example.org"), waiting(scene, "@e:example.org")], [
+    100,
+    9,
+    1,
+  ]);
+  assertEquals([waiting(scene, "@c:example.org"), waiting(scene, "@d:example.org")], [9, 1]);
+  const own = (flowId: string, from_device: string) => ({
+    ...request(scene, flowId, { from_device }),
+    sender: "@me:example.org" as const,
+  });
+  await scene.receive(own("mine", "PHONE"), own("myself", "MINE"));
+  assertEquals([waiting(scene), waiting(scene, "@me:example.org")], [101, 1]); // not that of this very device
+  await from("@f:example.org", 1);
+  assertEquals(waiting(scene, "@me:example.org"), 1);
+});
+
+Deno.test("Starts without a request are bounded as requests are, and malformed ones are called off", async () => {
+  const scene = await EngineScene.open();
+  const start = (flowId: string, content = {}): Partial<VerificationEvent> => ({
+    type: "m.key.verification.start",
+    content: { method: "m.sas.v1", from_device: "PEER", transaction_id: flowId, ...content },
+  });
+  await scene.receive(...Array.from({ length: 20 }, (_, index) => start(`flow ${index}`)));
+  assertEquals(
+    scene.sent.map(([step, , { code }]) => [step, code]),
+    Array(5).fill(["cancel", "m.invalid_message"]),
+  );
+  await scene.server.clock.tick(60_000);
+  await scene.receive(start("nobody", { from_device: 7 }), start("other", { method: "m.reciprocate.v1" }));
+  assertEquals([waiting(scene), scene.sent.at(-1)?.[2].code], [0, "m.unknown_transaction"]);
+});
+
+Deno.test("What comes through a room before the own request has its name is kept, and only that", async () => {
+  const scene = await EngineScene.open();
+  const { verifications } = scene.bot.engine;
+  const answer = (event_id: string, change: Partial<VerificationEvent> = {}): Partial<VerificationEvent> => ({
+    type: "m.key.verification.ready",
+    content: {
+      from_device: "PEER",
+      methods: ["m.sas.v1"],
+      "m.relates_to": { rel_type: "m.reference", event_id },
+    },
+    place: { roomId: ROOM, eventId: "$ready", at: 0 },
+    ...change,
+  });
+  const asked = async (before: readonly Partial<VerificationEvent>[]) => {
+    const send = await verifications.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
+    for (const event of before) await scene.receive(event);
+    const eventId = `$${send.id}` as const;
+    return scene.take(await verifications.askedInRoom({ id: send.id, eventId })).states[0];
+  };
+  const nameOfNext = async () => {
+    const { id } = await verifications.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
+    await verifications.askedInRoom({ id, eventId: undefined }); // it could not be sent
+    const [, random, count] = id.split("-");
+    return `$gr-${random}-${(parseInt(count ?? "", 36) + 2).toString(36)}`;
+  };
+  assertEquals((await asked([answer(await nameOfNext())]))?.phase, "ready");
+  const elsewhere = { roomId: "!other:example.org", eventId: "$ready", at: 0 } as const;
+  assertEquals((await asked([answer(await nameOfNext(), { place: elsewhere })]))?.phase, "requested");
+  assertEquals((await asked([answer(await nameOfNext(), { sender: "@m:example.org" })]))?.phase, "requested");
+  const flood = Array.from({ length: 20 }, () => answer("$unknown"));
+  assertEquals((await asked([...flood, answer(await nameOfNext())]))?.phase, "requested");
+});
+
+Deno.test("An own device that accepts another request, or says anything else, takes nothing over", async () => {
+  const scene = await EngineScene.open();
+  const at = scene.server.clock.now();
+  const content = { msgtype: "m.key.verification.request", body: "", to: "@me:example.org" };
+  const place = { roomId: ROOM, eventId: "$mine", at } as const;
+  const methods = { from_device: "PEER", methods: ["m.sas.v1"] };
+  await scene.receive({ type: "m.room.message", content: { ...content, ...methods }, place });
+  const own = (type: string, event_id: string): Partial<VerificationEvent> => ({
+    type: `m.key.verification.${type}`,
+    sender: "@me:example.org",
+    content: { ...methods, from_device: "PHONE", "m.relates_to": { rel_type: "m.reference", event_id } },
+    place,
+  });
+  await scene.receive(own("ready", "$other"), own("done", "$mine"), own("start", "$mine"));
+  assertEquals(waiting(scene), 1);
+  const [id = ""] = [...scene.states.keys()];
+  await scene.act(id, { act: "accept", ways: ["sas"] });
+  await scene.receive(own("ready", "$mine")); // too late: this device takes part
+  assertEquals(scene.states.get(id)?.phase, "ready");
+});
+
+Deno.test("What has taken too long is called off, and nothing else", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.asked();
+  await scene.receive(request(scene, "prompt"));
+  const expire = async () =>
+    scene.take(await scene.bot.engine.verifications.expireVerifications()).states.length;
+  await scene.server.clock.tick(120_000 - 1);
+  assertEquals(await expire(), 0);
+  await scene.server.clock.tick(1);
+  assertEquals(await expire(), 1);
+  const sent = scene.sent.length;
+  await scene.server.clock.tick(480_000 - 1);
+  assertEquals([await expire(), scene.states.get(id)?.phase], [0, "ready"]);
+  await scene.server.clock.tick(1);
+  assertEquals(await expire(), 1);
+  await scene.bot.flush();
+  assertEquals(scene.sent.slice(sent).map(([step, , { code }]) => [step, code]), [["cancel", "m.timeout"]]);
+});

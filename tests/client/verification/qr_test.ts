@@ -1,0 +1,37 @@
+import { assert, assertEquals } from "@std/assert";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { clientStage } from "../support/stage.ts";
+import { ALICE, BOB, reach, readyPair, synced } from "./pair.ts";
+
+const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
+const WAYS = { ways: ["sas", "show-qr", "scan-qr"] } as const;
+
+Deno.test("Two users verify each other's identities by a QR code", async () => {
+  await using here = clientStage();
+  const alice = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
+  const bob = await synced(here, "bob", { encryption: { recoveryKey: OTHER_KEY } });
+  const [mine, theirs] = await readyPair(here, alice, bob, WAYS);
+  assertEquals([mine.ways, theirs.ways], [WAYS.ways, WAYS.ways]);
+  await theirs.scanQr(await mine.showQr());
+  await reach(here, "scanned", mine);
+  assertEquals(theirs.phase, "confirmed");
+  await mine.confirm();
+  await reach(here, "done", mine, theirs);
+  const result = await mine.done;
+  assertEquals([result.device, result.identity], [false, true]);
+  assert((await alice.crypto?.getIdentity(BOB))?.verified);
+  assert((await bob.crypto?.getIdentity(ALICE))?.verified);
+});
+
+Deno.test("A new own device is verified by the code that it shows, and signed", async () => {
+  await using here = clientStage();
+  const first = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
+  const second = await synced(here, "alice", { deviceId: "SECOND" });
+  const [mine, theirs] = await readyPair(here, second, first, WAYS);
+  await theirs.scanQr(await mine.showQr());
+  await reach(here, "scanned", mine);
+  await mine.confirm();
+  await reach(here, "done", mine, theirs);
+  assert((await second.crypto?.getIdentity(ALICE))?.verified);
+  assertEquals((await first.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["verified"]);
+});
