@@ -67,7 +67,7 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ["not on the way of messages: secrets, files, logs, memory", [
     ...["T53", "T54", "T55", "T57", "T58", "T104", "T105", "T106", "T107", "T108", "T109", "T110"],
   ]],
-  ["verification, key backup, and signing other devices: not in these worlds", [
+  ["nobody sits between two who verify each other here; key backup and signing: not in these worlds", [
     ...["T46", "T47", "T48", "T49", "T50", "T51", "T52", "T56"],
   ]],
   ["stores here refuse no record, and no engine traps", ["T63", "T86", "T96"]],
