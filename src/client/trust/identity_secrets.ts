@@ -27,8 +27,10 @@ export async function readSeeds(
   request: RequestOptions,
 ): Promise<Partial<IdentitySeeds>> {
   const seeds: { -readonly [Name in keyof IdentitySeeds]?: Uint8Array } = {};
-  for (const name of keysOf(SEED_SECRETS)) {
-    const text = await storage.get(SEED_SECRETS[name], request);
+  const names = keysOf(SEED_SECRETS);
+  const texts = await Promise.all(names.map((name) => storage.get(SEED_SECRETS[name], request)));
+  for (const [index, name] of names.entries()) {
+    const text = texts[index];
     if (text === undefined) continue;
     const seed = decodeBase64(text);
     if (seed?.length !== SEED_BYTES) throw incomplete(`${SEED_SECRETS[name]} is no private key`);

@@ -1,0 +1,60 @@
+/**
+ * What it takes to start as a device that others trust, beside a start without, on a homeserver in the
+ * process; and the steps of the backup.
+ */
+
+import { Client } from "../../mod.ts";
+import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
+import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
+import { RoomKeysReader } from "../../src/crypto/backup/room_keys_reader.ts";
+import { MemoryStore } from "../../src/store/memory_store.ts";
+import { Homeserver } from "../../src/testing/mod.ts";
+import { backedUpSessions, backUp, backupEngine, SECRET, version } from "./backup_keys.ts";
+
+const recoveryKey = encodeRecoveryKey(new Uint8Array(32).fill(7));
+const homeserver = new Homeserver();
+homeserver.createUser("bot");
+const { baseUrl, fetch } = homeserver;
+
+/** A client of a new device. */
+async function newClient(encryption: { recoveryKey?: string }): Promise<Client> {
+  const client = new Client({ baseUrl, fetch, encryption, store: new MemoryStore(), log: false });
+  await client.login({ identifier: "@bot:localhost", password: "password of bot" });
+  return client;
+}
+
+const first = await newClient({ recoveryKey });
+await first.crypto?.start(); // from now on there are an identity, a secret storage and a backup
+
+for (
+  const [name, encryption] of [["without a key", {}], ["with the recovery key", { recoveryKey }]] as const
+) {
+  Deno.bench(`start a new device ${name}`, async (bench) => {
+    const client = await newClient(encryption);
+    bench.start();
+    await client.crypto?.start();
+    bench.end();
+    await client.close();
+  });
+}
+
+const text = `{"rooms":{"!room:example.org":{"sessions":${backedUpSessions(200, "!room:example.org")}}}}`;
+const keys: RestoredKey[] = [...new RoomKeysReader().add(new TextEncoder().encode(text))];
+
+Deno.bench("restore 200 keys of a backup", async (bench) => {
+  const engine = await backupEngine(new MemoryStore());
+  bench.start();
+  await engine.keys.restoreKeys({ version: "1", keys });
+  bench.end();
+  await engine.close();
+});
+
+Deno.bench("back up 200 keys", async (bench) => {
+  const engine = await backupEngine(new MemoryStore());
+  await engine.keys.restoreKeys({ version: "1", keys });
+  await engine.keys.adoptBackup({ shown: version("2"), secret: SECRET });
+  bench.start();
+  await backUp(engine);
+  bench.end();
+  await engine.close();
+});
