@@ -11,7 +11,7 @@ import type { FuzzServer } from "./server.ts";
 /** How often it is looked whether anything happens, in milliseconds of the machine. */
 const LOOK_MS = 5;
 /** How often nothing may happen: by then days have gone by for the client. */
-const PATIENCE = 200;
+const PATIENCE = 1_000;
 const FIRST_STEP = 1_000;
 const LONGEST_STEP = 600_000;
 

@@ -266,9 +266,9 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "An event that the server shows again is handled again",
-    path: "src/crypto/megolm/replay_log.ts",
-    find: "const wasShown = ((handledBefore ? block.shown : block.shownNow) & bit) !== 0;",
-    replace: "const wasShown = (block.shownNow & bit) !== 0;",
+    path: "src/actors/syncer/shown_events.ts",
+    find: "return shown.includes(` ${name} `) || names.size",
+    replace: "return names.size",
   },
   {
     name: "A message counts that came in clear into an encrypted room",
