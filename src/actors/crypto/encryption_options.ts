@@ -81,6 +81,27 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  * homeserver that showed an identity of its own from the very beginning, and could say the word as well.
  * The emoji are said in the room of the verification, and logged: the log is the better place to
  * compare with.
+ *
+ * @example A bot whose owner looks at its terminal
+ * ```ts
+ * import { Client } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken: token } = homeserver.createUser("bot");
+ * await using bot = new Client({
+ *   baseUrl: homeserver.baseUrl,
+ *   fetch: homeserver.fetch,
+ *   token,
+ *   encryption: {
+ *     verification: {
+ *       acceptFrom: ["@owner:localhost"],
+ *       confirm: ({ userId }, { emoji = [] }) =>
+ *         confirm(`Does ${userId} see ${emoji.map(({ name }) => name).join(", ")}?`),
+ *     },
+ *   },
+ * });
+ * ```
  */
 export interface OwnerVerificationOptions {
   /** Whose requests are accepted; all others are left to `client.crypto.verificationRequests`. */

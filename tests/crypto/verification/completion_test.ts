@@ -182,3 +182,13 @@ Deno.test("Without the private keys a user's identity is accepted, not signed", 
   ]);
   assertEquals(scene.uploaded, []);
 });
+
+Deno.test("A device vouches for the own identity only if it knows that it is its user's", async () => {
+  for (const hasKeys of [true, false]) {
+    const scene = await EngineScene.open({ hasKeys });
+    await scene.act(await scene.comparing(), { act: "confirm" });
+    const [, , { mac = {} } = {}] = scene.sent.find(([step]) => step === "mac") ?? [];
+    const master = `ed25519:${scene.identity.master?.publicKey}`;
+    assertEquals(Object.keys(mac as object).sort(), ["ed25519:MINE", ...hasKeys ? [master] : []].sort());
+  }
+});
