@@ -8,10 +8,10 @@ from nio.crypto import Sas
 
 
 def _check_commitment(sas, key):
-    """nio takes a commitment for hexadecimal, and calls off what any other client has written."""
+    """nio writes a commitment in hexadecimal, and calls off what any other client has written."""
     start = Api.to_canonical_json(sas.start_verification().content)
     digest = hashlib.sha256((key + start).encode()).digest()
-    return sas.commitment == base64.b64encode(digest).decode().rstrip("=")
+    return sas.commitment in (digest.hex(), base64.b64encode(digest).decode().rstrip("="))
 
 
 class OldMac:
