@@ -7,7 +7,7 @@
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { DeviceID, TransactionID, UserID } from "../../types/ids.ts";
 import type { ServerSigns } from "../requests/lone_failures.ts";
 import type { CryptoPolicy } from "./policy.ts";
 
@@ -63,4 +63,9 @@ export function cryptoContext(
     server: { answers: 0 },
     uniqueId: () => `gr-${random}-${(count++).toString(36)}`,
   };
+}
+
+/** A transaction ID and the time, for an entry of the outbox. */
+export function newTxn({ uniqueId, clock }: CryptoContext): { txnId: TransactionID; now: number } {
+  return { txnId: uniqueId(), now: clock.now() };
 }

@@ -48,6 +48,11 @@ export interface EngineOptions {
   readonly policy: CryptoPolicy;
 }
 
+/** Runs one step of the engine. */
+export type RunStep = <Result>(
+  work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
+) => Promise<Result>;
+
 /** The parts of the engine. */
 export interface EngineParts {
   /** What they share. */

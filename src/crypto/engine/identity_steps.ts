@@ -21,13 +21,8 @@ import type { Transaction } from "../records/transaction.ts";
 import type { SignatureFate, SignedName } from "../requests/due_signatures.ts";
 import type { AskedSecrets, WantedSecrets } from "../requests/secret_requests.ts";
 import type { UserID } from "../../types/ids.ts";
-import type { EngineParts } from "./engine_parts.ts";
+import type { EngineParts, RunStep } from "./engine_parts.ts";
 import type { OwnIdentity, RecoveredEvent, TrustInput } from "./engine_protocol.ts";
-
-/** Runs one step of the engine. */
-export type RunStep = <Result>(
-  work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
-) => Promise<Result>;
 
 /** The own identity as this device has it. */
 export interface OwnIdentityState {
@@ -116,23 +111,15 @@ export class IdentitySteps {
 
   /** The own identity. */
   async ownIdentity(): Promise<OwnIdentityState> {
-    return await this.#run(async (tx, { devices, ownIdentity, context: { own: { userId } } }) => ({
-      shown: await devices.identityOf(tx, userId),
-      keys: ownIdentity.known,
-      isBehind: devices.isBehind(userId),
-    }));
+    return await this.#run(stateOf);
   }
 
   /** What the doctor looks at. */
   async health(): Promise<OwnHealth> {
-    return await this.#run(async (tx, { devices, ownKeys, ownIdentity, context: { own: { userId } } }) => ({
-      device: ownKeys.deviceKeys(),
-      hasFallback: ownKeys.hasFallback,
-      state: {
-        shown: await devices.identityOf(tx, userId),
-        keys: ownIdentity.known,
-        isBehind: devices.isBehind(userId),
-      },
+    return await this.#run(async (tx, parts) => ({
+      device: parts.ownKeys.deviceKeys(),
+      hasFallback: parts.ownKeys.hasFallback,
+      state: await stateOf(tx, parts),
     }));
   }
 
@@ -199,6 +186,17 @@ export class IdentitySteps {
       return Promise.resolve();
     });
   }
+}
+
+async function stateOf(
+  tx: Transaction,
+  { devices, ownIdentity, context: { own: { userId } } }: EngineParts,
+): Promise<OwnIdentityState> {
+  return {
+    shown: await devices.identityOf(tx, userId),
+    keys: ownIdentity.known,
+    isBehind: devices.isBehind(userId),
+  };
 }
 
 async function offered(

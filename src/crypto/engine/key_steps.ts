@@ -17,13 +17,8 @@ import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
 import type { Transaction } from "../records/transaction.ts";
-import type { EngineParts } from "./engine_parts.ts";
+import type { RunStep } from "./engine_parts.ts";
 import { type KeysOutput, receiveKeys } from "./receive_keys.ts";
-
-/** Runs one step of the engine. */
-export type RunStep = <Result>(
-  work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
-) => Promise<Result>;
 
 /** The steps, which do not overlap with other steps of the engine. */
 export class KeySteps {

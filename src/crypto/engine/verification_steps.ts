@@ -12,9 +12,8 @@ import type { VerificationFlow } from "../verification/verification_flow.ts";
 import type { VerificationEvent } from "../verification/verification_message.ts";
 import type { VerificationSend } from "../verification/verification_post.ts";
 import type { VerificationNews } from "../verification/verifications.ts";
-import type { EngineParts } from "./engine_parts.ts";
+import type { EngineParts, RunStep } from "./engine_parts.ts";
 import type { RecoveredEvent } from "./engine_protocol.ts";
-import type { RunStep } from "./identity_steps.ts";
 
 /** Whom to ask for a verification. */
 export interface VerificationTarget {

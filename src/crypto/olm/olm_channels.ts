@@ -13,7 +13,7 @@ import type { JsonObject } from "../../types/json.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
 import type { Device, KnownDevices } from "../devices/device.ts";
 import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
@@ -233,10 +233,9 @@ export class OlmChannels {
   async #greet(tx: Transaction, device: Device): Promise<void> {
     const content = await this.encrypt(tx, device, "m.dummy", {});
     if (content === undefined) return;
-    const { clock, uniqueId } = this.#context;
     const messages = { [device.userId]: { [device.deviceId]: content } };
     const message = { kind: "toDevice", eventType: "m.room.encrypted", messages } as const;
-    this.#outbox.add(tx, message, { txnId: uniqueId(), now: clock.now() });
+    this.#outbox.add(tx, message, newTxn(this.#context));
   }
 
   /** Receives an empty message over a new session: the device could not decrypt an earlier one. */

@@ -11,12 +11,12 @@ import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.
 import type { JsonObject } from "../../types/json.ts";
 import { deviceConflict } from "../account/device_conflict.ts";
 import type { DeviceQuery } from "../devices/tracked_users.ts";
+import { newTxn } from "../engine/context.ts";
 import type { EngineParts } from "../engine/engine_parts.ts";
 import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engine_protocol.ts";
 import { recoverFromRollback } from "../engine/rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { newTxn } from "../sharing/sharing_parts.ts";
 import { halves, isDivisible, isRefusal, type OutboxEntry, RefusedMessages } from "./outbox.ts";
 import { type DueSignature, uploadOf } from "./due_signatures.ts";
 import { OwnSignature } from "./own_signature.ts";

@@ -11,14 +11,14 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../engine/context.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { ExportedSession } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import type { OlmClaims } from "../olm/olm_claims.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { FairRecords } from "../records/fair_records.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
 import type { Outbox } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
@@ -39,12 +39,15 @@ export interface KeyAnswersOptions {
   readonly outbound: Pick<OutboundSessions, "sharedAt">;
 }
 
-/** A request that has to wait for an Olm session. */
-interface PendingAnswer extends MegolmSessionRef {
+/** Who asks, and how the request is called. */
+interface Asker {
   readonly userId: UserID;
   readonly deviceId: DeviceID;
   readonly requestId: string;
 }
+
+/** A request that has to wait for an Olm session. */
+interface PendingAnswer extends Asker, MegolmSessionRef {}
 
 const MAX_PENDING = 200;
 const PERIOD_MS = 60 * 60 * 1_000;
@@ -58,7 +61,11 @@ const MAX_IN_ALL = 1_000;
  */
 export class KeyAnswers {
   readonly #options: KeyAnswersOptions;
-  readonly #pending = new FairIndex<PendingAnswer>(MAX_PENDING, ({ deviceId }) => deviceId);
+  readonly #pending = new FairRecords<PendingAnswer, Asker>("keyAnswer", {
+    limit: MAX_PENDING,
+    partsOf: ({ userId, deviceId, requestId }) => [userId, deviceId, requestId],
+    shareOf: ({ deviceId }) => deviceId,
+  });
   readonly #perDevice: RateLimit;
   readonly #inAll: RateLimit;
 
@@ -72,10 +79,7 @@ export class KeyAnswers {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    this.#pending.clear();
-    for (const [, pending] of await tx.list<PendingAnswer>("keyAnswer")) {
-      this.#pending.load(pending.userId, nameOf(pending), pending);
-    }
+    await this.#pending.load(tx);
   }
 
   /** Receives an `m.room_key_request`. */
@@ -86,7 +90,7 @@ export class KeyAnswers {
     if (!isOpaqueId(deviceId) || !isOpaqueId(requestId)) return;
     if (sender === context.own.userId && deviceId === context.own.deviceId) return;
     const asker = { userId: sender, deviceId, requestId };
-    if (action === "request_cancellation") return this.#forget(tx, asker);
+    if (action === "request_cancellation") return this.#pending.delete(tx, asker);
     if (action !== "request" || !isJsonObject(body) || body.algorithm !== EncryptionAlgorithm.MEGOLM_V1) {
       return;
     }
@@ -97,8 +101,8 @@ export class KeyAnswers {
 
   /** Answers the requests that had to wait for an Olm session. */
   async retry(tx: Transaction): Promise<void> {
-    for (const pending of [...this.#pending.values()]) {
-      this.#forget(tx, pending);
+    for (const pending of this.#pending.values) {
+      this.#pending.delete(tx, pending);
       await this.#answer(tx, pending);
     }
   }
@@ -135,9 +139,7 @@ export class KeyAnswers {
     };
     const encrypted = await olm.encrypt(tx, device, "m.forwarded_room_key", content);
     if (encrypted !== undefined) return this.#send(tx, asked, "m.room.encrypted", encrypted);
-    const gone = this.#pending.set(tx, [asked.userId, nameOf(asked), asked]);
-    tx.set(pendingKey(asked), asked);
-    for (const [, , pending] of gone) tx.delete(pendingKey(pending));
+    this.#pending.set(tx, asked);
     await olm.claims.want(tx, [device]);
   }
 
@@ -156,30 +158,12 @@ export class KeyAnswers {
   }
 
   #send(tx: Transaction, { userId, deviceId }: PendingAnswer, eventType: string, content: JsonObject): void {
-    const { context: { uniqueId, clock }, outbox } = this.#options;
-    outbox.add(tx, { kind: "toDevice", eventType, messages: { [userId]: { [deviceId]: content } } }, {
-      txnId: uniqueId(),
-      now: clock.now(),
-    });
+    const { context, outbox } = this.#options;
+    const messages = { [userId]: { [deviceId]: content } };
+    outbox.add(tx, { kind: "toDevice", eventType, messages }, newTxn(context));
   }
 
   #isAllowed({ userId, deviceId }: PendingAnswer): boolean {
     return this.#perDevice.take(JSON.stringify([userId, deviceId])) && this.#inAll.take("", userId);
   }
-
-  #forget(tx: Transaction, asker: Pick<PendingAnswer, "userId" | "deviceId" | "requestId">): void {
-    if (this.#pending.get(asker.userId, nameOf(asker)) === undefined) return;
-    this.#pending.delete(tx, asker.userId, nameOf(asker));
-    tx.delete(pendingKey(asker));
-  }
-}
-
-function nameOf({ deviceId, requestId }: Pick<PendingAnswer, "deviceId" | "requestId">): string {
-  return JSON.stringify([deviceId, requestId]);
-}
-
-function pendingKey(
-  { userId, deviceId, requestId }: Pick<PendingAnswer, "userId" | "deviceId" | "requestId">,
-): RecordKey<PendingAnswer> {
-  return recordKey("keyAnswer", userId, deviceId, requestId);
 }

@@ -6,16 +6,22 @@
 
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import {
+  asked,
+  type AskedDevices,
+  checkedAnswer,
+  devicesToAsk,
+  type OlmAnswer,
+  tellAsked,
+} from "./asked_devices.ts";
 import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
-import type { DeviceMessages } from "./outbox.ts";
 import { RateLimit } from "./rate_limit.ts";
 
 /** The parts that it needs. */
@@ -26,23 +32,10 @@ export interface KeyRequestsOptions extends KeyAnswersOptions {
   readonly inbound: Pick<InboundSessions, "exportSession" | "import">;
 }
 
-/** An `m.forwarded_room_key` that came encrypted with Olm. */
-export interface ForwardedRoomKey {
-  /** The sender. */
-  readonly sender: UserID;
-  /** The device that sent it, if it is known. */
-  readonly device: Device | undefined;
-  /** The content. */
-  readonly content: JsonObject;
-}
-
 /** A key that was asked for. */
-interface KeyRequest extends MegolmSessionRef {
-  readonly requestId: string;
+interface KeyRequest extends MegolmSessionRef, AskedDevices {
   /** The sender of the event that needs the key. */
   readonly sender: UserID;
-  /** The devices that were asked: only they may answer. */
-  readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
   /** The order of the requests. */
   readonly order: number;
 }
@@ -89,17 +82,15 @@ export class KeyRequests {
   async want(tx: Transaction, { room_id: roomId, sender, content }: MessageEvent): Promise<void> {
     const { session_id: sessionId, sender_key } = content;
     if (typeof sessionId !== "string" || this.#requests.get(roomId, sessionId) !== undefined) return;
-    const { context, devices } = this.#options;
-    const { userId } = context.own;
-    const asked = ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
-    if (asked.length === 0 || !this.#perRoom.take(roomId, sender)) return;
+    const devices = await devicesToAsk(tx, this.#options);
+    if (devices.length === 0 || !this.#perRoom.take(roomId, sender)) return;
     if (!this.#inAll.take("", sender)) return;
     const request: KeyRequest = {
       roomId,
       sessionId,
-      requestId: context.uniqueId(),
+      requestId: this.#options.context.uniqueId(),
       sender,
-      devices: asked.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 })),
+      devices: asked(devices),
       order: ++this.#last,
     };
     tx.set(requestKey(request), request);
@@ -132,7 +123,7 @@ export class KeyRequests {
    */
   async receiveForward(
     tx: Transaction,
-    { sender, device, content }: ForwardedRoomKey,
+    { sender, device, content }: OlmAnswer,
   ): Promise<MegolmSessionRef | undefined> {
     const { context: { own, log }, inbound } = this.#options;
     const { algorithm, room_id, session_id, session_key, sender_key, sender_claimed_ed25519_key } = content;
@@ -141,20 +132,15 @@ export class KeyRequests {
       : undefined;
     const ignore = (reason: string): undefined =>
       log.warn("Ignored a forwarded room key", { sender, reason }) as undefined;
-    if (sender !== own.userId || device?.userId !== own.userId) return ignore("it came from another user");
-    if (!mayAnswer(device)) return ignore("it came from a device that is not verified");
-    if (request === undefined) return ignore("it was not requested");
-    const { deviceId, curve25519 } = device;
-    if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
-      return ignore("it came from a device that had not been asked");
-    }
+    const answer = checkedAnswer(own.userId, { sender, device }, request);
+    if (typeof answer === "string") return ignore(answer);
     if (
       algorithm !== EncryptionAlgorithm.MEGOLM_V1 || typeof session_key !== "string" ||
       typeof sender_key !== "string"
     ) {
       return ignore("it is not what such a key must be");
     }
-    const { roomId, sessionId } = request;
+    const { roomId, sessionId } = answer.request;
     const added = await inbound.import(tx, {
       roomId,
       sessionId,
@@ -164,7 +150,7 @@ export class KeyRequests {
       source: "forwarded",
     });
     if (added.kind === "refused") return ignore(added.reason);
-    this.received(tx, request);
+    this.received(tx, answer.request);
     return added.session;
   }
 
@@ -178,21 +164,9 @@ export class KeyRequests {
     await this.#answers.retry(tx);
   }
 
-  #send(tx: Transaction, { requestId, devices }: KeyRequest, what: JsonObject): void {
-    const { context: { own, clock, uniqueId }, outbox } = this.#options;
-    const content = { ...what, requesting_device_id: own.deviceId, request_id: requestId };
-    const messages: DeviceMessages = {
-      [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])),
-    };
-    outbox.add(tx, { kind: "toDevice", eventType: "m.room_key_request", messages }, {
-      txnId: uniqueId(),
-      now: clock.now(),
-    });
+  #send(tx: Transaction, request: KeyRequest, what: JsonObject): void {
+    tellAsked(tx, this.#options, { eventType: "m.room_key_request", request, what });
   }
-}
-
-function mayAnswer({ trust, dehydrated }: Device): boolean {
-  return trust === "verified" && !dehydrated;
 }
 
 function requestKey({ roomId, sessionId }: { roomId: RoomID; sessionId: string }): RecordKey<KeyRequest> {

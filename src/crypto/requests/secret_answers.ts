@@ -14,13 +14,13 @@ import { BACKUP_SECRET, backupSecret } from "../backup/backup_key.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { encodeBase64 } from "../encoding/base64.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../engine/context.ts";
 import { SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import type { OlmClaims } from "../olm/olm_claims.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { FairRecords } from "../records/fair_records.ts";
+import type { Transaction } from "../records/transaction.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
@@ -44,16 +44,18 @@ export interface SecretAnswersOptions {
   readonly backup: Pick<KeyBackup, "used">;
 }
 
-/** A request that waits for the device to be verified, or for an Olm session with it. */
-interface PendingSecret {
+/** Which device asks, and how the request is called. */
+interface Asker {
   readonly deviceId: DeviceID;
   readonly requestId: string;
+}
+
+/** A request that waits for the device to be verified, or for an Olm session with it. */
+interface PendingSecret extends Asker {
   readonly name: string;
   /** When it came, in milliseconds since the epoch. */
   readonly since: number;
 }
-
-const KIND = "secret_answer";
 
 /** How many requests wait, of all devices; the oldest of the device with the most is dropped. */
 const MAX_PENDING = 40;
@@ -65,7 +67,10 @@ const MAX_PER_DEVICE = 20, MAX_IN_ALL = 100, PERIOD_MS = 3_600_000;
 /** Answers requests for secrets. */
 export class SecretAnswers {
   readonly #options: SecretAnswersOptions;
-  readonly #pending = new FairIndex<PendingSecret>(MAX_PENDING);
+  readonly #pending = new FairRecords<PendingSecret, Asker>("secret_answer", {
+    limit: MAX_PENDING,
+    partsOf: ({ deviceId, requestId }) => [deviceId, requestId],
+  });
   readonly #perDevice: RateLimit;
   readonly #inAll: RateLimit;
 
@@ -79,10 +84,7 @@ export class SecretAnswers {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    this.#pending.clear();
-    for (const [, pending] of await tx.list<PendingSecret>(KIND)) {
-      this.#pending.load(pending.deviceId, pending.requestId, pending);
-    }
+    await this.#pending.load(tx);
   }
 
   /** Receives an `m.secret.request`, which comes in clear: only the answer is a secret. */
@@ -91,15 +93,15 @@ export class SecretAnswers {
     const { action, requesting_device_id: deviceId, request_id: requestId, name } = content;
     if (sender !== own.userId || deviceId === own.deviceId) return;
     if (!isOpaqueId(deviceId) || !isOpaqueId(requestId)) return;
-    if (action === "request_cancellation") return this.#forget(tx, { deviceId, requestId });
+    if (action === "request_cancellation") return this.#pending.delete(tx, { deviceId, requestId });
     if (action !== "request" || typeof name !== "string" || !NAMES.has(name)) return;
     await this.#answer(tx, { deviceId, requestId, name, since: clock.now() });
   }
 
   /** Answers the requests that had to wait: their devices may be verified now, or reachable. */
   async retry(tx: Transaction): Promise<void> {
-    for (const pending of [...this.#pending.values()]) {
-      this.#forget(tx, pending);
+    for (const pending of this.#pending.values) {
+      this.#pending.delete(tx, pending);
       await this.#answer(tx, pending);
     }
   }
@@ -112,13 +114,13 @@ export class SecretAnswers {
     if (device?.trust === "blacklisted" || device?.dehydrated) return;
     if (device?.trust !== "verified") {
       log.debug("A device that is not verified asks for a secret", { deviceId, name });
-      return this.#wait(tx, asked);
+      return this.#pending.set(tx, asked);
     }
     const secret = await this.#secret(tx, name);
     if (secret === undefined) return;
     const encrypted = await olm.encrypt(tx, device, "m.secret.send", { request_id: requestId, secret });
     if (encrypted === undefined) {
-      this.#wait(tx, asked);
+      this.#pending.set(tx, asked);
       return await olm.claims.want(tx, [device]);
     }
     if (!this.#perDevice.take(deviceId) || !this.#inAll.take("")) {
@@ -142,32 +144,11 @@ export class SecretAnswers {
   }
 
   #send(tx: Transaction, deviceId: DeviceID, content: JsonObject): void {
-    const { context: { own, uniqueId, clock }, outbox } = this.#options;
-    const messages = { [own.userId]: { [deviceId]: content } };
-    outbox.add(tx, { kind: "toDevice", eventType: "m.room.encrypted", messages }, {
-      txnId: uniqueId(),
-      now: clock.now(),
-    });
-  }
-
-  #wait(tx: Transaction, asked: PendingSecret): void {
-    tx.set(pendingKey(asked), asked);
-    const gone = this.#pending.set(tx, [asked.deviceId, asked.requestId, asked]);
-    for (const [, , pending] of gone) tx.delete(pendingKey(pending));
-  }
-
-  #forget(tx: Transaction, { deviceId, requestId }: Pick<PendingSecret, "deviceId" | "requestId">): void {
-    if (this.#pending.get(deviceId, requestId) === undefined) return;
-    this.#pending.delete(tx, deviceId, requestId);
-    tx.delete(pendingKey({ deviceId, requestId }));
+    const { context, outbox } = this.#options;
+    const messages = { [context.own.userId]: { [deviceId]: content } };
+    outbox.add(tx, { kind: "toDevice", eventType: "m.room.encrypted", messages }, newTxn(context));
   }
 }
 
 /** What is given: nothing else is kept here. */
 const NAMES: ReadonlySet<string> = new Set([...Object.values(SEED_SECRETS), BACKUP_SECRET]);
-
-function pendingKey(
-  { deviceId, requestId }: Pick<PendingSecret, "deviceId" | "requestId">,
-): RecordKey<PendingSecret> {
-  return recordKey(KIND, deviceId, requestId);
-}

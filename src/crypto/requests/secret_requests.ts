@@ -20,8 +20,16 @@ import type { CryptoContext } from "../engine/context.ts";
 import { type IdentitySeeds, SEED_NAMES, SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import {
+  asked,
+  type AskedDevices,
+  checkedAnswer,
+  devicesToAsk,
+  type OlmAnswer,
+  tellAsked,
+} from "./asked_devices.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The parts that it needs. */
@@ -36,16 +44,6 @@ export interface SecretRequestsOptions {
   readonly backup: Pick<KeyBackup, "used" | "adopt">;
   /** What is on its way to the server. */
   readonly outbox: Pick<Outbox, "add">;
-}
-
-/** An `m.secret.send` that came encrypted with Olm. */
-export interface SentSecret {
-  /** The sender. */
-  readonly sender: UserID;
-  /** The device that sent it, if it is known. */
-  readonly device: Device | undefined;
-  /** The content. */
-  readonly content: JsonObject;
 }
 
 /** What is asked for. */
@@ -63,11 +61,8 @@ export interface AskedSecrets {
 }
 
 /** A secret that was asked for. */
-interface SecretRequest {
+interface SecretRequest extends AskedDevices {
   readonly name: string;
-  readonly requestId: string;
-  /** The devices that were asked: only they may answer. */
-  readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
   /** When, in milliseconds since the epoch. */
   readonly askedAt: number;
   /** The version of the backup, if it is its key. */
@@ -110,18 +105,17 @@ export class SecretRequests {
    * awaited still; older requests count no more.
    */
   async want(tx: Transaction, { backup }: WantedSecrets = {}): Promise<AskedSecrets> {
-    const { context: { own: { userId }, uniqueId, clock }, devices } = this.#options;
-    const all = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
-    const asked = all.filter(mayAnswer).slice(0, MAX_DEVICES);
+    const { context: { uniqueId, clock } } = this.#options;
+    const devices = (await devicesToAsk(tx, this.#options)).slice(0, MAX_DEVICES);
     const names = this.#missing(backup);
-    if (asked.length === 0 || names.length === 0) return { names: [], devices: [] };
+    if (devices.length === 0 || names.length === 0) return { names: [], devices: [] };
     for (const name of names) {
-      if (this.#isFresh(name, asked)) continue;
+      if (this.#isFresh(name, devices)) continue;
       this.#forget(tx, name);
       const request: SecretRequest = {
         name,
         requestId: uniqueId(),
-        devices: asked.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 })),
+        devices: asked(devices),
         askedAt: clock.now(),
         ...(seedNameOf(name) === undefined && { backup }),
       };
@@ -129,22 +123,18 @@ export class SecretRequests {
       this.#change(tx, name, request);
       this.#send(tx, request, { action: "request", name });
     }
-    return { names, devices: asked.map(({ deviceId }) => deviceId) };
+    return { names, devices: devices.map(({ deviceId }) => deviceId) };
   }
 
   /** Receives a secret, and cancels the request at the other devices. */
-  async receive(tx: Transaction, { sender, device, content }: SentSecret): Promise<void> {
+  async receive(tx: Transaction, { sender, device, content }: OlmAnswer): Promise<void> {
     const { context: { own, log, clock } } = this.#options;
     const { request_id: id, secret } = content;
     const ignore = (reason: string): void => log.warn("Ignored a secret", { sender, reason });
-    if (sender !== own.userId || device?.userId !== own.userId) return ignore("it came from another user");
-    if (!mayAnswer(device)) return ignore("it came from a device that is not verified");
-    const request = [...this.#requests.values()].find(({ requestId }) => requestId === id);
-    if (request === undefined) return ignore("it was not requested");
-    const { deviceId, curve25519 } = device;
-    if (!request.devices.some((asked) => asked.deviceId === deviceId && asked.curve25519 === curve25519)) {
-      return ignore("it came from a device that had not been asked");
-    }
+    const requested = [...this.#requests.values()].find(({ requestId }) => requestId === id);
+    const answer = checkedAnswer(own.userId, { sender, device }, requested);
+    if (typeof answer === "string") return ignore(answer);
+    const { request, device: { deviceId } } = answer;
     if (elapsed(clock.now(), request.askedAt) > ANSWER_TIME) return ignore("it came too late");
     if (typeof secret !== "string" || !await this.#take(tx, request, secret)) {
       return ignore("it is not what belongs to the public key");
@@ -192,16 +182,8 @@ export class SecretRequests {
     this.#send(tx, request, { action: "request_cancellation" });
   }
 
-  #send(tx: Transaction, { requestId, devices }: SecretRequest, what: JsonObject): void {
-    const { context: { own, clock, uniqueId }, outbox } = this.#options;
-    const content = { ...what, requesting_device_id: own.deviceId, request_id: requestId };
-    const messages = {
-      [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])),
-    };
-    outbox.add(tx, { kind: "toDevice", eventType: "m.secret.request", messages }, {
-      txnId: uniqueId(),
-      now: clock.now(),
-    });
+  #send(tx: Transaction, request: SecretRequest, what: JsonObject): void {
+    tellAsked(tx, this.#options, { eventType: "m.secret.request", request, what });
   }
 
   /** A step sees its own changes. */
@@ -215,10 +197,6 @@ export class SecretRequests {
     if (request === undefined) this.#requests.delete(name);
     else this.#requests.set(name, request);
   }
-}
-
-function mayAnswer({ trust, dehydrated }: Device): boolean {
-  return trust === "verified" && !dehydrated;
 }
 
 function requestKey(name: string): RecordKey<SecretRequest> {

@@ -8,14 +8,14 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import type { SharePlan, ShareTask } from "./share_plan.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
-import { newTxn, type SharingParts } from "./sharing_parts.ts";
+import type { SharingParts } from "./sharing_parts.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { TransactionID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
@@ -53,9 +52,4 @@ export interface SharingParts {
   readonly outbox: Outbox;
   /** Sessions that decrypt. */
   readonly inbound: OwnCopies;
-}
-
-/** A transaction ID and the time, for an entry of the outbox. */
-export function newTxn({ uniqueId, clock }: CryptoContext): { txnId: TransactionID; now: number } {
-  return { txnId: uniqueId(), now: clock.now() };
 }

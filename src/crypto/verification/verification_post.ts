@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { CryptoContext } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
-import { newTxn } from "../sharing/sharing_parts.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { VERIFICATION_PREFIX } from "./protocol.ts";
