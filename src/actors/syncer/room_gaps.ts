@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isPassing } from "../../api/http/retry.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
@@ -179,7 +180,7 @@ export class RoomGaps {
   async #fill(room: RoomPart, reader: GapReader): Promise<GapEnd> {
     const end = await fillGap(room, reader);
     const { error } = end;
-    if (!(error instanceof MatrixRequestError) || error.status < 500 && error.status !== 429) return end;
+    if (!(error instanceof MatrixRequestError) || !isPassing(error)) return end;
     const { since } = reader;
     if (this.#givenUp.since !== since) this.#givenUp = { since, times: 0 };
     if (this.#givenUp.times++ >= this.#options.patience) return end;

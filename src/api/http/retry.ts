@@ -33,6 +33,11 @@ export interface RetryPolicy {
   readonly retryable: (error: MatrixRequestError) => boolean;
 }
 
+/** Whether a server has refused since it has failed, or has too much to do: it may not the next time. */
+export function isPassing({ status }: MatrixRequestError): boolean {
+  return status === 429 || status >= 500;
+}
+
 /** The policy where nothing else is said. */
 export const DEFAULT_RETRY: RetryPolicy = {
   maxRetries: 4,

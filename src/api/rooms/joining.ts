@@ -5,14 +5,13 @@
  * @module
  */
 
-import type { MatrixRequestError } from "../../errors/request_error.ts";
 import type { RoomAlias, RoomID } from "../../types/ids.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import { endpoint, field, type Query } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
 import type { RequestOptions } from "../http/request_options.ts";
-import type { RetryPolicy } from "../http/retry.ts";
+import { isPassing, type RetryPolicy } from "../http/retry.ts";
 import type { Session } from "../session.ts";
 
 const roomIdOf = field<RoomID>("room_id", "string");
@@ -29,7 +28,7 @@ const knock = endpoint("knockRoom", "POST", "/_matrix/client/v3/knock/{roomIdOrA
 const JOIN_RETRY: Partial<RetryPolicy> = {
   base: 5_000,
   cap: 40_000,
-  retryable: ({ status }: MatrixRequestError): boolean => status === 429 || status >= 500,
+  retryable: isPassing,
 };
 
 /** Options of `joinRoom()`. */
