@@ -172,11 +172,15 @@ export class KeySharing {
     checked: Pick<CheckedRoom, "sessionId" | "plan" | "ready">,
   ): void {
     const { devices: { dirtyVersion }, rooms, context: { clock } } = this.#parts;
-    const versions = { membersVersion: rooms.version(roomId), versions: this.#versions(), dirtyVersion };
-    const at = clock.now();
+    const seen = {
+      membersVersion: rooms.version(roomId),
+      versions: this.#versions(),
+      dirtyVersion,
+      at: clock.now(),
+    };
     const { tasks, shared, withheld } = checked.plan;
     const weight = 1 + tasks.length + shared.length + withheld.length;
-    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...versions, at }, weight));
+    tx.onCommit(() => this.#checked.set(roomId, { ...checked, ...seen }, weight));
   }
 
   /**

@@ -9,6 +9,7 @@ import { elapsed } from "../../base/clock.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
+import type { CryptoContext } from "../engine/context.ts";
 import type { ShareReport } from "../engine/engine_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
@@ -83,7 +84,6 @@ export async function planShares(
     withheld: [] as WithheldDevice[],
     retryIn: Infinity,
   };
-  const now = parts.context.clock.now();
   const refused = new Set<UserID>();
   let unentitled = false;
   for (const userId of users) {
@@ -99,12 +99,11 @@ export async function planShares(
         else plan.tasks.push({ device, before, withhold: decision });
       } else {
         const state = before && await stateOf(tx, parts, { device, before });
-        if (state === undefined) plan.tasks.push({ device, before });
+        if (before === undefined || state === undefined) plan.tasks.push({ device, before });
         else if (state === "key") plan.shared.push(device);
         else {
           plan.withheld.push({ device, code: state });
-          const waited = before?.kind === "failed" ? elapsed(now, before.at) : -Infinity;
-          plan.retryIn = Math.min(plan.retryIn, RETRY_AFTER_MS - waited);
+          if (before.kind === "failed") plan.retryIn = Math.min(plan.retryIn, retryIn(parts.context, before));
         }
       }
     }
@@ -124,7 +123,12 @@ async function stateOf(
   if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
   if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;
   if (before.kind === "key") return "key";
-  return elapsed(context.clock.now(), before.at) >= RETRY_AFTER_MS ? undefined : "m.unavailable";
+  return retryIn(context, before) <= 0 ? undefined : "m.unavailable";
+}
+
+/** In how many milliseconds a key is offered again that the server did not take. */
+function retryIn({ clock }: Pick<CryptoContext, "clock">, { at }: { readonly at: number }): number {
+  return RETRY_AFTER_MS - elapsed(clock.now(), at);
 }
 
 /** Whether users or devices have the key that are not in the room any more, or not at all. */
