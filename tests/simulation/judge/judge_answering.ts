@@ -9,6 +9,7 @@ import { entriesOf } from "../../../bench/kill/ledger.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
+import { mayMiss } from "./unreadable.ts";
 
 /** With what a handler fails whose client can't go on. */
 const CUT_OFF = /\b(?:UnknownTokenError|ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
@@ -54,13 +55,12 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     if (said === undefined || sender === bot.userId) return [];
     const isEncrypted = type === "m.room.encrypted";
     const known = said.device.knownAt.get(said.saying.text) ?? Infinity;
-    const isEntitled = !bot.isHidden && memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
+    const isEntitled = memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
       (bot.firstAt < at || (!isEncrypted && bot.firstShown.has(eventId))) &&
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
     if (
       !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      bot.spoiled.has(eventId) || bot.loss.mayMiss(room.id, message) || bot.loss.mayLack(room.id, message) ||
-      said.device.loss.maySendInVain(message) || (bot.loss.needsHealing && said.device.isHidden)
+      mayMiss({ reader: bot, author: said.device }, room, message)
     ) {
       excused.add(eventId);
     }

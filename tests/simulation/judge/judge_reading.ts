@@ -9,6 +9,7 @@ import type { Device } from "../world/device.ts";
 import type { LostEvent } from "../world/loss.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
+import { mayMiss } from "./unreadable.ts";
 
 /** How often a device has read a text. */
 function timesRead({ readings }: Device, text: string): number {
@@ -88,14 +89,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const known = author?.knownAt.get(body);
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
-      if (
-        device.readings.has(id) || device.goneAt < Infinity || device.isHidden || device.spoiled.has(id) ||
-        timesRead(device, body) > 0
-      ) {
-        continue;
-      }
-      if (device.loss.mayMiss(room.id, message) || device.loss.mayLack(room.id, message)) continue;
-      if (author.loss.maySendInVain(message) || (device.loss.needsHealing && author.isHidden)) continue;
+      if (device.readings.has(id) || device.goneAt < Infinity || timesRead(device, body) > 0) continue;
+      if (mayMiss({ reader: device, author }, room, message)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&

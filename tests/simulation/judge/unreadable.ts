@@ -1,0 +1,20 @@
+/**
+ * What a device need not read: it was not shown it, has lost it, or could not get its key.
+ *
+ * @module
+ */
+
+import type { Device } from "../world/device.ts";
+import type { LostEvent } from "../world/loss.ts";
+import type { WorldRoom } from "../world/world.ts";
+
+/** Whether a device may miss what another has said in a room. */
+export function mayMiss(
+  { reader, author }: { readonly reader: Device; readonly author: Device },
+  { id }: WorldRoom,
+  message: LostEvent,
+): boolean {
+  if (reader.spoiled.has(message.event_id) || reader.isHidden) return true;
+  if (reader.loss.mayMiss(id, message) || reader.loss.mayLack(id, message)) return true;
+  return author.loss.maySendInVain(message) || (reader.loss.needsHealing && author.isHidden);
+}
