@@ -127,8 +127,7 @@ async function storageFindings(
     if (by === undefined || keyId === undefined) return [storageFinding({ keyId, problem, opens: false })];
     using storage = await open(by, request);
     const seeds = await readSeeds(storage, request);
-    const compared = await identity.compare(seeds);
-    wipe(seeds);
+    const compared = await identity.compare(seeds).finally(() => wipe(seeds));
     return [storageFinding({ keyId, problem: undefined, opens: true }), ...storedKeysFinding(compared)];
   } catch (error) {
     if (!(error instanceof SecretStorageError)) throw error;
