@@ -1,5 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import type { VerificationPhase, VerificationRequest } from "@greenroom/matrix/types";
+import type {
+  DeviceID,
+  RoomID,
+  UserID,
+  VerificationPeer,
+  VerificationPhase,
+  VerificationRequest,
+  VerificationWayOptions,
+} from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";
@@ -36,6 +44,36 @@ async function flowOf(peer: Peer, phase: string): Promise<string> {
   return (await peer.first("verification", (event) => event.phase === phase)).flowId;
 }
 
+/** A verification, and the name that the peer has for it. */
+interface Flow {
+  readonly request: VerificationRequest;
+  readonly flowId: string;
+}
+
+/** The peer asks, and we accept. */
+async function askedBy(
+  peer: Peer,
+  ours: Ours,
+  where: { deviceId: DeviceID } | { roomId: RoomID },
+): Promise<Flow> {
+  const asking = peer.call("requestVerification", { userId: ours.userId, ...where });
+  const request = await nextRequest(ours);
+  await request.accept();
+  return { request, flowId: String(await asking) };
+}
+
+/** We ask, and the peer accepts. */
+async function asked(
+  peer: Peer,
+  ours: Ours,
+  { ways, ...whom }: Exclude<VerificationPeer, UserID> & VerificationWayOptions,
+): Promise<Flow> {
+  const request = await ours.crypto.requestVerification(whom, { ways });
+  const flowId = await flowOf(peer, "requested");
+  await peer.call("acceptVerification", { flowId });
+  return { request, flowId };
+}
+
 /** Both show the same, and both confirm. */
 async function compareWith(peer: Peer, flowId: string, request: VerificationRequest): Promise<void> {
   const { emoji, decimals } = await request.compare({ signal: AbortSignal.timeout(LIMIT_MS) });
@@ -56,11 +94,8 @@ for (const starts of ["ours", "theirs"] as const) {
       await using ours = await Ours.start(server, "ours");
       await roomWith(ours, [peer]);
       await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
-      const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
-      const request = await nextRequest(ours);
+      const { request, flowId } = await askedBy(peer, ours, { deviceId: ours.deviceId });
       assertEquals([request.userId, request.deviceId], [peer.user.userId, peer.deviceId]);
-      await request.accept();
-      const flowId = String(await asking);
       await peer.first("verification", ({ phase }) => phase === "ready");
       if (starts === "ours") await request.startSas();
       else await peer.call("startSas", { flowId });
@@ -83,20 +118,11 @@ peerTest(
       const roomId = await roomWith(ours, [peer]);
       const said = await ours.sendText(roomId, "hello");
       await peer.message(({ eventId }) => eventId === said);
-      let request: VerificationRequest;
-      let flowId: string;
-      if (asks === "ours") {
-        request = await ours.crypto.requestVerification({ userId: peer.user.userId, roomId });
-        flowId = await flowOf(peer, "requested");
-        await peer.call("acceptVerification", { flowId });
-      } else {
-        const asking = peer.call("requestVerification", { userId: ours.userId, roomId });
-        request = await nextRequest(ours);
-        assertEquals([request.userId, request.roomId], [peer.user.userId, roomId]);
-        await request.accept();
-        flowId = String(await asking);
-        await peer.first("verification", ({ phase }) => phase === "ready");
-      }
+      const { request, flowId } = asks === "ours"
+        ? await asked(peer, ours, { userId: peer.user.userId, roomId })
+        : await askedBy(peer, ours, { roomId });
+      assertEquals([request.userId, request.roomId], [peer.user.userId, roomId]);
+      if (asks !== "ours") await peer.first("verification", ({ phase }) => phase === "ready");
       await reach(request, "ready");
       if (asks === "ours") await request.startSas();
       else await peer.call("startSas", { flowId });
@@ -117,9 +143,7 @@ peerTest(
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });
     const user = await newDevice(server, peer.user);
     await using ours = await Ours.start(server, "peer", { user });
-    const request = await ours.crypto.requestVerification({ userId: ours.userId, deviceId: peer.deviceId });
-    const flowId = await flowOf(peer, "requested");
-    await peer.call("acceptVerification", { flowId });
+    const { request, flowId } = await asked(peer, ours, { userId: ours.userId, deviceId: peer.deviceId });
     await reach(request, "ready");
     await request.startSas();
     await compareWith(peer, flowId, request);
@@ -143,10 +167,7 @@ peerTest(
     const user = await newDevice(server, ours.user);
     await using peer = await Peer.start("js_sdk", server, "ours", { user });
     await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
-    const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
-    const request = await nextRequest(ours);
-    await request.accept();
-    const flowId = String(await asking);
+    const { request, flowId } = await askedBy(peer, ours, { deviceId: ours.deviceId });
     await peer.first("verification", ({ phase }) => phase === "ready");
     await request.startSas();
     await compareWith(peer, flowId, request);
@@ -166,10 +187,7 @@ peerTest(
     await roomWith(ours, [peer]);
     await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId });
     for (const who of ["ours", "theirs"] as const) {
-      const asking = peer.call("requestVerification", { userId: ours.userId, deviceId: ours.deviceId });
-      const request = await nextRequest(ours);
-      await request.accept();
-      const flowId = String(await asking);
+      const { request, flowId } = await askedBy(peer, ours, { deviceId: ours.deviceId });
       await reach(request, "ready");
       await request.startSas();
       await request.compare();
@@ -201,10 +219,7 @@ for (const shows of ["ours", "theirs"] as const) {
       const roomId = await roomWith(ours, [peer]);
       const said = await ours.sendText(roomId, "hello");
       await peer.message(({ eventId }) => eventId === said);
-      const asked = { userId: peer.user.userId, roomId };
-      const request = await ours.crypto.requestVerification(asked, { ways: WAYS });
-      const flowId = await flowOf(peer, "requested");
-      await peer.call("acceptVerification", { flowId });
+      const { request, flowId } = await asked(peer, ours, { userId: peer.user.userId, roomId, ways: WAYS });
       await reach(request, "ready");
       await byCode(peer, flowId, { request, shows });
       assert((await request.done).identity);
@@ -224,10 +239,8 @@ for (const shows of ["ours", "theirs"] as const) {
         await using peer = await Peer.start("js_sdk", server, "ours", { user });
         if (trusts === "theirs") await peer.call("bootstrapCrossSigning", { password: peer.user.password });
         else await peer.call("awaitIdentity", {});
-        const asked = { userId: ours.userId, deviceId: peer.deviceId };
-        const request = await ours.crypto.requestVerification(asked, { ways: WAYS });
-        const flowId = await flowOf(peer, "requested");
-        await peer.call("acceptVerification", { flowId });
+        const whom = { userId: ours.userId, deviceId: peer.deviceId };
+        const { request, flowId } = await asked(peer, ours, { ...whom, ways: WAYS });
         await reach(request, "ready");
         await byCode(peer, flowId, { request, shows });
         const verified = await request.done;
