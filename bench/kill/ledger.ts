@@ -103,3 +103,16 @@ export function withoutOutages(entries: readonly LedgerEntry[]): LedgerEntry[] {
     return !isOutage || (kind !== "failed" && kind !== "log");
   });
 }
+
+/**
+ * The messages that both of the last two processes received, by event ID. What a process that was
+ * killed had received may come again; what one had received that stopped cleanly may not.
+ */
+export function receivedByLastTwo(entries: readonly LedgerEntry[]): string[] {
+  const last = entries.findLastIndex(({ kind }) => kind === "start");
+  const previous = entries.slice(0, Math.max(last, 0)).findLastIndex(({ kind }) => kind === "start");
+  if (previous < 0) return [];
+  const before = new Set(entriesOf(entries.slice(previous, last), "received").map(({ eventId }) => eventId));
+  const after = entriesOf(entries.slice(last), "received").map(({ eventId }) => eventId);
+  return after.filter((eventId) => before.has(eventId));
+}

@@ -6,6 +6,7 @@
 
 import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { judge, type Verdict } from "./judge.ts";
+import { receivedByLastTwo } from "./ledger.ts";
 import { drawMoment } from "./moments.ts";
 import { type Random, seeded } from "./random.ts";
 import { introduce, settles } from "./settling.ts";
@@ -43,6 +44,8 @@ const PAUSE_MS = 5_000;
 /** How many one-time keys others claim before a kill, at most; and now and then all of them. */
 const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
+/** When a process has handled what its first response showed, or is at it. */
+const SECOND_SYNC = { line: "begins sync", times: 2, patience: 20_000, after: 0 } as const;
 /** How long to wait for messages that come again, in milliseconds. */
 const AGAIN_MS = 1_500;
 /** Before how many of the kills a user logs in with a new device. */
@@ -109,6 +112,7 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   if (!await settles(setup, talk.said)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
+  await last.reaches(SECOND_SYNC); // it may have to handle again what the one before it did not commit
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
   problems.push(...await comingAgain(setup));
@@ -128,15 +132,13 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
 
 /** Starts the bot once more: after a clean stop, nothing may come again. */
 async function comingAgain(setup: Setup): Promise<string[]> {
-  const { ledger } = setup;
-  const before = ledger.count("received");
   const process = new BotProcess(BOT, setup.orders({ talks: false }));
   await process.reaches({ line: "begins sync", patience: 20_000, after: AGAIN_MS });
   const { bySelf, stderr } = await process.stop();
-  const more = ledger.count("received") - before;
+  const again = receivedByLastTwo(setup.ledger.entries);
   return [
     ...bySelf ? [`the process after the last failed: ${stderr}`] : [],
-    ...more > 0 ? [`${more} messages came again after the bot was stopped cleanly`] : [],
+    ...again.length > 0 ? [`came again after the bot was stopped cleanly: ${again.join(", ")}`] : [],
   ];
 }
 
