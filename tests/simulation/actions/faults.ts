@@ -188,6 +188,7 @@ export const faults: readonly ActionKind[] = [
         for (const { deviceId, loss } of world.devices) {
           if (body.includes(deviceId)) loss.hurt(world.timeline.now);
         }
+        world.reader?.noteRefused(device.userId, body);
       };
       foretell(world, device, { kind: "403", path: "/sendToDevice/", onHit });
     },

@@ -115,8 +115,8 @@ class Reader:
             if session.matches(parsed, sender_key):
                 return session.decrypt(parsed)
         session = olm.InboundSession(self.account, parsed, sender_key)
+        # The one-time key stays: a hostile server hands it out twice, and what was encrypted then is read, too.
         text = session.decrypt(parsed)
-        self.account.remove_one_time_keys(session)
         sessions.append(session)
         return text
 

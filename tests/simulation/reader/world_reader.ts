@@ -18,6 +18,8 @@ export interface ReadWorld {
   readonly texts: Readonly<Record<string, string>>;
   /** The events that a hostile member has made, which are to be refused. */
   readonly forged: ReadonlySet<string>;
+  /** The users of whose messages to the reader's device the server has refused some. */
+  readonly refused: ReadonlySet<string>;
 }
 
 /** The reader's user and device. */
@@ -25,6 +27,7 @@ export class WorldReader {
   readonly #token: string;
   readonly #ask: Ask;
   readonly #device: ReaderDevice;
+  readonly #refused = new Set<string>();
 
   private constructor(token: string, ask: Ask, device: ReaderDevice) {
     this.#token = token;
@@ -49,6 +52,16 @@ export class WorldReader {
     await this.#ask(this.#token, "POST", `v3/join/${encodeURIComponent(room)}`, {});
   }
 
+  /** The users of whose messages to the reader's device the server has refused some. */
+  get refused(): ReadonlySet<string> {
+    return this.#refused;
+  }
+
+  /** Notes that the server has refused messages of a user, some of which may be for the reader. */
+  noteRefused(userId: string, messages: string): void {
+    if (messages.includes(keys.device_keys.device_id)) this.#refused.add(userId);
+  }
+
   /** All that it was given. */
   async traffic(): Promise<Traffic> {
     return await this.#device.traffic();
@@ -63,7 +76,7 @@ export async function readWorld({ reader, devices, forged }: {
 }): Promise<ReadWorld | undefined> {
   if (reader === undefined) return undefined;
   const texts = Object.fromEntries(devices.flatMap(({ readings }) => [...readings]));
-  return { traffic: await reader.traffic(), texts, forged };
+  return { traffic: await reader.traffic(), texts, forged, refused: reader.refused };
 }
 
 /**
@@ -71,7 +84,7 @@ export async function readWorld({ reader, devices, forged }: {
  * has told it so.
  */
 export function judgeTraffic(
-  { traffic, texts, forged }: ReadWorld,
+  { traffic, texts, forged, refused }: ReadWorld,
   { decrypted, unreadable, problems }: Reading,
 ): string[] {
   const toDevice = traffic.to_device as { readonly type: string; readonly sender: string }[];
@@ -89,7 +102,7 @@ export function judgeTraffic(
   for (const { event_id: id, sender } of events) {
     const text = texts[id];
     if (text === undefined) continue;
-    if (unreadable.includes(id) && !withholding.has(sender)) {
+    if (unreadable.includes(id) && !withholding.has(sender) && !refused.has(sender)) {
       found.push(`libolm has no key for ${id} of ${sender}, "${text}"`);
     }
     const body = decrypted[id]?.content.body;
