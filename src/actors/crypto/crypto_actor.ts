@@ -45,6 +45,7 @@ export interface CryptoProtocol extends StepProtocol {
 const STEPS = Object.keys(
   {
     isDoubtful: true,
+    isDue: true,
     receiveSync: true,
     decrypt: true,
     requests: true,

@@ -173,20 +173,21 @@ export class OutgoingRequests {
       this.#again = false;
       for (const request of await this.#options.actor.ask("requests", undefined)) {
         const lane = this.#lane(laneOf(request.kind));
-        lane.made++;
-        lane.done = lane.done.then(() => this.#make(request, lane));
+        const waits = lane.ended < lane.made++;
+        lane.done = lane.done.then(() => this.#make(request, lane, { waits }));
       }
     }
   }
 
   /** Makes one request. It never rejects: the lane goes on. */
-  async #make(request: EngineRequest, lane: LaneState): Promise<void> {
+  async #make(request: EngineRequest, lane: LaneState, { waits }: { waits: boolean }): Promise<void> {
     const { actor, deliver, log } = this.#options;
     const { id, kind } = request;
     const about = sessionOf(request);
     try {
       // No device could read an event whose key was not sent.
-      const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about);
+      const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about) ||
+        waits && !await actor.ask("isDue", id);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
         lane.refused = 0;

@@ -99,6 +99,9 @@ export class Engine {
   /** See {@link EngineRequests.isDoubtful}. */
   readonly isDoubtful = (): Promise<boolean> => Promise.resolve(this.#requests.isDoubtful);
 
+  /** See {@link EngineRequests.isDue}. */
+  readonly isDue = (id: string): Promise<boolean> => Promise.resolve(this.#requests.isDue(id));
+
   /** Receives a sync response. Its changes wait for the commit of the sync token. */
   async receiveSync(input: CryptoInput): Promise<EngineOutput> {
     const { clock, log } = this.#options;

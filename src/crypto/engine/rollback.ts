@@ -9,7 +9,7 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { outboundKey } from "../sharing/outbound_record.ts";
+import { messagesOf, outboundKey } from "../sharing/outbound_record.ts";
 import type { OwnDevice } from "./context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "./engine_protocol.ts";
@@ -46,8 +46,8 @@ export async function tellsOfRollback(
     }
     const { event: { room_id }, encryption } = result;
     if (encryption?.senderKey !== own.curve25519) continue;
-    const record = await tx.get(outboundKey(room_id));
-    if (record?.sessionId === encryption.sessionId && encryption.messageIndex >= record.messages) return true;
+    const messages = messagesOf(await tx.get(outboundKey(room_id)), encryption.sessionId);
+    if (messages !== undefined && encryption.messageIndex >= messages) return true;
   }
   return false;
 }

@@ -73,6 +73,12 @@ export class EngineRequests {
     return kinds.flatMap((requests) => [...requests]);
   }
 
+  /** Whether a request still makes sense: what was to be sent may have been given up since it was taken. */
+  isDue(id: string): boolean {
+    const request = this.#underway.get(id);
+    return request?.kind !== "outbox" || this.#parts.outbox.get(request.entry.id) !== undefined;
+  }
+
   /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
   nextIn(now: number): number {
     const { devices, olm, backupRequests, signatures } = this.#parts;
@@ -129,6 +135,7 @@ export class EngineRequests {
     const { devices, olm, backupRequests, context: { clock } } = this.#parts;
     if (request === undefined) return await backupRequests.fail(tx, id, failure);
     this.#endsWith(tx, id);
+    if (!this.isDue(id)) return NOTHING; // nothing of it may be sent again
     switch (request.kind) {
       case "keysUpload":
         return await this.#uploadFailed(tx, failure);

@@ -82,7 +82,7 @@ export class GroupSessions {
       policy: policy.sendTo,
       rosterPieces: 0,
       retired: previous === undefined ? [] : [
-        { sessionId: previous.sessionId, rosterPieces: previous.rosterPieces },
+        { sessionId: previous.sessionId, rosterPieces: previous.rosterPieces, messages: previous.messages },
         ...previous.retired,
       ],
     };

@@ -34,6 +34,8 @@ export interface RetiredSession {
   readonly sessionId: string;
   /** How many pieces the list of those it was shared with has. */
   readonly rosterPieces: number;
+  /** How many messages it has encrypted; absent in records of earlier versions. */
+  readonly messages?: number;
 }
 
 /** The own group session of a room. */
@@ -56,6 +58,12 @@ export interface OutboundRecord {
   readonly retired: readonly RetiredSession[];
   /** Why it must not be used any more; absent: it may be. */
   readonly invalid?: RotationCause;
+}
+
+/** How many messages one of a room's sessions has encrypted; undefined: that is not known. */
+export function messagesOf(record: OutboundRecord | undefined, sessionId: string): number | undefined {
+  if (record?.sessionId === sessionId) return record.messages;
+  return record?.retired.find((session) => session.sessionId === sessionId)?.messages;
 }
 
 /** The kind of record. */

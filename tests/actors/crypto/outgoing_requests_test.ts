@@ -97,6 +97,14 @@ Deno.test("stop() ends what is on its way", async () => {
   assertEquals(here.told, ["fail 1 0", "fail 2 0"]);
 });
 
+Deno.test("What the engine has given up while it waited for its turn is not sent", async () => {
+  const sent: string[] = [];
+  const here = stage(({ id }) => Promise.resolve({ sent: sent.push(id) }), { isDue: (id) => id !== "2" });
+  here.requests.push(toDevice("1"), toDevice("2"), toDevice("3"));
+  await here.outgoing.idle();
+  assertEquals([sent, here.told], [["1", "3"], ["answer 1", "fail 2 0", "answer 3"]]);
+});
+
 Deno.test("idle() makes what the answers bring about too, and does not try again what fails", async () => {
   const next = [toDevice("2"), toDevice("3")];
   const here = stage(({ id }) => id === "bad" ? Promise.reject(new TypeError("down")) : Promise.resolve({}), {

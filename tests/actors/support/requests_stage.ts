@@ -25,6 +25,8 @@ export interface StagedEngine {
   readonly fail?: (id: string) => boolean;
   /** Is called, and waited for, when the engine is asked for requests. */
   readonly asked?: () => Promise<void> | undefined;
+  /** Whether a request that has waited still makes sense. Default: it does. */
+  readonly isDue?: (id: string) => boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface StagedEngine {
  */
 export function requestsStage(
   send: RequestSender,
-  { answer = () => [], fail = () => false, asked = () => undefined }: StagedEngine = {},
+  { answer = () => [], fail = () => false, asked = () => undefined, isDue = () => true }: StagedEngine = {},
 ) {
   const requests: EngineRequest[] = [];
   const told: string[] = [];
@@ -48,6 +50,7 @@ export function requestsStage(
         await asked();
         return requests.splice(0);
       }
+      if (kind === "isDue") return isDue(body);
       told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
       if (kind === "fail") failures.push(body.failure);
       return kind === "fail" ? { settled: fail(body.id) } : { recovered: answer(), alarms: [] };

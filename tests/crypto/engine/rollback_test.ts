@@ -3,14 +3,14 @@
  * made.
  */
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, fail } from "@std/assert";
 import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
 import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
 import { recordKey } from "../../../src/crypto/records/transaction.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { aliceAndBob } from "./bot.ts";
+import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";
 import { RawSession } from "./raw_device.ts";
 import { testContext } from "../support/context.ts";
@@ -60,7 +60,7 @@ Deno.test("a decrypted event of this device shows it if its index is still to co
     sharedHistory: false,
     policy: "all",
     rosterPieces: 0,
-    retired: [],
+    retired: [{ sessionId: "RETIRED", rosterPieces: 0, messages: 2 }, { sessionId: "OLD", rosterPieces: 0 }],
   } as const;
   const tells = (
     change: { sender?: string; senderKey?: string; sessionId?: string; messageIndex?: number },
@@ -77,12 +77,15 @@ Deno.test("a decrypted event of this device shows it if its index is still to co
   };
   assertEquals(await tells({}), "set back");
   assertEquals(await tells({ messageIndex: 4 }), "set back");
+  assertEquals(await tells({ sessionId: "RETIRED", messageIndex: 2 }), "set back");
   for (
     const other of [
       { messageIndex: 2 },
       { sender: "@bob:example.org" },
       { senderKey: testContext().own.curve25519 },
       { sessionId: "OTHER" },
+      { sessionId: "RETIRED", messageIndex: 1 },
+      { sessionId: "OLD" },
     ]
   ) assertEquals(await tells(other), "nothing", JSON.stringify(other));
 });
@@ -103,4 +106,38 @@ Deno.test("an own event without a key shows it, once an hour at most", async () 
   assertFalse(await tells("MISSING_KEY", 0));
   assertFalse(await tells("MISSING_KEY", 3_599_999));
   assert(await tells("MISSING_KEY", 3_600_000));
+});
+
+/** Gets a room ready up to the message with its key, which waits to be sent; returns its ID. */
+async function keyToSend(bot: Bot): Promise<string> {
+  for (let step = 0; step < 10; step++) {
+    const tolerate = { keysQuery: false, keysClaim: false };
+    const { needs } = await bot.engine.prepare({ roomId: ROOM, tolerate });
+    if (needs === "room") await bot.describe();
+    const requests = await bot.engine.requests();
+    const key = requests.find(({ kind }) => kind === "toDevice");
+    if (key !== undefined) return key.id;
+    for (const request of requests) await bot.carry(request);
+  }
+  fail("the key of the room was never to be sent");
+}
+
+Deno.test("what waited to be sent when the store was found to be set back is not sent, refused or not", async () => {
+  for (const status of [0, 413, 403, 500]) {
+    const { server, alice } = await aliceAndBob();
+    await Bot.open(server, { userId: "@carol:example.org", deviceId: "CAROL" }); // what is refused may go in halves
+    await alice.sync();
+    const id = await keyToSend(alice);
+    assert(await alice.engine.isDue(id));
+    const own = { device_id: alice.deviceId, sender_key: alice.engine.identity().curve25519 };
+    server.publish(
+      alice,
+      { ...new RawSession().event(ROOM, "from a life that is forgotten"), ...own },
+      "txn",
+    );
+    await alice.sync();
+    assertFalse(await alice.engine.isDue(id));
+    await alice.engine.fail({ id, failure: { status, errcode: undefined, message: "" } });
+    assertEquals((await alice.engine.requests()).filter(({ kind }) => kind === "toDevice"), []);
+  }
 });
