@@ -48,6 +48,10 @@ export type {
   UploadKeysOptions,
 } from "./src/api/account/device_keys.ts";
 export type { Device, DevicesAPI } from "./src/api/account/devices.ts";
+export type {
+  DehydratedDeviceAPI,
+  GetDehydratedDeviceEventsOptions,
+} from "./src/api/account/dehydrated_device.ts";
 export type { GetKeyBackupVersionOptions, RoomKeysAPI } from "./src/api/account/room_keys.ts";
 export type { FiltersAPI } from "./src/api/account/filters.ts";
 export type { OpenIDAPI, OpenIDToken } from "./src/api/account/openid.ts";
@@ -208,6 +212,7 @@ export type {
   ResetIdentityOptions,
   VerificationReport,
 } from "./src/actors/crypto/identity_crypto.ts";
+export type { DehydrationOutcome } from "./src/actors/crypto/dehydration.ts";
 export type {
   DeleteKeyBackupOptions,
   KeyBackup,
@@ -285,6 +290,7 @@ export type * from "./src/types/api/device_keys.ts";
 export type * from "./src/types/api/discovery.ts";
 export type * from "./src/types/api/filter.ts";
 export type * from "./src/types/api/history.ts";
+export type * from "./src/types/api/dehydrated_device.ts";
 export type * from "./src/types/api/key_backup.ts";
 export type * from "./src/types/api/login.ts";
 export type * from "./src/types/api/media.ts";

@@ -69,11 +69,13 @@ export class BenchDevice implements AsyncDisposable {
       identity: {
         verify: () => Promise.reject(new TypeError()),
         reset: () => Promise.reject(new TypeError()),
+        renew: () => Promise.reject(new TypeError()),
         request: () => Promise.reject(new TypeError()),
         examine: () => Promise.reject(new TypeError()),
       },
       secrets: undefined,
       backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
+      dehydration: () => ({ isDue: false }) as never, // likewise
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
       send: (request) => Promise.resolve(this.#answer(request)),

@@ -9,6 +9,7 @@ import { type AccountAPI, accountAPI } from "./account/account.ts";
 import { type AccountDataAPI, accountDataAPI } from "./account/account_data.ts";
 import { type CapabilitiesAPI, capabilitiesAPI } from "./server/capabilities.ts";
 import { type CoreAPI, coreAPI, type EncryptedRoomsAPI } from "./core_api.ts";
+import { type DehydratedDeviceAPI, dehydratedDeviceAPI } from "./account/dehydrated_device.ts";
 import { type DeviceKeysAPI, deviceKeysAPI } from "./account/device_keys.ts";
 import { type DevicesAPI, devicesAPI } from "./account/devices.ts";
 import { type DirectoryAPI, directoryAPI } from "./rooms/directory.ts";
@@ -59,6 +60,7 @@ export interface ClientAPI
     RoomKeysAPI,
     AccountAPI,
     DeviceKeysAPI,
+    DehydratedDeviceAPI,
     DevicesAPI,
     FiltersAPI,
     SyncAPI,
@@ -113,6 +115,7 @@ export function clientAPI(
     ...roomKeysAPI(session),
     ...accountAPI(session),
     ...deviceKeysAPI(session),
+    ...dehydratedDeviceAPI(session),
     ...devicesAPI(session),
     ...filtersAPI(session),
     ...syncAPI(session),

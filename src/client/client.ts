@@ -124,7 +124,7 @@ export class Client {
       store,
       ready,
       dispatcher,
-      afterSync: () => housekeeping.pruneIfDue(),
+      afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.crypto.renew()]),
       afterFirst: () => this.#life.first.resolve(),
       presence: () => this.presence,
       waits: () => registry.waits,

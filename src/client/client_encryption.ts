@@ -17,6 +17,7 @@ import type { ClientAPI } from "../api/client_api.ts";
 import { coreAPI } from "../api/core_api.ts";
 import type { Session } from "../api/session.ts";
 import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
+import { lazyDehydration } from "./dehydration/lazy_dehydration.ts";
 import { policyOf, verificationOptions } from "./client_options.ts";
 import type { Logger } from "../base/log.ts";
 import { InternalEventType } from "../types/events/internal_event_type.ts";
@@ -59,6 +60,7 @@ export function clientEncryption(
   const { clock } = session.http;
   const stopping = new AbortController();
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
+  const machines = () => ({ backup: crypto.backup, dehydration: crypto.dehydration });
   const crypto: EngineCrypto = new EngineCrypto({
     actor,
     async account() {
@@ -70,6 +72,7 @@ export function clientEncryption(
     sendToRoom: ({ roomId, type, content, txnId }) =>
       api.sendMessageEvent(roomId, type, content, { txnId, signal: stopping.signal }),
     backup: (parts) => lazyKeyBackup({ ...parts, api }, log),
+    dehydration: (parts) => lazyDehydration({ ...parts, api, signal: stopping.signal, clock, log }),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
     deliver: (events) => dispatcher.ask("recover", events),
     alarm(alarm) {
@@ -80,11 +83,15 @@ export function clientEncryption(
     identity: {
       async verify(identity, using) {
         const { ensureVerified } = await import("./trust/ensure_verified.ts");
-        return await ensureVerified({ identity, api, log, backup: crypto.backup }, using);
+        return await ensureVerified({ identity, api, log, ...machines() }, using);
       },
       async reset(identity, using) {
         const { resetIdentity } = await import("./trust/reset_identity.ts");
-        return await resetIdentity({ identity, api, log, backup: crypto.backup }, using);
+        return await resetIdentity({ identity, api, log, ...machines() }, using);
+      },
+      async renew(identity, using) {
+        const { renewDehydrated } = await import("./dehydration/renew_dehydrated.ts");
+        await renewDehydrated({ identity, api, dehydration: crypto.dehydration }, using);
       },
       async request(identity) {
         const { requestSecrets } = await import("./trust/request_secrets.ts");

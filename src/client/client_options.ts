@@ -170,14 +170,21 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
         "give it recoveryKey, passphrase or onRecoveryKey too",
     );
   }
+  if (options.dehydratedDevice === true && verificationOptions(options) === undefined) {
+    throw new ValueError(
+      "Cannot make a client: encryption.dehydratedDevice needs the secret storage; " +
+        "give it recoveryKey, passphrase or onRecoveryKey too",
+    );
+  }
   return options;
 }
 
 /** What the device is verified with when it starts; undefined: it is not. */
 export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
-  const { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup } = options;
+  const { recoveryKey, passphrase, onRecoveryKey, ...rest } = options;
+  const { password, authentication, backup, dehydratedDevice } = rest;
   if (recoveryKey === undefined && passphrase === undefined && onRecoveryKey === undefined) return undefined;
-  return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup };
+  return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup, dehydratedDevice };
 }
 
 /** The policy of the encryption. */

@@ -39,6 +39,13 @@ const roomKey = {
   session_data: { ephemeral: "a2V5", ciphertext: "dGV4dA", mac: "bWFjbWFjbWE" },
 };
 
+const dehydrated = {
+  device_id: "a/b+c",
+  device_data: { algorithm: "org.matrix.msc3814.v2", device_pickle: "cGlja2xl", nonce: "bm9uY2U" },
+  device_keys: { ...deviceKeys, dehydrated: true },
+  initial_device_display_name: "Dehydrated device",
+};
+
 const pusher = {
   pushkey: "key",
   kind: "http",
@@ -56,6 +63,10 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
   getProfileField: [[user, "m.tz"]],
   setProfileField: [["m.tz", "Europe/Berlin"]],
   deleteProfileField: [["m.tz"]],
+  getDehydratedDevice: [[]],
+  putDehydratedDevice: [[dehydrated]],
+  deleteDehydratedDevice: [[]],
+  getDehydratedDeviceEvents: [["a/b+c"], ["a/b+c", { from: "d17" }]],
   getPushRules: [[]],
   isPushRuleEnabled: [["global", "content", "cue"]],
   setPushRuleEnabled: [["global", "content", "cue", true]],

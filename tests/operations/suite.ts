@@ -8,6 +8,7 @@
 import { accountData } from "./account_data.ts";
 import { relations } from "./relations.ts";
 import { beyond } from "./beyond.ts";
+import { dehydratedDevice } from "./dehydrated_device.ts";
 import { devices } from "./devices.ts";
 import { directory } from "./directory.ts";
 import { filtersAndSync } from "./filters_and_sync.ts";
@@ -45,6 +46,7 @@ export const operations: readonly Operation[] = [
   ...filtersAndSync,
   ...session,
   ...devices,
+  ...dehydratedDevice,
   ...beyond,
   ...relations,
 ];

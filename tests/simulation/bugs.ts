@@ -291,8 +291,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A client that is closed waits for a request that is never answered",
     path: "src/actors/crypto/engine_crypto.ts",
-    find: "return this.#requests.stop();",
-    replace: "return this.#requests.idle();",
+    find: "await this.#requests.stop();",
+    replace: "await this.#requests.idle();",
   },
   {
     name: "A handler that fails because the token died has settled",

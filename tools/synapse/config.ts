@@ -74,6 +74,7 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
 
     experimental_features: {
       msc3391_enabled: true, // account data is deleted
+      msc3814_enabled: true, // dehydrated devices
       msc4133_enabled: true, // profile fields
       msc4222_enabled: true, // state_after in sync responses
     },

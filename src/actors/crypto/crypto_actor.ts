@@ -7,6 +7,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../crypto/engine/engine.ts";
 import type { EngineAccount, OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
+import type { DehydrationSteps } from "../../crypto/engine/dehydration_steps.ts";
 import type { IdentitySteps } from "../../crypto/engine/identity_steps.ts";
 import type { KeySteps } from "../../crypto/engine/key_steps.ts";
 import type { VerificationSteps } from "../../crypto/engine/verification_steps.ts";
@@ -19,11 +20,12 @@ import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 
-/** The methods of the engine, and of its steps about identities, keys and verifications, that are messages. */
+/** The methods of the engine, and of its steps about identities, keys and the like, that are messages. */
 type Steps =
-  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "close">
+  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "dehydration" | "close">
   & IdentitySteps
   & KeySteps
+  & DehydrationSteps
   & VerificationSteps;
 type EngineStep = keyof Steps;
 type Bodies = { [Step in EngineStep]: Parameters<Steps[Step]>[0] };
@@ -62,11 +64,12 @@ const STEPS = Object.keys(
     devicesOf: true,
     areDevicesStale: true,
     prune: true,
-  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep | VerificationStep>, true>,
-) as Exclude<EngineStep, IdentityStep | KeyStep | VerificationStep>[];
+  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | VerificationStep>, true>,
+) as Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | VerificationStep>[];
 
 type IdentityStep = keyof IdentitySteps;
 type KeyStep = keyof KeySteps;
+type DehydrationStep = keyof DehydrationSteps;
 type VerificationStep = keyof VerificationSteps;
 
 /** The names of the steps about devices and identities. */
@@ -106,6 +109,20 @@ const KEY_STEPS = Object.keys(
     restoreKeys: true,
   } satisfies Record<KeyStep, true>,
 ) as KeyStep[];
+
+/** The names of the steps about dehydrated devices. */
+const DEHYDRATION_STEPS = Object.keys(
+  {
+    dehydrationState: true,
+    keepPickleKey: true,
+    pickleKeyToStore: true,
+    createDehydrated: true,
+    dehydratedUploaded: true,
+    beginRehydration: true,
+    receiveRehydrated: true,
+    clearRehydration: true,
+  } satisfies Record<DehydrationStep, true>,
+) as DehydrationStep[];
 
 /** The names of the steps about verifications. */
 const VERIFICATION_STEPS = Object.keys(
@@ -168,6 +185,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       ...handlersOf(STEPS, engine),
       ...handlersOf(IDENTITY_STEPS, () => engine().identities),
       ...handlersOf(KEY_STEPS, () => engine().keys),
+      ...handlersOf(DEHYDRATION_STEPS, () => engine().dehydration),
       ...handlersOf(VERIFICATION_STEPS, () => engine().verifications),
     },
     onStop: () => opened?.close(),

@@ -25,6 +25,7 @@ import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
+import type { DehydrationMachine } from "./dehydration.ts";
 import { Following } from "./following.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import { IdentityPort, type IdentityWork, Verification } from "./identity_port.ts";
@@ -45,6 +46,8 @@ export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOp
   readonly sendToRoom: RoomSender;
   /** Makes the backup of room keys. */
   readonly backup: (parts: KeyBackupHooks) => CryptoMachine["backup"];
+  /** Makes and reads dehydrated devices. */
+  readonly dehydration: (parts: KeyBackupHooks) => DehydrationMachine;
   /** Delivers events that can be decrypted now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** Delivers an alarm about keys. */
@@ -65,6 +68,8 @@ const MAX_ENCRYPTIONS = 1_000;
 /** Encryption by the engine. */
 export class EngineCrypto implements CryptoMachine {
   readonly backup: CryptoMachine["backup"];
+  /** Dehydrated devices. */
+  readonly dehydration: DehydrationMachine;
   readonly verificationRequests: CryptoMachine["verificationRequests"];
   readonly #options: EngineCryptoOptions;
   readonly #requests: OutgoingRequests;
@@ -78,6 +83,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
   readonly #verifications: VerificationHub;
   #checked: Promise<unknown> | undefined;
+  #renewing: Promise<void> | undefined;
 
   /** @param options What it is made of. */
   constructor(options: EngineCryptoOptions) {
@@ -100,6 +106,7 @@ export class EngineCrypto implements CryptoMachine {
     };
     this.#keyFiles = new KeyFiles(parts);
     this.backup = options.backup(parts);
+    this.dehydration = options.dehydration(parts);
     const using = { ...parts, requests: this.#requests, following: this.#following };
     this.#verification = new Verification(new IdentityPort(using), options.identity, {
       open: this.#open,
@@ -235,9 +242,19 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   /** Aborts the requests under way, and makes no more. The next process makes them. */
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#verifications.stop();
-    return this.#requests.stop();
+    await this.#requests.stop();
+    await this.#renewing;
+  }
+
+  /** Sees to the dehydrated device, if that is due. Never rejects. */
+  async renew(): Promise<void> {
+    const { secrets, log } = this.#options;
+    if (secrets?.dehydratedDevice !== true || !this.dehydration.isDue) return;
+    await (this.#renewing ??= this.#verification.renew(secrets)
+      .catch((error) => log.warn("Could not see to the dehydrated device", { error: String(error) }))
+      .finally(() => this.#renewing = undefined));
   }
 
   /** Resolves when no request is under way, and everything is stored. */

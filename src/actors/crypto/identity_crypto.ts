@@ -8,6 +8,7 @@
  */
 
 import type { Authentication } from "../../api/account/uia.ts";
+import type { DehydrationOutcome } from "./dehydration.ts";
 import type { KeyBackupOutcome } from "./key_backup.ts";
 import type { ComparedDevice } from "../../crypto/devices/device.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
@@ -44,6 +45,15 @@ export interface EnsureVerifiedOptions {
    * nothing but its recovery key reads history. Default: true.
    */
   backup?: boolean;
+  /**
+   * Whether the account has a dehydrated device (MSC3814): one that is nowhere but on the server, and
+   * gets room keys while no other device is there. When this device is new, it reads what was sent to
+   * the one that is there; then it replaces it, and from then on once a week. Who has the key of the
+   * secret storage can read what was sent to it. The server must support it: Synapse does with
+   * `experimental_features: msc3814_enabled`. To end it, leave the option out, and call
+   * `client.deleteDehydratedDevice()`. Default: false.
+   */
+  dehydratedDevice?: boolean;
 }
 
 /** What is lost when an identity is replaced. */
@@ -87,6 +97,8 @@ export interface VerificationReport {
    * is not verified, or nothing was given that opens the secret storage, or `backup` is false.
    */
   readonly backup: KeyBackupOutcome | undefined;
+  /** What has become of the dehydrated device; absent: it was not wanted, or this device is not verified. */
+  readonly dehydratedDevice?: DehydrationOutcome;
 }
 
 /** The part of `client.crypto` about identities. */

@@ -137,6 +137,8 @@ export interface IdentityWork {
   verify(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<VerificationReport>;
   /** Replaces the identity. */
   reset(identity: IdentityPort, options: ResetIdentityOptions): Promise<VerificationReport>;
+  /** Sees to the dehydrated device. */
+  renew(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<void>;
   /** Asks other own devices for secrets. */
   request(identity: IdentityPort): Promise<AskedSecrets>;
   /** Looks whether all is well. */
@@ -179,6 +181,11 @@ export class Verification {
   /** Replaces the identity when the calls before have ended. */
   async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
     return await this.#inTurn(() => this.#work.reset(this.#identity, options));
+  }
+
+  /** Sees to the dehydrated device when the calls before have ended. */
+  async renew(options: EnsureVerifiedOptions): Promise<void> {
+    await this.#inTurn(() => this.#work.renew(this.#identity, options));
   }
 
   /** Asks other own devices for secrets, when the calls before have ended. */

@@ -9,6 +9,7 @@ import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
 import { assertSigning, readSeeds, wipe } from "./identity_secrets.ts";
@@ -41,7 +42,9 @@ export async function ensured(
   const isAtHand = state === "verified" || state === "bootstrapped";
   const backup = isAtHand ? await backedUp(parts, options) : undefined;
   if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
-  return { state, master, backup };
+  if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
+  const dehydratedDevice = await parts.dehydration.ensure(identity, () => opened(parts, options));
+  return { state, master, backup, dehydratedDevice };
 }
 
 /** The devices that were asked for secrets. That none could be is no failure of what was done. */
@@ -67,16 +70,22 @@ async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"])
 
 /** Has the backup used, or made. It needs the storage only if it is not in use yet. */
 async function backedUp(
-  { identity, held, backup }: CallParts,
+  parts: CallParts,
   options: EnsureVerifiedOptions,
 ): Promise<VerificationReport["backup"]> {
   if (options.backup === false) return undefined;
-  return await backup.ensure(async () => {
-    if (held.storage !== undefined) return held.storage;
-    const { keys } = await identity.state();
-    const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(identity) : undefined);
-    return by && await held.open(by);
-  });
+  return await parts.backup.ensure(() => opened(parts, options));
+}
+
+/** Opens the secret storage, unless it is open; undefined: nothing does. */
+async function opened(
+  { identity, held }: CallParts,
+  options: EnsureVerifiedOptions,
+): Promise<OpenSecretStorage | undefined> {
+  if (held.storage !== undefined) return held.storage;
+  const { keys } = await identity.state();
+  const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(identity) : undefined);
+  return by && await held.open(by);
 }
 
 /** The state without a new identity that was to replace the one which the server still shows. */
@@ -132,6 +141,7 @@ async function adopted({ identity, held }: CallParts, by: SecretStorageUnlock): 
 async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<"bootstrapped"> {
   const { identity } = parts;
   await backedUp(parts, options);
+  if (options.dehydratedDevice === true) await opened(parts, options); // likewise
   checkOutcome(await identity.confirm());
   return "bootstrapped";
 }

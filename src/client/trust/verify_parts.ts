@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { DehydrationMachine } from "../../actors/crypto/dehydration.ts";
 import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
 import type { IdentityPort } from "../../actors/crypto/identity_port.ts";
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
@@ -22,6 +23,8 @@ export interface VerifyParts {
   readonly api: SecretsAPI & Pick<ClientAPI, "uploadCrossSigningKeys" | "getKeyBackupVersion">;
   /** The backup of room keys. */
   readonly backup: Pick<KeyBackupMachine, "ensure">;
+  /** The dehydrated device. */
+  readonly dehydration: Pick<DehydrationMachine, "ensure">;
   /** Where it says what is missing. */
   readonly log: Logger;
 }

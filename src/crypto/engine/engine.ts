@@ -37,6 +37,7 @@ import type {
   SentRoomEvent,
   StaleInput,
 } from "./engine_protocol.ts";
+import { DehydrationSteps } from "./dehydration_steps.ts";
 import { IdentitySteps } from "./identity_steps.ts";
 import { KeySteps } from "./key_steps.ts";
 import { VerificationSteps } from "./verification_steps.ts";
@@ -61,6 +62,8 @@ export class Engine {
   readonly identities: IdentitySteps = new IdentitySteps((work) => this.#step(work));
   /** The steps about keys on their way in and out. */
   readonly keys: KeySteps = new KeySteps((work) => this.#step(work));
+  /** The steps about dehydrated devices. */
+  readonly dehydration: DehydrationSteps = new DehydrationSteps((work) => this.#step(work));
   /** The steps about verifications. */
   readonly verifications: VerificationSteps = new VerificationSteps((work) => this.#step(work));
   readonly #options: EngineOptions;

@@ -11,6 +11,7 @@ import { BackupRequests } from "../backup/backup_requests.ts";
 import { BackupRestore } from "../backup/backup_restore.ts";
 import { DueSessions } from "../backup/due_sessions.ts";
 import { KeyBackup } from "../backup/key_backup.ts";
+import { Dehydration } from "../dehydration/dehydration.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
 import { IdentitySigning } from "../identity/identity_signing.ts";
@@ -91,6 +92,8 @@ export interface EngineParts {
   readonly backupRestore: BackupRestore;
   /** Requests about it. */
   readonly backupRequests: BackupRequests;
+  /** Devices that receive keys while none is there. */
+  readonly dehydration: Dehydration;
   /** Checks that members and devices are up to date before something is encrypted. */
   readonly freshness: RoomFreshness;
   /** Verifications of devices and users. */
@@ -144,12 +147,14 @@ export async function engineParts(
   devices.outdate([context.own.userId]); // it may have changed while no process was running
   const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
   const backupRestore = new BackupRestore({ context, backup, inbound, keyRequests, undecryptable });
+  const dehydration = new Dehydration({ context, ownIdentity, devices, inbound, keyRequests, undecryptable });
   const backupRequests = new BackupRequests({ context, backup, restore: backupRestore, due, inbound });
   return {
     freshness,
     backup,
     backupRestore,
     backupRequests,
+    dehydration,
     context,
     ownKeys,
     ownIdentity,

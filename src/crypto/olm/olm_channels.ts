@@ -6,7 +6,6 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -29,6 +28,7 @@ import {
   writeOlmPayload,
 } from "./olm_message.ts";
 import { OlmSessions } from "./olm_sessions.ts";
+import { senderRefusal } from "./sender_refusal.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;
@@ -37,10 +37,6 @@ const UNWEDGE_AFTER_MS = 3_600_000;
  * effect.
  */
 const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
-/**
- * What an unknown device may send: the owner of a room key shows later, and a dummy has no content.
- */
-const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
 
 /** What the channels are made of. */
 export interface OlmChannelsOptions {
@@ -180,7 +176,8 @@ export class OlmChannels {
     const read = readOlmPayload(plaintext, { peer, device, own, senderKeys: this.#senderKeys });
     if (typeof read === "string") return dropped(read);
     const { payload, senderEd25519, deviceKeys } = read;
-    const reason = await this.#refusal(tx, { device, deviceKeys, type: payload.type, sender: peer.userId });
+    const from = { device, deviceKeys, type: payload.type, sender: peer.userId };
+    const reason = await senderRefusal(tx, this.#devices, from);
     if (reason !== undefined) return dropped(reason);
     if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
     const claimedDevice = device === undefined ? deviceKeys : undefined;
@@ -256,28 +253,6 @@ export class OlmChannels {
     const { userId, deviceId } = device;
     this.#context.log.info("Can't understand a device: starting a new session with it", { userId, deviceId });
   }
-
-  /** Why a message must not be used, as far as its device goes. */
-  async #refusal(tx: Transaction, { sender, device, deviceKeys, type }: Sender): Promise<string | undefined> {
-    if (device !== undefined) {
-      if (device.dehydrated) return "a dehydrated device must not send anything";
-      if (deviceKeys === undefined || deviceKeys.device_id === device.deviceId) return undefined;
-      return "it names another device than the one whose key it came with";
-    }
-    if (deviceKeys !== undefined) {
-      const known = await this.#devices.device(tx, sender, deviceKeys.device_id);
-      if (known !== undefined) return "its device is known by other keys";
-    }
-    return FROM_ANYBODY.has(type) ? undefined : "its device is not known";
-  }
-}
-
-/** The sender of a message. */
-interface Sender {
-  readonly sender: UserID;
-  readonly device: Device | undefined;
-  readonly deviceKeys: DeviceKeys | undefined;
-  readonly type: string;
 }
 
 function dropped(reason: string): OlmDecryption {

@@ -48,6 +48,11 @@ const BAD_SESSION: ReadonlySet<VodozemacErrorCode> = new Set([
   "unknown_one_time_key",
 ]);
 
+/** Whether an error is due to the message, or to the sessions that it belongs to. */
+export function isAboutMessage({ code }: VodozemacError): boolean {
+  return BAD_MESSAGE.has(code) || BAD_SESSION.has(code);
+}
+
 /** For how many users it is counted with how many new devices they begin sessions. */
 const MAX_USERS = 10_000;
 

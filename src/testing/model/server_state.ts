@@ -180,6 +180,7 @@ export class ServerState {
   deleteDevice(user: User, id: DeviceID): void {
     const device = user.devices.get(id);
     user.devices.delete(id);
+    if (user.dehydrated?.deviceId === id) user.dehydrated = undefined;
     if (device !== undefined) this.sessions.close((session) => session.device === device);
     this.announceDevices(user); // also of one that was not there
   }

@@ -9,6 +9,7 @@ import { accountDataRoutes } from "./account/account_data.ts";
 import { accountRoutes } from "./account/account.ts";
 import { createRoomRoutes } from "./rooms/create_room.ts";
 import { crossSigningRoutes } from "./account/cross_signing.ts";
+import { dehydratedDeviceRoutes } from "./account/dehydrated_device.ts";
 import { deviceRoutes } from "./account/devices.ts";
 import { directoryRoutes } from "./rooms/directory.ts";
 import { historyRoutes } from "./rooms/history.ts";
@@ -35,6 +36,7 @@ export const ALL_ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...createRoomRoutes,
   ...crossSigningRoutes,
+  ...dehydratedDeviceRoutes,
   ...deviceRoutes,
   ...directoryRoutes,
   ...historyRoutes,

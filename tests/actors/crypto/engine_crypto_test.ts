@@ -54,6 +54,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
   } as ActorRef<CryptoProtocol>;
   const encryption = new EngineCrypto({
     backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
+    dehydration: () => ({ isDue: false }) as never, // likewise
     actor,
     account: account as never,
     send: () => Promise.resolve({}),
@@ -62,7 +63,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
-    identity: { verify: unused, reset: unused, examine: unused, request: unused },
+    identity: { verify: unused, reset: unused, examine: unused, renew: unused, request: unused },
     secrets: undefined,
     clock,
     log: recordingLogger(),

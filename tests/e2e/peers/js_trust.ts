@@ -122,6 +122,8 @@ export class Trust {
       await this.#crypto.bootstrapCrossSigning({});
       return await this.#crypto.getCrossSigningKeyId();
     },
+    /** Reads the dehydrated device that is there, and makes another one. */
+    startDehydration: () => this.#crypto.startDehydration(),
     /** Waits until it sees a device with its user's signature. */
     awaitSigned: async ({ userId, deviceId }) => {
       for (;;) {

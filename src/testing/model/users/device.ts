@@ -34,6 +34,9 @@ export interface KnownMember {
   readonly position: number;
 }
 
+/** The longest name of a device, in characters. */
+export const MAX_DEVICE_NAME = 100;
+
 const TRANSACTIONS_KEPT = 10_000;
 
 /** A device. */

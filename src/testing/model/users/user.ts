@@ -49,6 +49,14 @@ export interface Presence {
   readonly position: number;
 }
 
+/** A device that is nowhere but here. */
+export interface KeptDehydratedDevice {
+  /** The device, which is among those of the user too. */
+  readonly deviceId: DeviceID;
+  /** Its private keys, as they were uploaded. */
+  readonly data: JsonObject;
+}
+
 /** A user. */
 export class User {
   /** The full ID. */
@@ -81,6 +89,8 @@ export class User {
   readonly pushers: Map<string, JsonObject> = new Map();
   /** Presence, once the user has shown any. */
   presence: Presence | undefined;
+  /** The dehydrated device, if there is one. */
+  dehydrated: KeptDehydratedDevice | undefined;
   /** Cross-signing keys: `master_key`, `self_signing_key`, `user_signing_key`. */
   readonly crossSigning: Map<string, JsonObject> = new Map();
 

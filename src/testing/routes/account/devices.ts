@@ -11,10 +11,7 @@ import { optionalString, optionalStrings } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import type { Device } from "../../model/users/device.ts";
-
-/** The longest name of a device, in characters. */
-const MAX_NAME = 100;
+import { type Device, MAX_DEVICE_NAME } from "../../model/users/device.ts";
 
 /** The routes of this file. */
 export const deviceRoutes: readonly Route[] = [
@@ -36,7 +33,7 @@ function deviceOf(request: AuthedRequest): Device {
 function rename(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   const name = optionalString(json, "display_name");
-  if (name !== undefined && name.length > MAX_NAME) {
+  if (name !== undefined && name.length > MAX_DEVICE_NAME) {
     throw badRequest("M_TOO_LARGE", "Device display name is too long");
   }
   if (name !== undefined) deviceOf(request).displayName = name;

@@ -69,7 +69,7 @@ function readKeys(body: JsonObject, name: string): JsonObject {
 }
 
 /** A key may be uploaded again, but not replaced: another device might be using it. */
-function addOneTimeKeys(device: Device, keys: JsonObject): void {
+export function addOneTimeKeys(device: Device, keys: JsonObject): void {
   const isNew = ([id, key]: [string, unknown]): boolean => {
     const known = device.oneTimeKeys.get(id);
     if (known === undefined) return true;
@@ -95,7 +95,7 @@ function addOneTimeKeys(device: Device, keys: JsonObject): void {
  * The same key once more stays used, if it was: Synapse sees that only of one that came in
  * canonical form.
  */
-function setFallbackKeys(device: Device, keys: JsonObject): void {
+export function setFallbackKeys(device: Device, keys: JsonObject): void {
   for (const [id, key] of Object.entries(keys)) {
     const algorithm = algorithmOf(id);
     if (JSON.stringify(device.fallbackKeys.get(algorithm)?.key) === canonicalJson(key)) continue;

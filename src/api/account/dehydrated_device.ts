@@ -1,0 +1,132 @@
+/**
+ * The dehydrated device of an account, as the server keeps it.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+ * @module
+ */
+
+import type {
+  DehydratedDevice,
+  DehydratedDeviceEvents,
+  DehydratedDeviceUpload,
+} from "../../types/api/dehydrated_device.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { endpoint, field, fields } from "../http/endpoint.ts";
+import type { RequestOptions } from "../http/request_options.ts";
+import type { Session } from "../session.ts";
+
+const get = endpoint(
+  "getDehydratedDevice",
+  "GET",
+  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  fields<DehydratedDevice>({ device_id: "string", device_data: "object" }),
+);
+
+const put = endpoint(
+  "putDehydratedDevice",
+  "PUT",
+  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  field<DeviceID>("device_id", "string"),
+);
+
+const remove = endpoint(
+  "deleteDehydratedDevice",
+  "DELETE",
+  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  field<DeviceID>("device_id", "string"),
+);
+
+const events = endpoint(
+  "getDehydratedDeviceEvents",
+  "GET",
+  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device/{deviceId}/events",
+  (body, request) => {
+    const { events, ...page } = parsePage(body, request);
+    return { ...page, events: events.map(bare) };
+  },
+);
+
+const parsePage = fields<DehydratedDeviceEvents>({ events: "array", next_batch: "string?" });
+
+/** A message with no more than the server has to say of it. */
+function bare(event: unknown): unknown {
+  if (!isJsonObject(event)) return event;
+  const { type, sender, content } = event;
+  return { type, sender, content };
+}
+
+/** Options of {@link DehydratedDeviceAPI.getDehydratedDeviceEvents}. */
+export interface GetDehydratedDeviceEventsOptions extends RequestOptions {
+  /** Where to begin: `next_batch` of the page before. Default: with the first message. */
+  from?: string;
+}
+
+/**
+ * The dehydrated device of the account: one that no client runs, to which others send room keys. With
+ * `encryption.dehydratedDevice` a client makes and reads it; these operations only pass on what they
+ * are given, and check nothing of it.
+ *
+ * The endpoints are those of MSC3814, which is not part of the specification: Synapse has them with
+ * `experimental_features: msc3814_enabled`.
+ */
+export interface DehydratedDeviceAPI {
+  /**
+   * Asks for the dehydrated device.
+   *
+   * @param options Request options.
+   * @returns The device, of which nothing is proven.
+   * @throws {NotFoundError} If the account has none.
+   * @throws {UnrecognizedError} If the server has no dehydrated devices.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   */
+  getDehydratedDevice(options?: RequestOptions): Promise<DehydratedDevice>;
+
+  /**
+   * Makes a dehydrated device, in place of the one that is there, whose messages are lost.
+   *
+   * @param device The device.
+   * @param options Request options.
+   * @returns The device's ID.
+   * @throws {UnrecognizedError} If the server has no dehydrated devices.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   */
+  putDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
+
+  /**
+   * Deletes the dehydrated device, with all messages to it.
+   *
+   * @param options Request options.
+   * @returns The ID that it had.
+   * @throws {NotFoundError} If the account has none.
+   * @throws {UnrecognizedError} If the server has no dehydrated devices.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   */
+  deleteDehydratedDevice(options?: RequestOptions): Promise<DeviceID>;
+
+  /**
+   * Asks for messages to the dehydrated device; they stay on the server.
+   *
+   * @param deviceId The device, which must be the present one.
+   * @param options Where to begin, and request options.
+   * @returns A page of messages.
+   * @throws {ForbiddenError} If the account has no such dehydrated device.
+   * @throws {UnrecognizedError} If the server has no dehydrated devices.
+   * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   */
+  getDehydratedDeviceEvents(
+    deviceId: DeviceID,
+    options?: GetDehydratedDeviceEventsOptions,
+  ): Promise<DehydratedDeviceEvents>;
+}
+
+/** Makes the operations on the dehydrated device. */
+export function dehydratedDeviceAPI({ http }: Session): DehydratedDeviceAPI {
+  return {
+    getDehydratedDevice: (options) => http.call(get, { path: {} }, options),
+    putDehydratedDevice: (device, options) => http.call(put, { path: {}, body: device }, options),
+    deleteDehydratedDevice: (options) => http.call(remove, { path: {} }, options),
+    getDehydratedDeviceEvents: (deviceId, { from, ...options } = {}) =>
+      http.call(events, { path: { deviceId }, query: { from } }, options),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * Reads what was sent to a dehydrated device, page by page.
+ *
+ * @module
+ */
+
+import { ActorError, ActorStoppedError } from "../../actors/kernel/actor_error.ts";
+import type {
+  ReadingState,
+  RehydratedOutput,
+  RehydratedPage,
+} from "../../crypto/dehydration/dehydration_protocol.ts";
+import { ForbiddenError } from "../../errors/errcodes.ts";
+import type { DehydratedDevice, DehydratedDeviceEvents } from "../../types/api/dehydrated_device.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import type { DehydrationParts } from "./dehydration_parts.ts";
+
+/** How many messages the engine receives in one step. */
+const STEP = 100;
+
+/**
+ * Reads a device to its end, from where an earlier process has left it.
+ *
+ * @returns Whether it need not be asked for again: false if another client has replaced it meanwhile.
+ */
+export async function rehydrate(parts: DehydrationParts, device: DehydratedDevice): Promise<boolean> {
+  const { actor, log } = parts;
+  const { device_id: deviceId } = device;
+  let outcome = await actor.ask("beginRehydration", device);
+  if (outcome === "busy") {
+    await clearRehydration(parts);
+    outcome = await actor.ask("beginRehydration", device);
+  }
+  if (outcome !== "reading") {
+    log.warn(
+      "The dehydrated device can't be read, and is replaced: it was made with another key than the stored one, " +
+        "or the server has changed it",
+      { deviceId },
+    );
+    return true;
+  }
+  let { reading } = await actor.ask("dehydrationState", undefined);
+  while (reading?.isRead === false) {
+    const page = await pageOf(parts, { deviceId, from: reading.from });
+    if (page === undefined) {
+      await clearRehydration(parts);
+      return false;
+    }
+    reading = await received(parts, deviceId, page);
+  }
+  const { messages, keys } = reading ?? {};
+  log.info("Read what was sent to the dehydrated device", { deviceId, messages, keys });
+  return true;
+}
+
+/** Clears what is left of a device that was read. */
+export async function clearRehydration({ actor }: Pick<DehydrationParts, "actor">): Promise<void> {
+  while (!await actor.ask("clearRehydration", undefined));
+}
+
+/** A page; undefined: the device is not the account's any more. */
+async function pageOf(
+  { api, signal }: DehydrationParts,
+  { deviceId, from }: Pick<ReadingState, "deviceId" | "from">,
+): Promise<DehydratedDeviceEvents | undefined> {
+  try {
+    return await api.getDehydratedDeviceEvents(deviceId, { from, signal });
+  } catch (error) {
+    if (error instanceof ForbiddenError) return undefined;
+    throw error;
+  }
+}
+
+/** Has a page received: the next one begins only when all of this one is durable. */
+async function received(
+  parts: DehydrationParts,
+  deviceId: DeviceID,
+  { events, next_batch }: DehydratedDeviceEvents,
+): Promise<ReadingState | undefined> {
+  const from = events.length === 0 ? undefined : next_batch ?? undefined;
+  for (let start = 0;; start += STEP) {
+    const isLast = start + STEP >= events.length;
+    const some = events.slice(start, start + STEP);
+    const { reading } = await taken(parts, { deviceId, events: some, ...(isLast && { next: { from } }) });
+    if (isLast || reading?.isRead !== false) return reading;
+  }
+}
+
+/** If a message fails the step in an unforeseen way, that one is left out: it would come each time. */
+async function taken(parts: DehydrationParts, page: RehydratedPage): Promise<RehydratedOutput> {
+  try {
+    return await step(parts, page);
+  } catch (error) {
+    if (error instanceof ActorError || error instanceof ActorStoppedError) throw error;
+    const { deviceId, events, next } = page;
+    for (const event of events) {
+      await step(parts, { deviceId, events: [event] }).catch((cause) => {
+        if (cause instanceof ActorError || cause instanceof ActorStoppedError) throw cause;
+        parts.log.error("Skipped a message to the dehydrated device", { error: String(cause) });
+      });
+    }
+    return await step(parts, { deviceId, events: [], ...(next && { next }) });
+  }
+}
+
+async function step(
+  { actor, deliver, wake }: DehydrationParts,
+  page: RehydratedPage,
+): Promise<RehydratedOutput> {
+  const output = await actor.ask("receiveRehydrated", page);
+  deliver(output.recovered);
+  wake();
+  return output;
+}

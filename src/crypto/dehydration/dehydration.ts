@@ -1,0 +1,284 @@
+/**
+ * Dehydrated devices: makes them, and reads what was sent to one while no device of the user was
+ * there.
+ *
+ * What a page has brought is durable together with where the next one begins; the device on the
+ * server is replaced after the last one only. So whatever a crash leaves, nothing has to be read
+ * twice, and nothing is lost. Of the messages only room keys count: who has made such a device can't be
+ * asked, and answers nothing.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+ * @module
+ */
+
+import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
+import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { isReceivedUserId } from "../../types/identifiers.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
+import type { KnownDevices } from "../devices/device.ts";
+import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
+import type { CryptoContext } from "../engine/context.ts";
+import { DAY_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import type { OwnIdentity } from "../identity/own_identity.ts";
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
+import { readOlmPayload } from "../olm/olm_message.ts";
+import { senderRefusal } from "../olm/sender_refusal.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { KeyRequests } from "../requests/key_requests.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
+import type {
+  DehydrationState,
+  MadeDevice,
+  ReadingOutcome,
+  ReadingState,
+  RehydratedOutput,
+  RehydratedPage,
+} from "./dehydration_protocol.ts";
+import { readDeviceData } from "./device_data.ts";
+import { newDehydratedDevice } from "./new_device.ts";
+import { newPickleKey, pickleKeySecret, readPickleKey } from "./pickle_key.ts";
+import { RehydratedDevice, SESSION_KIND } from "./rehydrated_device.ts";
+
+/** How many messages are read of one device: a year of a busy user's. */
+const MAX_MESSAGES = 100_000;
+/** How many sessions a user may begin with it: each takes a record until all is read. */
+const NEW_SESSIONS = { times: 1_000, periodMs: DAY_MS, names: 10_000 };
+/** Longer tokens of a server are not kept. */
+const MAX_TOKEN = 4_096;
+
+/** The parts that it needs. */
+export interface DehydrationOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** Signs new devices. */
+  readonly ownIdentity: Pick<OwnIdentity, "known" | "signWith">;
+  /** The devices of senders. */
+  readonly devices: KnownDevices;
+  /** Takes room keys. */
+  readonly inbound: Pick<InboundSessions, "addRoomKey">;
+  /** The requests for keys. */
+  readonly keyRequests: Pick<KeyRequests, "received">;
+  /** The events that wait for keys. */
+  readonly undecryptable: Pick<UndecryptableEvents, "retry">;
+}
+
+/** A device that is being read. */
+interface ReadingRecord extends ReadingState {
+  /** Its signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** The state of its account; secret. Absent: all was read. */
+  readonly account?: Uint8Array;
+}
+
+/** What is stored. */
+interface DehydrationRecord {
+  /** The key that encrypts dehydrated devices; secret. */
+  readonly key?: Uint8Array;
+  /** The device that was made last. */
+  readonly made?: MadeDevice;
+  /** The one that is being read. */
+  readonly reading?: ReadingRecord;
+}
+
+/** Neither in the cache nor in memory after a step: what is not there can't leak. */
+const RECORD: RecordKey<DehydrationRecord> = { ...recordKey("dehydration"), held: true, passing: true };
+
+/** Makes dehydrated devices, and reads them. */
+export class Dehydration {
+  readonly #options: DehydrationOptions;
+  readonly #senderKeys: SenderDeviceKeys;
+  readonly #newSessions: RateLimit;
+
+  /** @param options The parts that it needs. */
+  constructor(options: DehydrationOptions) {
+    this.#options = options;
+    const { context } = options;
+    this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
+    this.#newSessions = new RateLimit(context.clock, NEW_SESSIONS);
+  }
+
+  /** How it is. */
+  async state(tx: Transaction): Promise<DehydrationState> {
+    const { key, made, reading } = await tx.get(RECORD) ?? {};
+    const { phase, missing } = this.#options.ownIdentity.known ?? {};
+    const canSign = phase === "published" && missing?.includes("selfSigning") !== true;
+    return { hasKey: key !== undefined, canSign, made, reading: reading && stateOf(reading) };
+  }
+
+  /** Keeps the key that secret storage has; returns whether it is one. */
+  async keepKey(tx: Transaction, secret: string): Promise<boolean> {
+    const key = readPickleKey(secret);
+    if (key === undefined) return false;
+    tx.set(RECORD, { ...await tx.get(RECORD), key });
+    return true;
+  }
+
+  /** The key for secret storage, which has none: the one that is here, or a new one. */
+  async keyToStore(tx: Transaction): Promise<string> {
+    const record = await tx.get(RECORD);
+    const key = record?.key ?? newPickleKey();
+    tx.set(RECORD, { ...record, key });
+    return pickleKeySecret(key);
+  }
+
+  /**
+   * Makes a device that is to take the place of the one on the server.
+   *
+   * @returns The device; undefined if there is no key to encrypt or to sign it with.
+   */
+  async create(tx: Transaction): Promise<DehydratedDeviceUpload | undefined> {
+    const { context: { vodozemac, own: { userId }, clock }, ownIdentity } = this.#options;
+    const record = await tx.get(RECORD);
+    if (record?.key === undefined || ownIdentity.known?.phase !== "published") return undefined;
+    const upload = await newDehydratedDevice(vodozemac, {
+      userId,
+      key: record.key,
+      crossSign: (object) => ownIdentity.signWith(tx, "selfSigning", object),
+    });
+    if (upload === undefined) return undefined;
+    const made = { deviceId: upload.device_id, at: clock.now(), isUploaded: false };
+    tx.set(RECORD, { ...record, made });
+    return upload;
+  }
+
+  /** Learns that the server has the device that was made. */
+  async uploaded(tx: Transaction, deviceId: DeviceID): Promise<void> {
+    const record = await tx.get(RECORD);
+    if (record?.made?.deviceId !== deviceId) return;
+    tx.set(RECORD, { ...record, made: { ...record.made, isUploaded: true } });
+  }
+
+  /** Begins to read a device, or goes on where it was left. */
+  async begin(tx: Transaction, { device_id, device_data }: DehydratedDevice): Promise<ReadingOutcome> {
+    const { vodozemac } = this.#options.context;
+    const record = await tx.get(RECORD);
+    if (record?.reading?.deviceId === device_id) return "reading";
+    if (record?.reading !== undefined) return "busy";
+    if (record?.key === undefined) return "unreadable";
+    using account = readDeviceData(vodozemac, device_data, record.key);
+    if (account?.curve25519Key !== device_id) return "unreadable";
+    const reading = {
+      deviceId: device_id,
+      ed25519: account.ed25519Key,
+      account: account.state(),
+      isRead: false,
+      messages: 0,
+      keys: 0,
+    };
+    tx.set(RECORD, { ...record, reading });
+    return "reading";
+  }
+
+  /** Receives messages to the device that is being read; those of another one are left out. */
+  async receive(tx: Transaction, { deviceId, events, next }: RehydratedPage): Promise<RehydratedOutput> {
+    const record = await tx.get(RECORD);
+    const before = record?.reading;
+    if (before?.deviceId !== deviceId || before.account === undefined) {
+      return { reading: before && stateOf(before), recovered: [] };
+    }
+    const { sessions, account } = await this.#keysIn(tx, before, events);
+    const messages = before.messages + events.length;
+    const { ed25519 } = before;
+    const read = { deviceId, ed25519, messages, keys: before.keys + sessions.length };
+    const from = next === undefined ? before.from : next.from;
+    const isRead = next !== undefined && !this.#goesOn(before, { messages, from });
+    const reading: ReadingRecord = isRead
+      ? { ...read, isRead }
+      : { ...read, isRead, account, ...(from !== undefined && { from }) };
+    tx.set(RECORD, { ...record, reading });
+    const recovered = sessions.length === 0 ? [] : await this.#options.undecryptable.retry(tx, sessions);
+    return { reading: stateOf(reading), recovered };
+  }
+
+  /**
+   * Clears some of what is left of a device that was read, or is not to be read any further.
+   *
+   * @returns Whether nothing is left.
+   */
+  async clear(tx: Transaction): Promise<boolean> {
+    const left = await tx.page({ limit: RECORDS_A_STEP }, SESSION_KIND);
+    for (const [parts] of left) tx.delete(recordKey(SESSION_KIND, ...parts));
+    if (left.length === RECORDS_A_STEP) return false;
+    const record = await tx.get(RECORD);
+    if (record?.reading === undefined) return true;
+    const { reading: _reading, ...kept } = record;
+    tx.set(RECORD, kept);
+    return true;
+  }
+
+  /** Whether there is another page: a server may go on for ever. */
+  #goesOn(
+    before: ReadingRecord,
+    { messages, from }: { readonly messages: number; readonly from: string | undefined },
+  ): boolean {
+    if (from === undefined) return false;
+    if (messages < MAX_MESSAGES && from !== before.from && from.length <= MAX_TOKEN) return true;
+    this.#options.context.log.warn(
+      "Did not read all messages to a dehydrated device: the server has no end",
+      {
+        messages,
+      },
+    );
+    return false;
+  }
+
+  /** Takes the room keys out of messages; returns the sessions that can be read now, or further. */
+  async #keysIn(
+    tx: Transaction,
+    { deviceId, ed25519, account: state }: ReadingRecord,
+    events: readonly unknown[],
+  ): Promise<{ readonly sessions: MegolmSessionRef[]; readonly account: Uint8Array }> {
+    const { context } = this.#options;
+    const own = { userId: context.own.userId, deviceId, curve25519: deviceId, ed25519 };
+    const account = context.vodozemac.olm.restoreAccount(state ?? new Uint8Array());
+    using device = new RehydratedDevice({ context, own, account, newSessions: this.#newSessions });
+    const sessions: MegolmSessionRef[] = [];
+    const reasons = new Map<string, number>();
+    for (const event of events) {
+      const taken = await this.#take(tx, device, { own, event });
+      if (typeof taken !== "string") sessions.push(...taken);
+      else reasons.set(taken, (reasons.get(taken) ?? 0) + 1);
+    }
+    if (reasons.size > 0) {
+      context.log.debug("Left out messages to a dehydrated device", Object.fromEntries(reasons));
+    }
+    return { sessions, account: device.state };
+  }
+
+  /** Takes one message; returns the reason if it is not used. */
+  async #take(
+    tx: Transaction,
+    rehydrated: RehydratedDevice,
+    { own, event }: { readonly own: CryptoContext["own"]; readonly event: unknown },
+  ): Promise<readonly MegolmSessionRef[] | string> {
+    if (!isToDevice(event)) return "it is no encrypted message";
+    const opened = await rehydrated.open(tx, event);
+    if (typeof opened === "string") return opened;
+    const { peer, plaintext } = opened;
+    const { devices, inbound, keyRequests } = this.#options;
+    const device = await devices.byIdentityKey(tx, peer.userId, peer.curve25519);
+    const read = readOlmPayload(plaintext, { peer, device, own, senderKeys: this.#senderKeys });
+    if (typeof read === "string") return read;
+    const { payload: { type, content }, senderEd25519, deviceKeys } = read;
+    if (type !== "m.room_key") return "it is no room key";
+    const sender = { sender: peer.userId, device, deviceKeys, type };
+    const refusal = await senderRefusal(tx, devices, sender);
+    if (refusal !== undefined) return refusal;
+    const key = { sender: peer.userId, senderKey: peer.curve25519, senderEd25519, device, content };
+    const added = await inbound.addRoomKey(tx, key);
+    if (added.kind === "refused") return added.reason;
+    keyRequests.received(tx, added.session);
+    return added.kind === "known" ? [] : [added.session];
+  }
+}
+
+function stateOf({ deviceId, from, isRead, messages, keys }: ReadingRecord): ReadingState {
+  return { deviceId, isRead, messages, keys, ...(from !== undefined && { from }) };
+}
+
+function isToDevice(event: unknown): event is ToDeviceEvent {
+  return isJsonObject(event) && event.type === "m.room.encrypted" && isReceivedUserId(event.sender);
+}

@@ -1,0 +1,129 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { device, KEY } from "../trust/scene.ts";
+import {
+  bot,
+  DEHYDRATED,
+  dehydratedDevices,
+  friendOf,
+  history,
+  leave,
+  outcomeOf,
+  says,
+  watched,
+} from "./scene.ts";
+
+const WEEK = 7 * 86_400_000;
+const NAME = "org.matrix.msc3814";
+
+function warned(here: ClientStage, text: string): boolean {
+  return here.log.lines.some(([, message]) => message.includes(text));
+}
+
+Deno.test("The key is in the secret storage, under the name that other clients read, before the first device is made", async () => {
+  await using here = clientStage();
+  const log: string[] = [];
+  const noting: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.method === "PUT") log.push(new URL(request.url).pathname.split("/").at(-1) ?? "");
+    return await here.homeserver.fetch(request);
+  };
+  const client = await bot(here, "BOT", { fetch: noting });
+  assertEquals(log.slice(-2), [NAME, "dehydrated_device"]);
+  using storage = await client.secretStorage.open({ recoveryKey: KEY });
+  assertEquals(Uint8Array.fromBase64(await storage.get(NAME) ?? "").length, 32);
+});
+
+/** A device of Alice, with its secret storage open, before any dehydrated device. */
+async function before(here: ClientStage) {
+  const client = await device(here, "EARLY", { encryption: { recoveryKey: KEY, backup: false } });
+  await client.crypto?.start();
+  return { client, storage: await client.secretStorage.open({ recoveryKey: KEY }) };
+}
+
+Deno.test("A key that is there is used, also under the name to come, and with padding", async () => {
+  for (const name of [NAME, "m.dehydrated_device"]) {
+    await using here = clientStage();
+    const { storage } = await before(here);
+    using _storage = storage;
+    const secret = new Uint8Array(32).fill(5).toBase64();
+    await storage.set(name, secret);
+    const client = await bot(here, "BOT");
+    assertEquals(await outcomeOf(client), "on");
+    assertEquals([await storage.get(name), (await storage.names()).includes(NAME)], [secret, name === NAME]);
+    await leave(client);
+    const next = await bot(here, "NEXT");
+    assertEquals(await outcomeOf(next), "on");
+    assert(!warned(here, "can't be read"));
+  }
+});
+
+Deno.test("A secret that is no key is not replaced, and nothing is made with another", async () => {
+  await using here = clientStage();
+  const { storage } = await before(here);
+  using _storage = storage;
+  for (const secret of ["no key", "c2hvcnQ", new Uint8Array(33).toBase64()]) {
+    await storage.set(NAME, secret);
+    const { fetch, made } = watched(here);
+    const client = await bot(here, `BOT${secret.length}`, { fetch });
+    assertEquals([await outcomeOf(client), await storage.get(NAME)], ["unusable", secret]);
+    assert(!made.includes("PUT"));
+  }
+});
+
+Deno.test("A damaged key in the secret storage is no reason to make another", async () => {
+  await using here = clientStage();
+  const { client, storage } = await before(here);
+  using _storage = storage;
+  await storage.set(NAME, new Uint8Array(32).toBase64());
+  const content = await client.getAccountData(NAME);
+  const { encrypted } = content as unknown as { encrypted: Record<string, { ciphertext: string }> };
+  for (const entry of Object.values(encrypted)) entry.ciphertext = "AAAA";
+  await client.setAccountData(NAME, content);
+  const next = await bot(here, "BOT");
+  assertEquals([await outcomeOf(next), await dehydratedDevices(next)], ["failed", []]);
+});
+
+Deno.test("When another client has changed the key, the next device is made with that", async () => {
+  await using here = clientStage();
+  const client = await bot(here, "FIRST");
+  using storage = await client.secretStorage.open({ recoveryKey: KEY });
+  await storage.set(NAME, new Uint8Array(32).fill(9).toBase64());
+  await here.clock.tick(WEEK);
+  await client.syncOnce();
+  await leave(client);
+  const next = await bot(here, "NEXT");
+  assertEquals(await outcomeOf(next), "on");
+  assert(!warned(here, "can't be read"), "the stored key opens it");
+});
+
+Deno.test("Without what opens the secret storage it is refused, or the outcome says so", async () => {
+  await using here = clientStage();
+  assertThrows(
+    () => here.client("alice", { encryption: { dehydratedDevice: true } }),
+    ValueError,
+    "dehydratedDevice needs the secret storage",
+  );
+  const client = await device(here, "BOT", { encryption: { recoveryKey: KEY, backup: false } });
+  await client.crypto?.start();
+  const report = await client.crypto?.ensureVerified({ dehydratedDevice: true, backup: false });
+  assertEquals([report?.state, report?.dehydratedDevice], ["verified", "no-secret"]);
+  assertEquals(await dehydratedDevices(client), []);
+  const given = await client.crypto?.ensureVerified(DEHYDRATED);
+  assertEquals(given?.dehydratedDevice, "on");
+});
+
+Deno.test("A bootstrap that hands its recovery key out makes a dehydrated device that this key opens", async () => {
+  await using here = clientStage();
+  let recoveryKey = "";
+  const onRecoveryKey = (key: string) => void (recoveryKey = key);
+  const encryption = { onRecoveryKey, backup: false, dehydratedDevice: true };
+  const client = await bot(here, "FIRST", { encryption });
+  assertEquals((await dehydratedDevices(client)).length, 1);
+  const { friend, roomId } = await friendOf(here, client);
+  await leave(client);
+  await says(friend, roomId, "for the next one");
+  const next = await bot(here, "NEXT", { encryption: { ...DEHYDRATED, recoveryKey } });
+  assertEquals(await history(next, roomId), ["for the next one by direct"]);
+});

@@ -1,0 +1,115 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { RawSession } from "../engine/raw_device.ts";
+import { ME, ownScene } from "../identity/own_scene.ts";
+import { dehydrationScene, read } from "./stage.ts";
+
+Deno.test("A dehydrated device is named by its key, signed by itself and by the own identity, and has one-time and fallback keys", async () => {
+  const { upload, identity } = await dehydrationScene();
+  const { device_id: deviceId, device_keys: keys, one_time_keys = {}, fallback_keys = {} } = upload;
+  assertEquals([keys.dehydrated, keys.device_id, keys.user_id], [true, deviceId, ME]);
+  assertEquals(keys.keys[`curve25519:${deviceId}`], deviceId);
+  const vodozemac = await Vodozemac.create();
+  const ed25519 = keys.keys[`ed25519:${deviceId}`] ?? "";
+  const selfSigning = identity.selfSigning?.publicKey ?? "";
+  const signed = (object: object, keyId: string, publicKey: string) =>
+    verifySignedJson(vodozemac, { ...object }, { userId: ME, keyId: `ed25519:${keyId}`, publicKey });
+  assert(signed(keys, deviceId, ed25519));
+  assert(signed(keys, selfSigning, selfSigning));
+  assertEquals(Object.keys(one_time_keys).length, 50);
+  const [fallback, ...others] = Object.values(fallback_keys);
+  assert(typeof fallback === "object" && fallback.fallback === true && others.length === 0);
+  for (const key of [...Object.values(one_time_keys), fallback]) {
+    assert(typeof key === "object" && signed(key, deviceId, ed25519));
+  }
+  assertEquals(upload.device_data.algorithm, "org.matrix.msc3814.v2");
+});
+
+Deno.test("Without private keys of the own identity, or without a key to encrypt it with, no device is made", async () => {
+  const { bot } = await ownScene({ release: true });
+  const { dehydration } = bot.engine;
+  await dehydration.pickleKeyToStore();
+  assertEquals(await dehydration.createDehydrated(), undefined);
+  assert(!(await dehydration.dehydrationState()).canSign);
+
+  const other = await ownScene({ release: true });
+  await other.bot.engine.identities.askForIdentity();
+  await other.bot.flush();
+  await other.bot.engine.identities.offerIdentity(other.identity.seeds);
+  assertEquals(await other.bot.engine.dehydration.createDehydrated(), undefined);
+  assert((await other.bot.engine.dehydration.dehydrationState()).canSign);
+});
+
+Deno.test("Room keys are taken from pages, over sessions that a page before has begun, also in the next process", async () => {
+  const scene = await dehydrationScene();
+  const { alice, bot, roomKey, receive } = scene;
+  const sessions = [new RawSession(), new RawSession(), new RawSession()] as const;
+  const events = sessions.map((session) => roomKey(alice, session));
+  assertEquals(await scene.begin(), "reading");
+  assertEquals((await receive(events[0])).reading?.keys, 1);
+  await bot.restart();
+  assertEquals(await scene.begin(), "reading");
+  const { deviceId } = (await bot.engine.dehydration.dehydrationState()).reading ?? {};
+  assert(deviceId !== undefined);
+  const next = { from: "d2" };
+  const second = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[1]], next });
+  assertEquals(second.reading, { deviceId, isRead: false, messages: 2, keys: 2, from: "d2" });
+  const end = { from: undefined };
+  const third = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[2]], next: end });
+  assertEquals([third.reading?.isRead, third.reading?.keys], [true, 3]);
+  for (const session of sessions) assertEquals(await read(scene, session), "hello");
+});
+
+Deno.test("A page whose commit fails changes nothing, and is received when it comes again", async () => {
+  for (const when of ["before", "after"] as const) {
+    const scene = await dehydrationScene();
+    const { bot, alice, roomKey } = scene;
+    const session = new RawSession();
+    const event = roomKey(alice, session);
+    await scene.begin();
+    bot.failing = { when, commits: 0 };
+    const page = { deviceId: scene.upload.device_id, events: [event] };
+    await assertRejects(() => bot.engine.dehydration.receiveRehydrated(page), TypeError);
+    await bot.restart();
+    const { reading } = await bot.engine.dehydration.receiveRehydrated({
+      deviceId: scene.upload.device_id,
+      events: [event],
+      next: { from: undefined },
+    });
+    assert(reading?.isRead);
+    assertEquals(await read(scene, session), "hello");
+  }
+});
+
+Deno.test("While something is left of a device that was read no other one is, and all of it can be cleared", async () => {
+  const scene = await dehydrationScene();
+  const { bot, alice, roomKey, receive } = scene;
+  const { dehydration } = bot.engine;
+  await scene.begin();
+  await receive(roomKey(alice, new RawSession()));
+  const other = await dehydration.createDehydrated();
+  assert(other !== undefined);
+  assertEquals(await dehydration.beginRehydration(other), "busy");
+  assert(await dehydration.clearRehydration());
+  assertEquals((await dehydration.dehydrationState()).reading, undefined);
+  let left = 0;
+  for await (const _ of bot.store.list(["crypto", "rehydrated_session"])) left++;
+  assertEquals(left, 0);
+  assertEquals(await dehydration.beginRehydration(other), "reading");
+});
+
+Deno.test("Messages to another device than the one that is read, or to one that was read, are left out", async () => {
+  const scene = await dehydrationScene();
+  const { bot, alice, roomKey, upload } = scene;
+  const { dehydration } = bot.engine;
+  const session = new RawSession();
+  const event = roomKey(alice, session);
+  const page = { deviceId: upload.device_id, events: [event], next: { from: undefined } };
+  assertEquals((await dehydration.receiveRehydrated(page)).reading, undefined);
+  await scene.begin();
+  assertEquals((await dehydration.receiveRehydrated({ ...page, deviceId: "OTHER" })).reading?.messages, 0);
+  await dehydration.receiveRehydrated({ ...page, events: [] });
+  assertEquals((await dehydration.receiveRehydrated(page)).reading?.messages, 0);
+  assertEquals(await read(scene, session), "MISSING_KEY");
+});

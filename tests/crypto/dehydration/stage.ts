@@ -1,0 +1,79 @@
+/** An engine that has made a dehydrated device, and others who write to that. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { DehydratedDeviceUpload } from "../../../src/types/api/dehydrated_device.ts";
+import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
+import type { RehydratedOutput } from "../../../src/crypto/dehydration/dehydration_protocol.ts";
+import type { Bot } from "../engine/bot.ts";
+import { ROOM } from "../engine/homeserver.ts";
+import { RawDevice, type RawSession } from "../engine/raw_device.ts";
+import { ME, type OwnScene, ownScene } from "../identity/own_scene.ts";
+
+/** One who writes. */
+export const ALICE: UserID = "@alice:example.org";
+
+/** The engine, the device, and who writes to it. */
+export interface DehydrationScene extends OwnScene {
+  readonly upload: DehydratedDeviceUpload;
+  readonly alice: RawDevice;
+  /** A device of a user, whose keys are published. */
+  device(userId: UserID, deviceId: string): RawDevice;
+  /** A message to the dehydrated device. */
+  message(from: RawDevice, type: string, content: JsonObject, change?: JsonObject): ToDeviceEvent;
+  /** A room key, in such a message. */
+  roomKey(from: RawDevice, session: RawSession, change?: JsonObject): ToDeviceEvent;
+  /** Has the engine begin to read the device. */
+  begin(device?: JsonObject): Promise<string>;
+  /** Has it receive messages. */
+  receive(...events: readonly unknown[]): Promise<RehydratedOutput>;
+}
+
+/** Sets it up. */
+export async function dehydrationScene(): Promise<DehydrationScene> {
+  const own = await ownScene({ release: true });
+  const { server, bot, identity } = own;
+  await bot.engine.identities.askForIdentity();
+  await bot.flush();
+  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+  await bot.flush();
+  const { dehydration } = bot.engine;
+  await dehydration.pickleKeyToStore();
+  const upload = await dehydration.createDehydrated();
+  assert(upload !== undefined);
+  const { device_id: deviceId, device_keys, one_time_keys, fallback_keys } = upload;
+  const body = { device_keys, one_time_keys, fallback_keys };
+  server.answer({ userId: ME, deviceId }, { id: "", kind: "keysUpload", body });
+  const ed25519 = device_keys.keys[`ed25519:${deviceId}`] ?? "";
+  const identityKeys = () => ({ curve25519: deviceId, ed25519 });
+  // What a raw device looks at of whom it writes to.
+  const to = { userId: ME, deviceId, engine: { identity: identityKeys } } as unknown as Bot;
+  const device = (userId: UserID, name: string) => new RawDevice(server, userId, name).publish();
+  const message: DehydrationScene["message"] = (from, type, content, change) =>
+    from.message(to, type, content, change);
+  const alice = device(ALICE, "PHONE");
+  await bot.sync();
+  return {
+    ...own,
+    upload,
+    alice,
+    device,
+    message,
+    roomKey: (from, session, change) => message(from, "m.room_key", session.roomKey(ROOM), change),
+    begin: (changed) =>
+      dehydration.beginRehydration({ device_id: deviceId, device_data: upload.device_data, ...changed }),
+    receive: (...events) => dehydration.receiveRehydrated({ deviceId, events }),
+  };
+}
+
+/** What the engine makes of an event of a session. */
+export async function read({ server, bot }: OwnScene, session: RawSession): Promise<string> {
+  const event = server.publish(
+    { userId: ALICE, deviceId: "PHONE" },
+    session.event(ROOM, "hello"),
+    crypto.randomUUID(),
+  );
+  const decryption = await bot.engine.decrypt(event);
+  return "event" in decryption ? String(decryption.event.content.body) : decryption.code;
+}

@@ -1,0 +1,96 @@
+/** Messages to a dehydrated device that are no room keys, or not what they seem. */
+
+import { assertEquals } from "@std/assert";
+import type { UserID } from "../../../../src/types/ids.ts";
+import { ROOM } from "../../engine/homeserver.ts";
+import { RawSession } from "../../engine/raw_device.ts";
+import { ME } from "../../identity/own_scene.ts";
+import { ALICE, dehydrationScene, read } from "../../dehydration/stage.ts";
+
+const MALLORY: UserID = "@mallory:example.org";
+
+Deno.test("T118: of what was sent to a dehydrated device only room keys are used: no secrets, forwarded keys or bundles", async () => {
+  const scene = await dehydrationScene();
+  const { alice, device, message, receive, bot } = scene;
+  await scene.begin();
+  const session = new RawSession();
+  const phone = device(ME, "TABLET");
+  const forwarded = session.exported(ROOM, alice.own);
+  const { reading } = await receive(
+    message(alice, "m.forwarded_room_key", forwarded),
+    message(phone, "m.forwarded_room_key", forwarded),
+    message(phone, "m.secret.send", { request_id: "r1", secret: "c2VjcmV0" }),
+    message(phone, "m.room_key_bundle", { room_id: ROOM, file: {} }),
+    message(phone, "io.element.msc4268.room_key_bundle", { room_id: ROOM, file: {} }),
+    message(phone, "m.dummy", {}),
+    message(alice, "m.room.encrypted", session.roomKey(ROOM)),
+    { type: "m.room_key", sender: ALICE, content: session.roomKey(ROOM) },
+    { type: "m.room_key.withheld", sender: ALICE, content: session.roomKey(ROOM) },
+  );
+  assertEquals([reading?.messages, reading?.keys], [9, 0]);
+  assertEquals(await read(scene, session), "MISSING_KEY");
+  await bot.flush();
+});
+
+Deno.test("T118: a room key that another user has sent, that is for another device, or that was sent again, is not used", async () => {
+  const scene = await dehydrationScene();
+  const { alice, device, roomKey, receive, bot } = scene;
+  await scene.begin();
+  const mallory = device(MALLORY, "EVIL");
+  const stolen = new RawSession();
+  const forBot = new RawSession();
+  const good = new RawSession();
+  const key = roomKey(alice, good);
+  const identity = bot.engine.identity();
+  const outer = { ...roomKey(mallory, stolen), sender: ALICE };
+  const { reading } = await receive(
+    outer,
+    roomKey(mallory, stolen, { sender: ALICE }),
+    roomKey(mallory, stolen, { recipient: ALICE }),
+    roomKey(mallory, stolen, { keys: { ed25519: alice.own.ed25519 } }),
+    roomKey(alice, forBot, { recipient_keys: { ed25519: identity.ed25519 } }),
+    bot.engine.identity().deviceKeys,
+    alice.message(bot, "m.room_key", forBot.roomKey(ROOM)),
+    key,
+    key,
+  );
+  assertEquals(reading?.keys, 1);
+  assertEquals((await receive(key)).reading?.keys, 1, "in the next page either");
+  assertEquals(await read(scene, good), "hello");
+  assertEquals([await read(scene, stolen), await read(scene, forBot)], ["MISSING_KEY", "MISSING_KEY"]);
+});
+
+Deno.test("T118: what is no message at all does no harm", async () => {
+  const scene = await dehydrationScene();
+  const { alice, roomKey, receive } = scene;
+  await scene.begin();
+  const session = new RawSession();
+  const good = roomKey(alice, session);
+  const content = good.content as { ciphertext: Record<string, { type: number; body: string }> };
+  const [[to, part] = ["", { type: 0, body: "" }]] = Object.entries(content.ciphertext);
+  const changed = (change: object) => ({ ...good, content: { ...good.content, ...change } });
+  const body = (text: unknown) => changed({ ciphertext: { [to]: { ...part, body: text } } });
+  const junk: unknown[] = [
+    null,
+    17,
+    "text",
+    [],
+    {},
+    { type: "m.room.encrypted" },
+    { ...good, sender: 17 },
+    { ...good, sender: "alice" },
+    { ...good, content: null },
+    changed({ sender_key: to }),
+    changed({ sender_key: "AAAA" }),
+    changed({ ciphertext: JSON.parse('{"__proto__": {}}') }),
+    changed({ ciphertext: { [to]: { ...part, type: 1 } } }),
+    changed({ ciphertext: { [to]: { ...part, type: 2 } } }),
+    body(""),
+    body("AAAA"),
+    body("A".repeat(200_000)),
+    body(`${part.body.slice(0, -8)}AAAAAAAA`),
+    body({}),
+  ];
+  assertEquals((await receive(...junk, good, ...junk)).reading?.keys, 1);
+  assertEquals(await read(scene, session), "hello");
+});
