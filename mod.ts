@@ -46,7 +46,7 @@ export type {
   HandlerOptions,
   SessionHandlerOptions,
 } from "./src/actors/dispatcher/handler_registry.ts";
-export type { StartOptions, SyncOnceOptions } from "./src/actors/syncer/start_options.ts";
+export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/start_options.ts";
 export type { HandlerDecorator, HandlersAPI } from "./src/client/handlers_api.ts";
 export type { QuarantineAPI } from "./src/client/quarantine_api.ts";
 export type { Dispatcher, DispatcherType, SyncerAPI } from "./src/client/syncer_api.ts";

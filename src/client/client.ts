@@ -8,13 +8,18 @@
 
 import type { Crypto, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
-import type { EncryptingAPI } from "./encrypting_api.ts";
+import type { EncryptingAPI, Hold } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
-import { Housekeeping, type PruneSummary } from "./housekeeping.ts";
+import type { PruneSummary } from "./housekeeping.ts";
 import { notingMembers } from "./noting.ts";
+import type { ActorRef } from "../actors/kernel/actor.ts";
+import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import type { OpenStore } from "../actors/store/opener.ts";
+import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { Holding } from "../store/device/lease.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import { SyncStore } from "./sync_store.ts";
-import { spawnSyncer } from "../actors/syncer/syncer.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
 import { syncerFacade } from "./syncer_facade.ts";
 import type { ClientAPI } from "../api/client_api.ts";
@@ -24,12 +29,10 @@ import type { CustomRequestOptions } from "../api/http/http_options.ts";
 import type { Method } from "../api/http/endpoint.ts";
 import { type FillMemberEventCallback, Session } from "../api/session.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
-import { clientDispatcher } from "./client_dispatcher.ts";
-import { clientEncryption } from "./client_encryption.ts";
+import { type ClientCore, clientCore } from "./client_core.ts";
 import { ClientLife } from "./client_life.ts";
-import { acceptClear, type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
-import { clientOperations, syncRequests } from "./client_operations.ts";
-import { clientStore } from "./client_store.ts";
+import { type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { clientOperations } from "./client_operations.ts";
 import { answerOwners } from "./verification/answer_owner.ts";
 import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "./secrets/secret_storage.ts";
@@ -80,7 +83,6 @@ export class Client {
   syncingTask: Promise<void> | undefined;
   readonly #session: Session;
   readonly #encryption: { crypto: CryptoMachine | undefined } = { crypto: undefined };
-  readonly #housekeeping: Housekeeping;
   readonly #life: ClientLife;
 
   /**
@@ -101,49 +103,48 @@ export class Client {
     session.fillMemberEventCallback = options.fillMemberEventCallback;
 
     const holder = this.#encryption;
-    const { store, ready } = clientStore(options, session);
-    const isOver = () => this.api.isTokenDead || this.#life.supervisor.isStopping;
-    const handling = { encryption: holder, clock, store, ready, isOver };
-    const { registry, deliverer, dispatcher } = clientDispatcher(options, handling);
+    const registry = new HandlerRegistry();
+    const holding: Holding = { mode: "kept", isWaiting: false };
+    // What applications hold goes on when the core is replaced.
+    const now = (): ClientCore => this.#life.core;
+    const store: ActorRef<StoreProtocol> = { ask: (...message) => now().store.ask(...message) };
+    const dispatcher: ActorRef<DispatcherProtocol> = {
+      ask: (...message) => now().dispatcher.ask(...message),
+    };
+    const ready: OpenStore = (signal) => now().ready(signal);
     this.stateStore = new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
     const { stateStore, encryptionBlacklist: blacklist } = this;
-    const api = clientOperations(session, { encryption: holder, stateStore, blacklist, log: this.log });
-    const encryption = encryptionOptions(options);
-    const isDurable = options.store !== undefined;
-    const parts = { session, api, store, ready, stateStore, dispatcher, isDurable, log: this.cryptoLog };
-    const own = encryption && clientEncryption(encryption, parts);
-    const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log: this.log });
-    this.#housekeeping = housekeeping;
-    const syncer = spawnSyncer({
-      requests: syncRequests(session, api),
-      session,
-      encryption: holder,
-      acceptClear: acceptClear(encryption, blacklist),
-      store,
-      ready,
-      dispatcher,
-      afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.crypto.renew()]),
-      afterFirst: () => this.#life.first.resolve(),
-      presence: () => this.presence,
-      waits: () => registry.waits,
-      wantsHistory: () => registry.wantsHistory,
-      wants: (type) => deliverer.wantsInternal(type),
-      isDurable,
-      resume: options.deliver === "at-most-once" ? "committed" : "handled",
-      clock,
-      log: this.log,
-    });
-    const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
+    const hold: Hold = (work) => this.#life.hold(work);
+    const api = clientOperations(session, { encryption: holder, stateStore, blacklist, hold, log: this.log });
+    const { verification } = encryptionOptions(options) ?? {};
+    const core = (): ClientCore => {
+      const made = clientCore({
+        options,
+        session,
+        api,
+        registry,
+        encryption: holder,
+        blacklist,
+        holding,
+        presence: () => this.presence,
+        afterFirst: () => this.#life.first.resolve(),
+        log: this.log,
+        cryptoLog: this.cryptoLog,
+      });
+      if (made.own !== undefined) holder.crypto = made.own.crypto;
+      return made;
+    };
+    const isTokenDead = (): boolean => this.api.isTokenDead;
     const timing = { clock, deadline: options.closeDeadline, log: this.log };
-    this.#life = new ClientLife({ actors, dispatcher, store, own, housekeeping, ...timing });
-    const facade = syncerFacade({ syncer, dispatcher, deliverer, registry, client: this });
+    this.#life = new ClientLife({ core, holding, isTokenDead, ...timing });
+    const facade = syncerFacade({ life: this.#life, registry, client: this });
     const life = this.#life.api({ ...api, ...facade });
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
     Object.assign(this, api, notingMembers(api, holder), facade, life, { start });
-    this.crypto = own?.crypto ?? options.crypto;
-    answerOwners(this, encryption?.verification);
+    this.crypto = holder.crypto ?? options.crypto;
+    answerOwners(this, verification);
   }
 
   /**
@@ -230,7 +231,7 @@ export class Client {
    * failed.
    */
   get done(): Promise<void> {
-    return this.#life.supervisor.done;
+    return this.#life.done;
   }
 
   /**
@@ -282,7 +283,7 @@ export class Client {
    * @returns What was removed.
    */
   async prune(): Promise<PruneSummary> {
-    return await this.#housekeeping.prune();
+    return await this.#life.core.housekeeping.prune();
   }
 
   /**
@@ -292,7 +293,7 @@ export class Client {
    * @returns Resolves when everything has stopped, or had its time to.
    */
   async close(): Promise<void> {
-    await this.#life.supervisor.stop();
+    await this.#life.close();
   }
 
   /** The same as {@linkcode Client.close}. */

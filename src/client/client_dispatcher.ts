@@ -9,7 +9,7 @@ import { Deliverer } from "../actors/dispatcher/deliver.ts";
 import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { type DispatcherOptions, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
-import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
 import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
 import type { ClientOptions } from "./client_options.ts";
@@ -18,6 +18,8 @@ import { loggerOf } from "../base/log.ts";
 
 /** What of a client its Dispatcher needs. */
 export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "isOver"> {
+  /** The handlers. */
+  readonly registry: HandlerRegistry;
   /** Has what decrypts. */
   readonly encryption: CryptoHolder<Pick<CryptoMachine, "settle">>;
   /** Measures waits. */
@@ -26,8 +28,6 @@ export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<Disp
 
 /** A client's Dispatcher. */
 export interface ClientDispatcher {
-  /** The handlers. */
-  readonly registry: HandlerRegistry;
   /** Starts handlers. */
   readonly deliverer: Deliverer;
   /** Starts handlers, response by response. */
@@ -40,10 +40,9 @@ const MAX_PENDING = 10_000;
 /** Makes a client's Dispatcher. */
 export function clientDispatcher(
   { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given, deliver }: ClientOptions,
-  { encryption, clock, store, ready, isOver: hasEnded }: ClientDispatcherParts,
+  { registry, encryption, clock, store, ready, isOver: hasEnded }: ClientDispatcherParts,
 ): ClientDispatcher {
   const log = loggerOf(wanted, clock, "client");
-  const registry = new HandlerRegistry();
   const kept = { store, ready };
   const comesAgain = given !== undefined; // the client's own store ends with it
   const isOver = () => comesAgain && deliver !== "at-most-once" && hasEnded();
@@ -62,5 +61,5 @@ export function clientDispatcher(
     clock,
     log,
   });
-  return { registry, deliverer, dispatcher };
+  return { deliverer, dispatcher };
 }

@@ -4,79 +4,34 @@
  * @module
  */
 
-import type { EngineCrypto } from "../actors/crypto/engine_crypto.ts";
-import type { Actor, ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
 import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
-import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
+import type { Supervisor } from "../actors/kernel/supervisor.ts";
+import type { ClientCore } from "./client_core.ts";
+import { FirstSync } from "./first_sync.ts";
+import type { Hold } from "./encrypting_api.ts";
+import { Passes } from "./passes.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
-import type { StartOptions, SyncOnceOptions } from "../actors/syncer/start_options.ts";
+import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 import type { AccountAPI } from "../api/account/account.ts";
 import type { SessionAPI } from "../api/account/session_api.ts";
 import type { Clock } from "../base/clock.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
 import type { Logger } from "../base/log.ts";
-import type { SyncResponse } from "../types/events/sync_response.ts";
-
-/** One start's signal after the other. */
-export class FirstSync {
-  #signal = Promise.withResolvers<void>();
-  #isSettled = false;
-
-  constructor() {
-    this.#own();
-  }
-
-  /**
-   * Resolves when it has been handled; rejects if there won't be one. Unread, it causes no
-   * unhandled rejection.
-   */
-  get handled(): Promise<void> {
-    return this.#signal.promise;
-  }
-
-  /** Begins the next signal. */
-  begin(): void {
-    if (!this.#isSettled) return;
-    this.#signal = Promise.withResolvers();
-    this.#isSettled = false;
-    this.#own();
-  }
-
-  /** It has been handled. */
-  resolve(): void {
-    this.#isSettled = true;
-    this.#signal.resolve();
-  }
-
-  /** There won't be any. Without effect if it has been handled. */
-  reject(reason: unknown): void {
-    this.#isSettled = true;
-    this.#signal.reject(reason);
-  }
-
-  #own(): void {
-    this.#signal.promise.catch(() => {});
-  }
-}
+import { ValueError } from "../errors/value_error.ts";
+import type { Holding } from "../store/device/lease.ts";
 
 /** How long each part may take to stop by default, in milliseconds. */
 const DEADLINE = 5_000;
 
 /** What of a client its life is made of. */
 export interface ClientLifeParts {
-  /** The actors, in the order in which data flows. */
-  readonly actors: readonly Lifecycle[];
-  /** Delivers events to handlers. */
-  readonly dispatcher: Actor<DispatcherProtocol>;
-  /** Stores the device's records. */
-  readonly store: ActorRef<StoreProtocol>;
-  /** Encryption, which makes requests of its own; absent: there is none. */
-  readonly own: { readonly crypto: Pick<EngineCrypto, "quiet" | "pause" | "resume"> } | undefined;
-  /** Prunes records. */
-  readonly housekeeping: { tidied(): Promise<void> };
+  /** Makes the actors, in place of those that were made before. */
+  readonly core: () => ClientCore;
+  /** How the device is held. */
+  readonly holding: Holding;
+  /** Whether the server does not know the access token any more: no new actors help then. */
+  readonly isTokenDead: () => boolean;
   /** Measures the deadline. */
   readonly clock: Clock;
   /** How long each part may take to stop, in milliseconds. Default: 5,000. */
@@ -93,12 +48,18 @@ export type LifeAPI =
 
 /** Begins, stops and ends. */
 export class ClientLife {
-  /** Supervises the actors. */
-  readonly supervisor: Supervisor;
+  /** The actors of now. */
+  core: ClientCore;
+  /** Syncs for a while, and hands the device back. */
+  readonly passes: Passes;
   /** Signals that the first sync has been handled. */
   readonly first: FirstSync = new FirstSync();
   readonly #parts: ClientLifeParts;
   readonly #deadline: number;
+  readonly #done = Promise.withResolvers<void>();
+  #isClosed = false;
+  /** How many calls of `start()` have not ended. */
+  #syncing = 0;
   /** The number of starts: only the latest one counts. */
   #starts = 0;
   /** Whether the latest start must not go on, even if a logout fails. */
@@ -111,13 +72,86 @@ export class ClientLife {
 
   /** @param parts What it is made of. */
   constructor(parts: ClientLifeParts) {
-    const { actors, clock, deadline = DEADLINE, log } = parts;
+    const { holding, clock, deadline = DEADLINE } = parts;
     this.#parts = parts;
     this.#deadline = deadline;
-    this.supervisor = supervise(actors, { clock, deadline, log });
-    const { done } = this.supervisor;
+    this.passes = new Passes({ life: this, holding, clock });
     const reject = () => this.first.reject(this.#ended("wait for the first sync"));
-    done.then(reject, reject);
+    this.done.then(reject, reject);
+    this.core = parts.core();
+    this.#follow(this.core);
+  }
+
+  /** Resolves when the client has been closed; rejects when it can't go on. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** Whether the client is ending, or has ended. */
+  get isStopping(): boolean {
+    return this.#isClosed || (this.#supervisor.isStopping && !this.#isRenewable);
+  }
+
+  /** Ends everything. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#supervisor.stop();
+  }
+
+  /**
+   * The actors, when they have the device and what they know of it holds: if another process has
+   * had it, they are new ones.
+   *
+   * @param signal Ends the wait for another process.
+   */
+  async taken(signal?: AbortSignal): Promise<ClientCore> {
+    for (;;) {
+      while (this.#supervisor.isStopping && !this.isStopping) await this.#supervisor.done.catch(() => {});
+      if (this.isStopping) throw this.#ended("sync");
+      const { core } = this;
+      await core.ready(signal);
+      if (await core.store.ask("take", undefined, { signal })) return core;
+      this.#renew(core);
+    }
+  }
+
+  /**
+   * Does work that commits to the store. Between passes it takes the device first; the Store hands
+   * that back when a third of the lease has passed.
+   *
+   * @param work The work.
+   */
+  readonly hold: Hold = async (work) => {
+    if (this.#parts.holding.mode === "between") await this.taken();
+    return await work();
+  };
+
+  get #supervisor(): Supervisor {
+    return this.core.supervisor;
+  }
+
+  /** Whether new actors can take the place of those that have failed. */
+  get #isRenewable(): boolean {
+    return !this.#isClosed && this.#parts.holding.mode !== "kept" && !this.#parts.isTokenDead();
+  }
+
+  #follow(core: ClientCore): void {
+    core.supervisor.done.then(() => {
+      if (core === this.core) this.#done.resolve();
+    }, (error) => {
+      if (core !== this.core) return;
+      if (this.#isRenewable) this.#renew(core);
+      else this.#done.reject(error);
+    });
+    this.#done.promise.catch(() => {}); // the actor has logged its failure
+  }
+
+  /** Puts new actors in the place of those that are of no use any more. */
+  #renew(core: ClientCore): void {
+    if (core !== this.core) return;
+    this.core = this.#parts.core();
+    this.#follow(this.core);
+    void core.supervisor.stop();
   }
 
   /** The operations of a client, made of the plain ones. */
@@ -126,7 +160,7 @@ export class ClientLife {
     return {
       start: (options) => this.#start(plain, options),
       stop: () => this.#stop(plain),
-      syncOnce: (options) => this.#syncOnce(plain, options),
+      syncOnce: (options) => this.#syncOnce(options),
       logout: (options) => leave(() => plain.logout(options)),
       logoutAll: (options) => leave(() => plain.logoutAll(options)),
       deactivateAccount: (options) => leave(() => plain.deactivateAccount(options)),
@@ -134,19 +168,30 @@ export class ClientLife {
   }
 
   async #start(plain: LifeAPI, options: StartOptions = {}): Promise<void> {
-    if (this.supervisor.isStopping) throw this.#ended("start");
+    if (this.isStopping) throw this.#ended("start");
     const start = ++this.#starts;
     this.#isStopped = false;
     this.first.begin();
+    this.#syncing++;
     try {
-      await this.#sync(plain, options, start);
+      if (this.#parts.holding.mode !== "kept") await this.#keep(options.signal);
+      if (!this.#isStopped) await this.#sync(plain, options, start);
       await this.#rest(start);
     } catch (error) {
-      await this.supervisor.stop(); // nothing else ends a sync
+      await this.#supervisor.stop(); // nothing else ends a sync
       if (!(error instanceof ActorStoppedError)) this.#fail(error);
+    } finally {
+      this.#syncing--;
     }
-    if (this.supervisor.failure !== undefined) this.#fail(this.supervisor.failure);
+    if (this.#supervisor.failure !== undefined) this.#fail(this.#supervisor.failure);
     if (start === this.#starts) this.first.reject(this.#ended("wait for the first sync"));
+  }
+
+  /** Takes the device for good, after passes that have handed it back. */
+  async #keep(signal: AbortSignal | undefined): Promise<void> {
+    this.#parts.holding.mode = "kept";
+    await this.passes.end();
+    await this.taken(signal);
   }
 
   /** Syncs until it is stopped; a logout that the server refuses stops nothing. */
@@ -163,7 +208,7 @@ export class ClientLife {
 
   /** Waits for what the sync has begun, and lets the store rest from then on. */
   async #rest(start: number): Promise<void> {
-    const { dispatcher, store, own, housekeeping } = this.#parts;
+    const { dispatcher, store, own, housekeeping } = this.core;
     if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
     const handled = dispatcher.ask("noted", undefined);
     await this.#inTime(handled.then(() => Promise.all([own?.crypto.quiet(), housekeeping.tidied()])));
@@ -191,14 +236,16 @@ export class ClientLife {
       await plain.stop();
     } catch (error) {
       if (!(error instanceof ActorStoppedError)) throw error;
-      await this.supervisor.stop(); // it has ended, or is about to
+      await this.#supervisor.stop(); // it has ended, or is about to
     }
   }
 
-  async #syncOnce(plain: LifeAPI, options?: SyncOnceOptions): Promise<SyncResponse> {
-    if (this.supervisor.isStopping) throw this.#ended("sync");
-    this.first.begin();
-    return await plain.syncOnce(options);
+  async #syncOnce(options?: SyncOnceOptions): Promise<SyncPass> {
+    if (this.isStopping) throw this.#ended("sync");
+    if (this.#syncing > 0 && !this.#isStopped) {
+      throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
+    }
+    return await this.passes.run(options);
   }
 
   /**
@@ -206,7 +253,7 @@ export class ClientLife {
    * fails, all goes on.
    */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
-    const crypto = this.#parts.own?.crypto;
+    const crypto = this.core.own?.crypto;
     const outcome = Promise.withResolvers<boolean>();
     this.#leaving = outcome.promise;
     let hasLeft = false;
@@ -228,7 +275,7 @@ export class ClientLife {
   }
 
   #ended(action: string): ClientEndedError {
-    const { failure, isStopping } = this.supervisor;
+    const { isStopping, core: { supervisor: { failure } } } = this;
     if (failure !== undefined) {
       return new ClientEndedError(`Cannot ${action}: ${failure.message}`, { cause: failure });
     }

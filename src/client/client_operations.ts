@@ -6,7 +6,7 @@
  */
 
 import type { CryptoHolder } from "../actors/crypto/crypto.ts";
-import { encryptingAPI } from "./encrypting_api.ts";
+import { encryptingAPI, type Hold } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
@@ -26,6 +26,8 @@ export interface ClientOperationsParts {
   readonly stateStore: StateStore;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
+  /** Holds the device for the time of some work. */
+  readonly hold: Hold;
   /** Logs what goes on. */
   readonly log: Logger;
 }
@@ -33,14 +35,21 @@ export interface ClientOperationsParts {
 /** Makes a client's operations. */
 export function clientOperations(
   session: Session,
-  { encryption, stateStore, blacklist, log }: ClientOperationsParts,
+  { encryption, stateStore, blacklist, hold, log }: ClientOperationsParts,
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
   const { nextTransactionId } = session.http;
   const encryptionSends = new EncryptionSends();
   const api = clientAPI(session, (core) => {
     const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
-    return encryptingAPI(updating, { encryption, stateStore, encryptionSends, blacklist, nextTransactionId });
+    return encryptingAPI(updating, {
+      encryption,
+      stateStore,
+      encryptionSends,
+      blacklist,
+      hold,
+      nextTransactionId,
+    });
   }, attachmentCipher);
   return { ...api, ...notingEncryption(api, { stateStore, log }) };
 }

@@ -15,7 +15,8 @@ import type { FillMemberEventCallback } from "../api/session.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/engine/policy.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/kv_store.ts";
-import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/lease.ts";
+import { DEFAULT_LEASE, MIN_LEASE } from "../store/device/lease.ts";
+import { MAX_LEASE } from "../store/device/lease_records.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
 /**

@@ -10,6 +10,7 @@ import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { Session } from "../api/session.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
+import type { Holding } from "../store/device/lease.ts";
 import { loggerOf } from "../base/log.ts";
 
 /** A client's Store. */
@@ -20,11 +21,18 @@ export interface ClientStore {
   readonly ready: OpenStore;
 }
 
-/** Makes a client's Store, over the given one or one of its own. */
-export function clientStore(options: ClientOptions, session: Session): ClientStore {
+/**
+ * Makes a client's Store, over the given one or one of its own.
+ *
+ * @param options How the client is made.
+ * @param session Who acts.
+ * @param holding How the client holds the device.
+ */
+export function clientStore(options: ClientOptions, session: Session, holding: Holding): ClientStore {
   const { store: given } = options;
   const { clock } = session.http;
   const log = loggerOf(options.log, clock, "store");
-  const store = spawnStore({ kv: given, lease: leaseOptions(options), clock, log });
+  const lease = leaseOptions(options);
+  const store = spawnStore({ kv: given, lease: lease && { ...lease, holding }, clock, log });
   return { store, ready: storeOpener({ store, session, shared: given !== undefined }) };
 }

@@ -42,6 +42,9 @@ export interface EncryptingAPI {
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 }
 
+/** Does some work while the device is held. */
+export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 /** What encrypting sends need beside the core operations. */
 export interface EncryptingOptions {
   /** Has the encryption of the client. */
@@ -52,6 +55,8 @@ export interface EncryptingOptions {
   readonly encryptionSends: EncryptionSends;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
+  /** Holds the device for the time of some work, where that commits to the store. Default: it is held. */
+  readonly hold?: Hold;
   /** Makes a transaction ID, for a send that has none. */
   readonly nextTransactionId: () => TransactionID;
 }
@@ -69,7 +74,8 @@ export interface EncryptingOptions {
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { encryption, stateStore, encryptionSends, blacklist, nextTransactionId }: EncryptingOptions,
+  { encryption, stateStore, encryptionSends, blacklist, hold = (work) => work(), nextTransactionId }:
+    EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
@@ -107,13 +113,17 @@ export function encryptingAPI(
           `Cannot send ${type} to the encrypted room ${roomId} as ${options.asUserId}: only the own user's device can encrypt`,
         );
       }
-      const crypto = machine(`send ${type} to the encrypted room ${roomId}`);
+      const action = `send ${type} to the encrypted room ${roomId}`;
+      machine(action); // refused before it gets a name
       const outgoing = { roomId, type, content: event.content };
       const named = await identified(outgoing, options, nextTransactionId);
       const { txnId, signal } = named;
-      const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
-      const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
-      return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
+      return await hold(async () => {
+        const crypto = machine(action); // of now: the actors may have been replaced
+        const encrypted = await crypto.encrypt(roomId, type, event.content, { txnId, signal });
+        const sending = core.sendMessageEvent(roomId, "m.room.encrypted", encrypted, named);
+        return await settled(sending, (outcome) => crypto.sent({ roomId, txnId, ...outcome }));
+      });
     },
     async isEncrypted(roomId, options) {
       if (!await isEncrypted(roomId, options)) return false;
@@ -121,9 +131,9 @@ export function encryptingAPI(
       return true;
     },
     encrypt: async (roomId, eventType, content) =>
-      await machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content),
+      await hold(() => machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content)),
     shareGroupSession: async (roomId) =>
-      await machine(`share a group session of ${roomId}`).shareGroupSession(roomId),
+      await hold(() => machine(`share a group session of ${roomId}`).shareGroupSession(roomId)),
   };
 }
 

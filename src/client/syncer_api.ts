@@ -11,7 +11,7 @@ import type { InternalEvents } from "../types/events/internal_event.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { SyncStream } from "../types/events/sync_stream.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
-import type { StartOptions, SyncOnceOptions } from "../actors/syncer/start_options.ts";
+import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
 
 /** Options of `dispatchManualEvent()`. */
 export interface DispatchManualOptions {
@@ -106,18 +106,24 @@ export interface SyncerAPI extends HandlersAPI {
   stop(): Promise<void>;
 
   /**
-   * Syncs once, for programs that run from time to time.
+   * Makes a pass, for programs that run from time to time, or where no process stays: takes the
+   * device, receives what is new, waits for handlers and for the requests of encryption, and hands
+   * the device back, so that another process can take it at once.
    *
-   * @param options What to sync and how; the server does not wait for something to happen unless
-   *   `timeout` is set.
-   * @returns The response, when all its handlers have settled.
+   * A call while a pass is under way has that one ask the server once more, and waits for it; so
+   * has one of another process with the same `store`, which waits for the device as long as its
+   * `deadline` allows.
+   *
+   * @param options What to sync and how, and how long it may take; the server does not wait for
+   *   something to happen unless `timeout` is set.
+   * @returns What was done, and what is left.
    * @throws {ValueError} If the client is syncing already.
    * @throws {ClientEndedError} If the client was closed, or has been given another access token after
    *   handlers had been cut off when the one before died: a new client calls them again.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
    */
-  syncOnce(options?: SyncOnceOptions): Promise<SyncResponse>;
+  syncOnce(options?: SyncOnceOptions): Promise<SyncPass>;
 
   /**
    * Delivers an event to all of its handlers, as if it had come with a sync.

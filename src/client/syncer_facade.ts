@@ -27,14 +27,20 @@ import type { SyncerAPI } from "./syncer_api.ts";
 import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 
-/** What the calls go to. */
-export interface SyncerFacadeOptions {
+/** The actors that the calls go to. */
+export interface FacadeCore {
   /** Asks for what is new. */
   readonly syncer: ActorRef<SyncerProtocol>;
   /** Brings it to handlers, who must not wait for themselves. */
   readonly dispatcher: Actor<DispatcherProtocol>;
   /** Brings single events to handlers. */
   readonly deliverer: Deliverer;
+}
+
+/** What the calls go to. */
+export interface SyncerFacadeOptions {
+  /** Has the actors of now. */
+  readonly life: { readonly core: FacadeCore };
   /** The handlers. */
   readonly registry: HandlerRegistry;
   /** What a signal closes. */
@@ -42,32 +48,33 @@ export interface SyncerFacadeOptions {
 }
 
 /** Makes the operations of syncing and of handlers. */
-export function syncerFacade(
-  { syncer, dispatcher, deliverer, registry, client }: SyncerFacadeOptions,
-): SyncerAPI {
+export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): SyncerAPI {
   const closeBy = async (name: string): Promise<void> => {
     client.log.info("Closing the client, since a signal ends the process", { signal: name });
     await client.close();
   };
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
-    promises(deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+    promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
   return {
     async start({ signal, signals = false, ...settings } = {}) {
       if (signal?.aborted) return;
       const unlisten = signals ? stopOnSignals(closeBy) : () => {};
       try {
-        await unwrapped(syncer.ask("run", settings, { signal }));
+        await unwrapped(life.core.syncer.ask("run", settings, { signal }));
       } finally {
         unlisten();
       }
     },
     async stop() {
-      const stopped = syncer.ask("stop", undefined);
-      if (isInside([dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
+      const stopped = life.core.syncer.ask("stop", undefined);
+      if (isInside([life.core.dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
       else await stopped;
     },
-    syncOnce: async ({ signal, ...settings } = {}) =>
-      await unwrapped(syncer.ask("once", settings, { signal })),
+    async syncOnce({ signal, deadline: _, ...settings } = {}) {
+      const { events, isSettled } = await unwrapped(life.core.syncer.ask("once", settings, { signal }));
+      signal?.throwIfAborted();
+      return { events, rounds: 1, left: isSettled ? undefined : "handlers" };
+    },
 
     addEventHandler(...args: unknown[]): void {
       const { type, handler, options } = handlerArguments(args);
@@ -84,22 +91,22 @@ export function syncerFacade(
       return args.handler;
     }) as SyncerAPI["on"],
 
-    dispatchEvent: (event: MatrixEvent, source) => promises(deliverer.event({ ...event, source })),
+    dispatchEvent: (event: MatrixEvent, source) => promises(life.core.deliverer.event({ ...event, source })),
     dispatchInternalEvent: internal,
     runInternalEvent: async (eventType, data, options) => {
       await Promise.all(internal(eventType, data, options));
     },
     dispatchManualEvent(eventType, data, { includeGlobalHandlers = false, forceSynchronous = false } = {}) {
       const toAll = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
-      const tasks = deliverer.manual(refOf(eventType), data as Delivered, { toAll });
+      const tasks = life.core.deliverer.manual(refOf(eventType), data as Delivered, { toAll });
       return promises(forceSynchronous ? tasks : tasks.filter(({ waitSync }) => waitSync));
     },
     async handleSync(data) {
       if (!isJsonObject(data) || typeof data.next_batch !== "string") {
         throw new ValueError("Cannot handle the sync response: it has no next_batch");
       }
-      const batch = await unwrapped(syncer.ask("take", structuredClone(data))); // events are tagged in place
-      return [dispatcher.ask("settled", batch).catch(() => {})]; // why it was closed or failed is in `done`
+      const batch = await unwrapped(life.core.syncer.ask("take", structuredClone(data))); // events are tagged in place
+      return [life.core.dispatcher.ask("settled", batch).catch(() => {})]; // why it was closed or failed is in `done`
     },
   };
 }
@@ -138,10 +145,15 @@ function promises(tasks: readonly Task[]): Promise<void>[] {
  * Says why, in place of where: what is wrong with the account or the server concerns the caller
  * more than our actors.
  */
-async function unwrapped<T>(asked: Promise<T>): Promise<T> {
+export async function unwrapped<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    throw error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
+    throw reasonOf(error);
   }
+}
+
+/** Why an actor failed, if that is an error for callers. */
+export function reasonOf(error: unknown): unknown {
+  return error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
 }

@@ -115,8 +115,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A commit that failed is taken for one that succeeded",
     path: "src/actors/store/writer.ts",
-    find: "await this.#apply(changes).catch((error) => this.#applyOthers(changes, error));",
-    replace: "await this.#apply(changes).catch(() => {});",
+    find: "await this.#apply(changes, parting).catch((error) => this.#applyOthers(changes, error));",
+    replace: "await this.#apply(changes, parting).catch(() => {});",
   },
   {
     name: "The ratchet is not stored with the message that it encrypted",

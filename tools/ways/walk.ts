@@ -36,9 +36,17 @@ bob.on("m.room.message", () => {
   if (++handled === REPEATS + 2) Deno.exit(0);
 });
 
+/** Syncs as a client does that keeps its device. */
+async function synced(client: Client): Promise<void> {
+  const running = client.start();
+  await client.ready;
+  await client.stop();
+  await running;
+}
+
 /** Rooms of both, which both have synced. */
 async function makeRooms(count: number): Promise<RoomID[]> {
-  for (const client of [alice, bob]) await client.syncOnce();
+  for (const client of [alice, bob]) await synced(client);
   const rooms: RoomID[] = [];
   for (let made = 0; made < count; made++) {
     const roomId = await alice.createRoom({
@@ -48,7 +56,7 @@ async function makeRooms(count: number): Promise<RoomID[]> {
     await bob.joinRoom(roomId);
     rooms.push(roomId);
   }
-  for (const client of [alice, bob]) await client.syncOnce();
+  for (const client of [alice, bob]) await synced(client);
   return rooms;
 }
 

@@ -7,7 +7,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
-import type { Lease, LeaseOptions } from "../../store/device/lease.ts";
+import type { LeaseOptions } from "../../store/device/lease.ts";
 import { MemoryStore } from "../../store/memory_store.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { MemoryRoomState } from "./memory_room_state.ts";
@@ -28,7 +28,7 @@ export interface StoreOptions {
   /** The store. Absent: memory, for as long as the actor lives. */
   readonly kv?: KvStore;
   /** How the device is taken; absent: no other process can have it. */
-  readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration">;
+  readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration" | "holding">;
   /** Measures the lease. Default: the machine's own. */
   readonly clock?: Clock;
   /** Logs failures. */
@@ -64,7 +64,7 @@ export function spawnStore(
   let keeping: Promise<void> | undefined;
   const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
     const held = await writer.open(prefix, signal);
-    if (held !== undefined) keeping ??= keep(store, { lease: held, writer, clock, stopping });
+    if (held !== undefined) keeping ??= keep(store, { writer, clock, stopping });
   };
   const store = spawn<StoreProtocol>({
     name: "store",
@@ -120,6 +120,8 @@ export function spawnStore(
       ),
       flush: settled(() => writer.flush()),
       rest: settled(() => writer.rest()),
+      take: settled(() => writer.take()),
+      handBack: settled(({ hears }) => writer.handBack(hears)),
       saveFilter: settled((filter) => position.saveFilter(filter)),
       getState: settled((query) => rooms.getState(query)),
       listState: settled(({ roomId, type }) => rooms.listState(roomId, type)),
@@ -143,8 +145,7 @@ export function spawnStore(
 }
 
 interface Keeping {
-  readonly lease: Lease;
-  readonly writer: Pick<StoreWriter, "isResting">;
+  readonly writer: Pick<StoreWriter, "isResting" | "isLeftOver" | "dueIn">;
   readonly clock: Clock;
   readonly stopping: AbortSignal;
 }
@@ -152,13 +153,14 @@ interface Keeping {
 /** Renews the lease, and commits deferred changes if nothing else does. */
 async function keep(
   store: ActorRef<StoreProtocol>,
-  { lease, writer, clock, stopping }: Keeping,
+  { writer, clock, stopping }: Keeping,
 ): Promise<void> {
   try {
     for (;;) {
-      const wait = writer.isResting ? MAX_DEFERRED : Math.min(lease.dueIn, MAX_DEFERRED);
+      const wait = writer.isResting ? MAX_DEFERRED : Math.min(writer.dueIn, MAX_DEFERRED);
       await clock.delay(wait, { signal: stopping, persistent: false });
-      if (!writer.isResting) await store.ask("flush", undefined);
+      if (writer.isLeftOver) await store.ask("handBack", { hears: false }); // a call between two passes has taken it
+      else if (!writer.isResting) await store.ask("flush", undefined);
     }
   } catch {
     // The Store is stopping, or has failed, and rejects its `done`.

@@ -242,6 +242,16 @@ export interface StoreProtocol {
    */
   rest(): void;
   /**
+   * Takes the device, if it was handed back. Answers whether what the actors know of its records
+   * holds: if another process has had it, they are of no use any more.
+   */
+  take(): boolean;
+  /**
+   * Commits deferred changes and hands the device back, so that another process can take it.
+   * Answers whether it did: not if `hears`, and another has come for it since it was taken.
+   */
+  handBack(body: { readonly hears: boolean }): boolean;
+  /**
    * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
    * account's.
    */

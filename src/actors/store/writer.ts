@@ -1,5 +1,6 @@
 /**
- * Reads and writes for the Store: every commit goes through here.
+ * Reads and writes for the Store: every commit goes through here. Over 300 lines because each of
+ * its steps decides by the others' state.
  *
  * @module
  */
@@ -7,7 +8,7 @@
 import { ValueError } from "../../errors/value_error.ts";
 import { kindOf, StoreKeys } from "../../store/device/keys.ts";
 import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/kv_store.ts";
-import { Lease, type LeaseOptions } from "../../store/device/lease.ts";
+import { type Holding, Lease, type LeaseOptions } from "../../store/device/lease.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import { readSchema, schemaUpgrade } from "../../store/device/schema.ts";
 import type { Logger } from "../../base/log.ts";
@@ -22,6 +23,12 @@ export interface StoreWriterOptions {
   readonly lease?: LeaseOptions;
   /** Logs what the store refused. */
   readonly log?: Logger;
+}
+
+/** A commit that hands the device back. */
+interface Parting {
+  readonly hears: boolean;
+  isDone: boolean;
 }
 
 const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
@@ -43,6 +50,10 @@ export class StoreWriter {
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
   #isResting = false;
+  /** Whether the device was handed back: it is this process's until another takes it. */
+  #isFree = false;
+  /** Whether the next commit hands it back, unless somebody has knocked, and whether it has. */
+  #parting: Parting | undefined;
 
   /** @param options What it works with. */
   constructor(options: StoreWriterOptions) {
@@ -136,6 +147,47 @@ export class StoreWriter {
     this.#isResting = this.#deferred.size === 0 && this.#gathered.length === 0;
   }
 
+  /**
+   * Takes the device, if it was handed back.
+   *
+   * @returns Whether what this process knows of its records holds: nobody else has had them.
+   */
+  async take(): Promise<boolean> {
+    const lease = this.#lease;
+    if (lease === undefined) return true;
+    if (this.#isFree) {
+      if (!await lease.retake()) return false;
+      this.#isFree = false;
+    }
+    await lease.listenOnce();
+    return true;
+  }
+
+  /**
+   * Commits the deferred changes and hands the device back.
+   *
+   * @param hears Whether it is kept if another process has knocked since it was taken.
+   * @returns Whether it was handed back.
+   */
+  async handBack(hears: boolean): Promise<boolean> {
+    if (this.#lease === undefined || this.#isFree) return true;
+    const parting = this.#parting = { hears, isDone: false };
+    this.#isResting = false;
+    await this.#commits.next();
+    return parting.isDone;
+  }
+
+  /** How long to wait before a look whether the lease is to be renewed, in milliseconds. */
+  get dueIn(): number {
+    const { third = 0, dueIn = 0 } = this.#lease ?? {};
+    return this.#isHeld ? dueIn : third;
+  }
+
+  /** Whether the device is held without a pass that will hand it back. */
+  get isLeftOver(): boolean {
+    return !this.#isFree && this.#mode === "between";
+  }
+
   /** Whether there are no commits, and the lease is not renewed. */
   get isResting(): boolean {
     return this.#isResting;
@@ -203,6 +255,9 @@ export class StoreWriter {
     const lease = this.#lease;
     if (lease === undefined) {
       if (changes.length > 0) await this.#kv.commit(changes);
+    } else if (this.#isFree) {
+      // Nothing is lost if another process has had the device: it has done what they are about.
+      if (changes.length > 0) await this.#kv.commit(changes, lease.checks);
     } else if (changes.length === 0) {
       await lease.release().catch(() => {});
     } else if (!await lease.release(changes)) {
@@ -216,14 +271,17 @@ export class StoreWriter {
 
   async #commitAll(): Promise<void> {
     if (this.#isResting) return;
-    const changes = [...this.#deferred.values(), ...this.#gathered.flat(), ...this.#lease?.renewal() ?? []];
-    if (changes.length === 0) return;
+    const parting = this.#parting;
+    this.#parting = undefined;
+    const renewal = this.#isHeld && parting === undefined ? this.#lease?.renewal() ?? [] : [];
+    const changes = [...this.#deferred.values(), ...this.#gathered.flat(), ...renewal];
+    if (changes.length === 0 && parting === undefined) return;
     this.#committing = this.#deferred;
     this.#deferred = new Map();
     this.#gathered = [];
     this.#owes = false;
     try {
-      await this.#apply(changes).catch((error) => this.#applyOthers(changes, error));
+      await this.#apply(changes, parting).catch((error) => this.#applyOthers(changes, error));
     } catch (error) {
       this.#hasFailed = true;
       throw fatal(error);
@@ -253,7 +311,21 @@ export class StoreWriter {
     });
   }
 
-  async #apply(mutations: readonly KvMutation[]): Promise<void> {
+  /** Whether the device is held, and the lease to be renewed. */
+  get #isHeld(): boolean {
+    return !this.#isFree && this.#mode !== "late";
+  }
+
+  get #mode(): Holding["mode"] {
+    return this.#options.lease?.holding?.mode ?? "kept";
+  }
+
+  async #apply(mutations: readonly KvMutation[], parting?: Parting): Promise<void> {
+    if (parting !== undefined && await this.#lease?.handBack(mutations, parting.hears)) {
+      this.#isFree = parting.isDone = true;
+      return;
+    }
+    if (mutations.length === 0) return;
     if (!await this.#kv.commit(mutations, this.#lease?.checks)) throw await this.#lease?.lost();
   }
 }

@@ -70,7 +70,32 @@ export interface StartOptions {
  * Options of `syncOnce()`: those of `start()`, but for signals, and for `backoff`, since it is not
  * tried again.
  */
-export type SyncOnceOptions = Omit<StartOptions, "signals" | "backoff">;
+export interface SyncOnceOptions extends Omit<StartOptions, "signals" | "backoff"> {
+  /**
+   * How long the pass may take, in milliseconds. It goes on as long as there is something new, and
+   * ends in time: what is left comes with the next. Default: no limit; then it asks the server
+   * once, and once more for each call that comes meanwhile.
+   */
+  deadline?: number;
+}
+
+/** What `syncOnce()` has done. */
+export interface SyncPass {
+  /** How many events of rooms, invitations and messages to the device were new. */
+  readonly events: number;
+  /** How many responses of the server were handled. */
+  readonly rounds: number;
+  /**
+   * What is left because the time was over; undefined: nothing.
+   *
+   * - `device`: all of it. Another process has the device, and asks the server once more.
+   * - `server`: the server has not been asked, or has not answered.
+   * - `handlers`: handlers are still at work, or encryption makes requests. They go on as long as
+   *   the process lives, and the device stays reserved until they have ended or the lease has run
+   *   out. What has not ended then comes again.
+   */
+  readonly left: "device" | "server" | "handlers" | undefined;
+}
 
 /** {@link StartOptions} as they reach the Syncer: plain data. */
 export type SyncSettings = Omit<StartOptions, "signal" | "signals">;

@@ -8,6 +8,7 @@
  */
 
 import type { SyncToken, UserID } from "../../types/ids.ts";
+import { Membership } from "../../types/enums.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
@@ -17,6 +18,7 @@ import type { SyncContext } from "./sync_batch.ts";
 import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import type { SyncParts } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
+import type { SyncedOnce } from "./syncer_protocol.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 
 /** What a {@link SyncRound} works with. */
@@ -71,6 +73,9 @@ interface Taken extends TakenSync {
   readonly next: Promise<Taken> | undefined;
 }
 
+/** What a response has brought. */
+type Brought = Pick<SyncedOnce, "events" | "isNews">;
+
 const DEFAULT_GAP_LIMIT = 1_000;
 /** How many responses may be on their way to handlers at a time. */
 const MAX_UNDERWAY = 4;
@@ -84,6 +89,8 @@ const MAX_EVENTS = 100;
 export class SyncRound {
   readonly #options: SyncRoundOptions;
   #isFirst = true;
+  /** What the latest response has brought, if none is requested ahead. */
+  brought: Brought = { events: 0, isNews: false };
   /** The response to be delivered next, if it is being received already. */
   #next: Promise<Taken> | undefined;
   /** For each response that was received and not delivered, a function that forgets it. */
@@ -111,6 +118,7 @@ export class SyncRound {
       const taken = await (ahead ?? this.#take(await this.#options.position()));
       this.#next = taken.next;
       await this.#options.deliver(taken);
+      if (!this.#options.ahead) this.brought = broughtBy(taken.parts, this.#options.own);
       this.#delivered();
       return taken.read;
     } catch (error) {
@@ -237,6 +245,18 @@ export class SyncRound {
     for (const takeBack of this.#underway.splice(0).reverse()) takeBack();
     this.#failure = undefined;
   }
+}
+
+/** What a response has brought. An invitation counts as an event of somebody else's. */
+function broughtBy({ rooms, toDevice }: SyncParts, own: UserID): Brought {
+  const senders = rooms.flatMap(({ membership, filled, timeline, shown }) => {
+    const events = [...filled, ...timeline].filter((event) => !shown.has(event));
+    return membership === Membership.INVITE ? [""] : events.map(({ sender }) => sender);
+  });
+  return {
+    events: senders.length + toDevice.length,
+    isNews: toDevice.length > 0 || senders.some((sender) => sender !== own),
+  };
 }
 
 function eventsOf({ rooms }: SyncParts): number {

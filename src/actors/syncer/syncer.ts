@@ -14,7 +14,7 @@ import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { ActorError, fatal } from "../kernel/actor_error.ts";
+import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
@@ -24,7 +24,7 @@ import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { type SyncPosition, SyncRound } from "./sync_round.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
-import type { SyncerProtocol } from "./syncer_protocol.ts";
+import type { SyncedOnce, SyncerProtocol } from "./syncer_protocol.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
@@ -81,18 +81,27 @@ class Syncer {
     await this.#running?.done;
   }
 
-  async once(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<SyncResponse> {
+  async once(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<SyncedOnce> {
     if (this.#running !== undefined) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.#runs(signals, async (signal) => {
-      const response = await this.#single(settings, signal);
-      await this.#options.dispatcher.ask("noted", undefined);
-      await abortable(Promise.resolve(this.#options.encryption.crypto?.idle()), signal); // the program may end now
-      await abortable(this.#options.afterSync(), signal);
-      this.#options.afterFirst();
-      return response;
+      const brought = await this.#single(settings, signal);
+      const isSettled = await abortable(this.#settle(), signal).then(() => true, (error) => {
+        if (!signal.aborted || signal.reason instanceof ActorStoppedError) throw error;
+        return false; // what was begun goes on
+      });
+      return { ...brought, isSettled };
     });
+  }
+
+  /** Waits until handlers have settled and requests are made: the program may end then. */
+  async #settle(): Promise<void> {
+    const { dispatcher, encryption, afterSync, afterFirst } = this.#options;
+    await dispatcher.ask("noted", undefined);
+    await encryption.crypto?.idle();
+    await afterSync();
+    afterFirst();
   }
 
   async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
@@ -142,10 +151,11 @@ class Syncer {
     }
   }
 
-  async #single(settings: SyncSettings, signal: AbortSignal): Promise<SyncResponse> {
+  async #single(settings: SyncSettings, signal: AbortSignal): Promise<Omit<SyncedOnce, "isSettled">> {
     try {
       const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
-      return (await round.sync()).response;
+      await round.sync();
+      return round.brought;
     } catch (error) {
       throw await this.#options.requests.firstContact(error, signal);
     }

@@ -7,6 +7,16 @@
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncSettings } from "./start_options.ts";
 
+/** What one response has brought. */
+export interface SyncedOnce {
+  /** How many events of rooms, and messages to the device, were new. */
+  readonly events: number;
+  /** Whether some of them were not the own user's, so that handlers may have sent something. */
+  readonly isNews: boolean;
+  /** Whether all handlers have settled and no request is left. */
+  readonly isSettled: boolean;
+}
+
 /** The messages of the Syncer actor. */
 export interface SyncerProtocol {
   /**
@@ -15,8 +25,11 @@ export interface SyncerProtocol {
   run(settings: SyncSettings): void;
   /** Ends the sync, and answers when it has ended. */
   stop(): void;
-  /** Syncs once, and answers when all handlers have settled. */
-  once(settings: SyncSettings): SyncResponse;
+  /**
+   * Syncs once, and answers when all handlers have settled and encryption has made its requests; or
+   * before, if it is cancelled when the response has been taken in.
+   */
+  once(settings: SyncSettings): SyncedOnce;
   /**
    * Takes a response that was requested elsewhere. Answers with the number of its batch when
    * handlers have been started.

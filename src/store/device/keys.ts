@@ -31,6 +31,11 @@ export class StoreKeys {
     return this.#below("lease");
   }
 
+  /** Changes when a process has come for the device while another held it, and may not wait. */
+  knock(): KvKey {
+    return this.#below("knock");
+  }
+
   /** The version of the schema that all other records follow. */
   schema(): KvKey {
     return this.#below("schema");
@@ -179,7 +184,7 @@ function bytesOf(part: string): number {
 /**
  * Kinds of records that say who uses the device in this store, and whether it is being imported.
  */
-const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "importing"]);
+const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", "knock", "importing"]);
 
 /**
  * Whether a record is about the use of the device in this store. Such records are not copied.

@@ -12,17 +12,33 @@
 import { type Clock, elapsed, systemClock } from "../../base/clock.ts";
 import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import { isJsonObject } from "../../types/json.ts";
 import { StoreKeys } from "./keys.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvKey, KvMutation, KvStore } from "../kv_store.ts";
 import { LeaseLock } from "./lease_lock.ts";
+import { inUse, look, readOwner, readUntil, type Seen, take, type Taking } from "./lease_records.ts";
 
 /** The default length of a lease, in milliseconds. */
 export const DEFAULT_LEASE = 15_000;
 /** The shortest lease, in milliseconds. */
 export const MIN_LEASE = 1_000;
-/** The longest lease, in milliseconds. */
-export const MAX_LEASE = 600_000;
+
+/** How long a pass waits before it looks again whether the device is free, in milliseconds. */
+const PASS_PAUSE = 100;
+
+/**
+ * How a client holds its device: the client writes it, and its Store obeys.
+ *
+ * - `kept`: from the first use until it is closed.
+ * - `pass`: for a pass, which hands it back.
+ * - `late`: for a pass whose time is over. The lease is not renewed, and runs out.
+ * - `between`: not, since no pass is under way.
+ */
+export interface Holding {
+  /** How. */
+  mode: "kept" | "pass" | "late" | "between";
+  /** Whether another process holds the device, and this one waits. */
+  isWaiting: boolean;
+}
 
 /** How a device is taken. */
 export interface LeaseOptions {
@@ -36,6 +52,8 @@ export interface LeaseOptions {
   readonly owner?: string;
   /** How long the device stays reserved after a renewal, in milliseconds. Default: 15,000. */
   readonly duration?: number;
+  /** How the client holds it, as of now. Default: it keeps it. */
+  readonly holding?: Holding;
   /** Logs that another process is waited for. */
   readonly log?: Logger;
   /** Ends the wait. */
@@ -52,6 +70,8 @@ export class Lease {
   readonly #id: string;
   readonly #lock: LeaseLock;
   #renewedAt: number;
+  /** The versionstamp of the latest knock that a round was made for; undefined: not read yet. */
+  #heard: string | null | undefined;
   /** The checks for every commit: no other process has taken the device. */
   readonly checks: readonly KvCheck[];
 
@@ -85,6 +105,7 @@ export class Lease {
       owner = processName(),
       duration = DEFAULT_LEASE,
       signal,
+      holding,
     } = options;
     const log = loggerOf(options.log, clock, "store");
     const lock = new LeaseLock(kv, prefix, log);
@@ -103,19 +124,29 @@ export class Lease {
           continue;
         }
         if (held === "refuse") throw inUse(prefix, holder);
+        const isPass = holding?.mode === "pass";
         if (!isTold) {
           isTold = true;
-          log.warn("Waiting for a device that another process holds", {
+          if (holding !== undefined) holding.isWaiting = true;
+          // Once, and before the device is looked at again: whoever holds it makes one more round.
+          if (isPass) {
+            await kv.commit([{ type: "set", key: new StoreKeys(prefix).knock(), value: { owner } }]);
+          }
+          log[isPass ? "info" : "warn"]("Waiting for a device that another process holds", {
             device: prefix.join(" "),
             owner: holder.owner,
             until: holder.until,
           });
+          if (isPass) continue;
         }
-        await clock.delay(Math.min(holder.until - takenAt, lock.pause ?? duration / 3), { signal });
+        const pause = isPass ? PASS_PAUSE : lock.pause ?? duration / 3;
+        await clock.delay(Math.min(holder.until - takenAt, pause), { signal });
       }
     } catch (error) {
       lock.release();
       throw error;
+    } finally {
+      if (holding !== undefined) holding.isWaiting = false;
     }
   }
 
@@ -134,6 +165,62 @@ export class Lease {
   /** In how many milliseconds {@link Lease.renewal} has something to write. */
   get dueIn(): number {
     return this.#dueIn(this.#clock.now());
+  }
+
+  /** How long to wait between looks whether the lease is to be renewed, in milliseconds. */
+  get third(): number {
+    return Math.floor(this.#duration / 3);
+  }
+
+  /**
+   * Notes who has knocked by now: {@link Lease.handBack} succeeds if nobody else has since.
+   */
+  async listen(): Promise<void> {
+    const [knock] = await this.#kv.getMany([this.#keys.knock()]);
+    this.#heard = knock?.versionstamp ?? null;
+  }
+
+  /** The same, unless it was done before. */
+  async listenOnce(): Promise<void> {
+    if (this.#heard === undefined) await this.listen();
+  }
+
+  /**
+   * Commits last changes and hands the device back, to take it again later.
+   *
+   * @param changes The changes.
+   * @param hears Whether a knock since {@link Lease.listen} prevents it.
+   * @returns Whether it was handed back; if not, nothing has changed, and the knock was heard.
+   * @throws {StoreError} If another process has taken the device.
+   */
+  async handBack(changes: readonly KvMutation[], hears: boolean): Promise<boolean> {
+    const { checks } = this;
+    const before = this.#heard ?? null;
+    const knock = { key: this.#keys.knock(), versionstamp: before };
+    if (await this.#kv.commit([...changes, this.#until(0)], hears ? [...checks, knock] : checks)) {
+      this.#lock.release();
+      return true;
+    }
+    if (hears) await this.listen();
+    if (!hears || this.#heard === before) throw await this.lost();
+    return false;
+  }
+
+  /**
+   * Takes the device again, which was handed back.
+   *
+   * @returns Whether nobody else has had it in the meantime; if not, nothing has changed.
+   */
+  async retake(): Promise<boolean> {
+    await this.#lock.take();
+    const now = this.#clock.now();
+    if (!await this.#kv.commit([this.#until(now + this.#duration)], this.checks)) {
+      this.#lock.release();
+      return false;
+    }
+    this.#renewedAt = now;
+    await this.#lock.sign(this.#id);
+    return true;
   }
 
   /**
@@ -170,93 +257,8 @@ export class Lease {
 
   /** A clock that was set back may never reach the time again: then it is due now. */
   #dueIn(now: number): number {
-    const third = Math.floor(this.#duration / 3); // whole milliseconds, else the wait would not end
-    return Math.max(third - elapsed(now, this.#renewedAt), 0);
+    return Math.max(this.third - elapsed(now, this.#renewedAt), 0); // whole milliseconds, else the wait would not end
   }
-}
-
-/** A device that is being taken. */
-interface Taking {
-  readonly kv: KvStore;
-  readonly prefix: KvKey;
-  readonly clock: Clock;
-  readonly duration: number;
-  /** The new owner's name. */
-  readonly owner: string;
-  /** The lease's ID. */
-  readonly id: string;
-  readonly lock: LeaseLock;
-}
-
-/** The last renewal, and when it was seen first. */
-interface Seen {
-  versionstamp: string | undefined;
-  at: number;
-}
-
-/** The owner of a device, and the checks for taking it. */
-interface Holder {
-  readonly id: string | undefined;
-  readonly owner: string;
-  readonly epoch: number;
-  readonly until: number;
-  readonly checks: readonly KvCheck[];
-}
-
-/** No lease is longer than {@link MAX_LEASE}: a longer one was written by a wrong clock. */
-async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<Holder> {
-  const keys = new StoreKeys(prefix);
-  const places = [keys.owner(), keys.lease()];
-  const entries = await kv.getMany(places);
-  const [entry, lease] = entries;
-  if (seen.versionstamp !== lease?.versionstamp || clock.now() < seen.at) {
-    seen.versionstamp = lease?.versionstamp;
-    seen.at = clock.now();
-  }
-  const { id, owner, epoch } = readOwner(entry);
-  const until = entry === undefined ? 0 : Math.min(readUntil(lease), seen.at + MAX_LEASE);
-  // That the lease was not renewed in between is checked too: a renewal wins over a takeover.
-  const checks = places.map((key, index) => ({ key, versionstamp: entries[index]?.versionstamp ?? null }));
-  return { id, owner, epoch, until, checks };
-}
-
-/** @returns The versionstamp of the owner's record; undefined if another was faster. */
-async function take(taking: Taking, { epoch, checks }: Holder): Promise<string | undefined> {
-  const { kv, prefix, clock, duration, owner, id, lock } = taking;
-  const keys = new StoreKeys(prefix);
-  const mutations: KvMutation[] = [
-    { type: "set", key: keys.owner(), value: { epoch: epoch + 1, owner, id } },
-    { type: "set", key: keys.lease(), value: { until: clock.now() + duration } },
-  ];
-  if (!await kv.commit(mutations, checks)) return undefined;
-  const [entry] = await kv.getMany([keys.owner()]);
-  if (readOwner(entry).id !== id) return undefined;
-  await lock.sign(id);
-  return entry?.versionstamp;
-}
-
-function readOwner(entry: KvEntry | undefined): { id: string | undefined; owner: string; epoch: number } {
-  const { id, owner, epoch } = isJsonObject(entry?.value) ? entry.value : {};
-  return {
-    id: typeof id === "string" ? id : undefined,
-    owner: typeof owner === "string" ? owner : "another process",
-    epoch: typeof epoch === "number" ? epoch : 0,
-  };
-}
-
-function readUntil(entry: KvEntry | undefined): number {
-  const { until } = isJsonObject(entry?.value) ? entry.value : {};
-  return typeof until === "number" ? until : 0;
-}
-
-function inUse(prefix: KvKey, { owner, until }: Holder): StoreInUseError {
-  const time = new Date(until).toISOString();
-  return new StoreInUseError(
-    `Cannot use the store of ${
-      prefix.join(" ")
-    }: ${owner} holds it until ${time}, and longer while it runs; stop it, or wait for it`,
-    { owner, until },
-  );
 }
 
 /** The default name of a process. There may be no `Deno` where this runs. */

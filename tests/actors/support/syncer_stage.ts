@@ -147,9 +147,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     settled,
     answers,
     api: syncerFacade({
-      syncer,
-      dispatcher,
-      deliverer,
+      life: { core: { syncer, dispatcher, deliverer } },
       registry,
       client: { log, close: () => supervisor.stop() },
     }),

@@ -34,20 +34,24 @@ Deno.test("A second process that is not to wait ends with the part, the device a
   await using stage = clientStage();
   const store = new MemoryStore();
   const one = stage.client("bot", { store, lease: { owner: "the first" } });
-  await one.syncOnce();
+  one.start();
+  await one.ready;
   const two = stage.client("bot", { store, lease: { held: "refuse" } });
   const refusal = await assertRejects(() => two.start(), ActorError, `@bot:localhost ${one.deviceId}`);
   assert(refusal.message.includes("the first"));
   const error = await assertRejects(() => two.done, ActorError);
   assertInstanceOf(error.cause, StoreInUseError);
   assertEquals(error.actor, "store");
+  await one.stop();
   await one.syncOnce();
 });
 
 Deno.test("start()'s signal ends the wait for the device, and so does close()", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
-  await stage.client("bot", { store }).syncOnce();
+  const one = stage.client("bot", { store });
+  one.start();
+  await one.ready;
   const two = stage.client("bot", { store });
   const abort = new AbortController();
   const running = two.start({ signal: abort.signal });
@@ -68,7 +72,9 @@ Deno.test("A process that was paused while another took its place writes nothing
   const store = new MemoryStore();
   const one = stage.client("bot", { store });
   const roomId = await one.createRoom({});
-  await one.syncOnce();
+  one.start();
+  await one.ready;
+  await one.stop();
   const { clock } = stage; // a pause is that time goes by and the process does nothing
   const later = { now: () => clock.now() + 15_000, delay: clock.delay.bind(clock) };
   const two = stage.client("bot", { store, clock: later });

@@ -1,0 +1,130 @@
+/**
+ * The actors of a client and what stands around them, in one piece that can be replaced.
+ *
+ * What actors know of a store's records holds as long as no other process has them, and no commit
+ * has failed. A client that hands its device back makes a new core when that is over; all that
+ * applications hold of the client goes on with the new one.
+ *
+ * @module
+ */
+
+import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
+import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
+import type { Deliverer } from "../actors/dispatcher/deliver.ts";
+import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import type { OpenStore } from "../actors/store/opener.ts";
+import { StateStore } from "../actors/store/state_store.ts";
+import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import { spawnSyncer } from "../actors/syncer/syncer.ts";
+import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
+import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { ClientAPI } from "../api/client_api.ts";
+import type { Session } from "../api/session.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { Holding } from "../store/device/lease.ts";
+import type { PresenceState } from "../types/enums.ts";
+import { clientDispatcher } from "./client_dispatcher.ts";
+import { type ClientEncryption, clientEncryption } from "./client_encryption.ts";
+import { syncRequests } from "./client_operations.ts";
+import { acceptClear, type ClientOptions, encryptionOptions } from "./client_options.ts";
+import { clientStore } from "./client_store.ts";
+import { Housekeeping } from "./housekeeping.ts";
+
+/** What of a client its core is made of. */
+export interface ClientCoreParts {
+  /** How the client is made. */
+  readonly options: ClientOptions;
+  /** Who acts. */
+  readonly session: Session;
+  /** The operations. */
+  readonly api: ClientAPI;
+  /** The handlers. */
+  readonly registry: HandlerRegistry;
+  /** Has the encryption of the client. */
+  readonly encryption: CryptoHolder<CryptoMachine>;
+  /** Types of event that are never encrypted. */
+  readonly blacklist: ReadonlySet<string>;
+  /** How the device is held. */
+  readonly holding: Holding;
+  /** The user's presence as others see it. */
+  readonly presence: () => PresenceState;
+  /** Is called when the handlers of a first response have settled. */
+  readonly afterFirst: () => void;
+  /** Logs what goes on. */
+  readonly log: Logger;
+  /** Logs what goes on with encryption. */
+  readonly cryptoLog: Logger;
+}
+
+/** The actors of a client, wired together. */
+export interface ClientCore {
+  /** Stores the device's records. */
+  readonly store: Actor<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: OpenStore;
+  /** Delivers events to handlers. */
+  readonly dispatcher: Actor<DispatcherProtocol>;
+  /** Delivers single events. */
+  readonly deliverer: Deliverer;
+  /** Asks for what is new. */
+  readonly syncer: ActorRef<SyncerProtocol>;
+  /** End-to-end encryption; undefined: there is none of its own. */
+  readonly own: ClientEncryption | undefined;
+  /** Prunes records. */
+  readonly housekeeping: Housekeeping;
+  /** Stops all of it. */
+  readonly supervisor: Supervisor;
+}
+
+/** How long each part may take to stop by default, in milliseconds. */
+const DEADLINE = 5_000;
+
+/** Makes the core of a client. */
+export function clientCore(parts: ClientCoreParts): ClientCore {
+  const { options, session, api, registry, encryption: holder, blacklist, holding, log, cryptoLog } = parts;
+  const { http } = session;
+  const { clock }: { readonly clock: Clock } = http;
+  const { store, ready } = clientStore(options, session, holding);
+  const isOver = (): boolean => http.isTokenDead || supervisor.isStopping;
+  const handling = { encryption: holder, clock, store, ready, isOver, registry };
+  const { deliverer, dispatcher } = clientDispatcher(options, handling);
+  const encryption = encryptionOptions(options);
+  const isDurable = options.store !== undefined;
+  const stateStore = new StateStore(store, ready);
+  const own = encryption && clientEncryption(encryption, {
+    session,
+    api,
+    store,
+    ready,
+    stateStore,
+    dispatcher,
+    isDurable,
+    log: cryptoLog,
+  });
+  const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
+  const syncer = spawnSyncer({
+    requests: syncRequests(session, api),
+    session,
+    encryption: holder,
+    acceptClear: acceptClear(encryption, blacklist),
+    store,
+    ready,
+    dispatcher,
+    afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.crypto.renew()]),
+    afterFirst: parts.afterFirst,
+    presence: parts.presence,
+    waits: () => registry.waits,
+    wantsHistory: () => registry.wantsHistory,
+    wants: (type) => deliverer.wantsInternal(type),
+    isDurable,
+    resume: options.deliver === "at-most-once" ? "committed" : "handled",
+    clock,
+    log,
+  });
+  const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
+  const { closeDeadline: deadline = DEADLINE } = options;
+  const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
+  return { store, ready, dispatcher, deliverer, syncer, own, housekeeping, supervisor };
+}

@@ -1,0 +1,192 @@
+/**
+ * Passes: the client takes its device, syncs for a while, and hands the device back.
+ *
+ * @module
+ */
+
+import { abortable } from "@std/async/abortable";
+import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/start_options.ts";
+import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
+import { alarm, type Clock } from "../base/clock.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { Holding } from "../store/device/lease.ts";
+import type { ClientCore } from "./client_core.ts";
+import { reasonOf, unwrapped } from "./syncer_facade.ts";
+
+/** What passes are made with. */
+export interface PassesOptions {
+  /** Has the actors. */
+  readonly life: {
+    /** Signals that a first response has been handled. */
+    readonly first: { begin(): void };
+    /** The actors, with the device. */
+    taken(signal?: AbortSignal): Promise<ClientCore>;
+  };
+  /** How the device is held. */
+  readonly holding: Holding;
+  /** Measures the time. */
+  readonly clock: Clock;
+}
+
+/** A pass under way. */
+interface Pass {
+  /** How many rounds it has begun. */
+  begun: number;
+  /** Whether it is to make one more round. */
+  isAsked: boolean;
+  /** Settles with its outcome. */
+  done: Promise<SyncPass>;
+}
+
+/** Makes one pass at a time. */
+export class Passes {
+  readonly #options: PassesOptions;
+  #current: Pass | undefined;
+  /** Ends the pass under way. */
+  #ending = new AbortController();
+
+  /** @param options What passes are made with. */
+  constructor(options: PassesOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a pass, or waits for one more round of the one under way. */
+  async run({ deadline, signal, ...settings }: SyncOnceOptions = {}): Promise<SyncPass> {
+    if (deadline !== undefined && !(deadline > 0)) {
+      throw new ValueError(`Cannot sync once: deadline must be a number of milliseconds, not ${deadline}`);
+    }
+    const { clock, holding } = this.#options;
+    const time = new PassTime(clock, { deadline, signal, holding });
+    try {
+      for (;;) {
+        const current = this.#current;
+        if (current === undefined) return await this.#begin(settings, time);
+        const { begun } = current;
+        current.isAsked = true;
+        const outcome = await abortable(current.done.catch(() => undefined), time.signal);
+        if (outcome !== undefined && outcome.left === undefined && current.begun > begun) return outcome;
+      }
+    } catch (error) {
+      if (time.isOver && error === time.signal.reason) return { events: 0, rounds: 0, left: "device" };
+      throw error;
+    } finally {
+      time.end();
+    }
+  }
+
+  /** Ends the pass under way, and resolves when it has ended. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    this.#ending = new AbortController();
+    await this.#current?.done.catch(() => {}); // its caller gets that
+  }
+
+  async #begin(settings: SyncSettings, time: PassTime): Promise<SyncPass> {
+    const pass: Pass = { begun: 0, isAsked: false, done: Promise.resolve(NOTHING) };
+    this.#current = pass;
+    pass.done = this.#pass(pass, settings, time).finally(() => this.#current = undefined);
+    return await pass.done;
+  }
+
+  async #pass(pass: Pass, settings: SyncSettings, time: PassTime): Promise<SyncPass> {
+    const { life, holding } = this.#options;
+    const signal = AbortSignal.any([time.signal, this.#ending.signal]);
+    let { events, rounds } = NOTHING;
+    let core: ClientCore | undefined;
+    holding.mode = "pass";
+    life.first.begin();
+    try {
+      core = await life.taken(signal);
+      for (;;) {
+        [pass.isAsked, pass.begun] = [false, pass.begun + 1];
+        const round = await unwrapped(core.syncer.ask("once", settings, { signal }));
+        [events, rounds] = [events + round.events, rounds + 1];
+        if (!round.isSettled) {
+          void this.#leave(core, holding);
+          if (!time.isOver) signal.throwIfAborted();
+          return { events, rounds, left: "handlers" };
+        }
+        // A homeserver may take what handlers send for a sign that the user has read all before it,
+        // and wake nobody for an event that came meanwhile.
+        if (pass.isAsked || (round.isNews && time.isBounded)) continue;
+        if (await this.#handBack(core, { hears: !time.isOver }) && !pass.isAsked) {
+          return { events, rounds, left: undefined };
+        }
+      }
+    } catch (error) {
+      if (core === undefined) this.#free();
+      else await abortable(this.#leave(core, holding), signal).catch(() => {}); // it goes on by itself
+      if (!time.isOver || error !== time.signal.reason) {
+        const failure = core?.supervisor.failure;
+        throw error instanceof ActorStoppedError && failure !== undefined ? reasonOf(failure) : error;
+      }
+      return { events, rounds, left: core === undefined && time.wasWaiting ? "device" : "server" };
+    }
+  }
+
+  async #handBack(core: ClientCore, by: { readonly hears: boolean }): Promise<boolean> {
+    if (this.#options.holding.mode === "kept") return true; // start() goes on with it
+    if (!await core.store.ask("handBack", by)) return false;
+    this.#free();
+    return true;
+  }
+
+  #free(): void {
+    const { holding } = this.#options;
+    if (holding.mode !== "kept") holding.mode = "between";
+  }
+
+  /** Hands the device back when what has been begun has ended; until then the lease runs out. */
+  async #leave({ dispatcher, own, store }: ClientCore, holding: Holding): Promise<void> {
+    if (holding.mode === "kept") return;
+    holding.mode = "late";
+    try {
+      await dispatcher.ask("noted", undefined);
+      await own?.crypto.quiet();
+      if (holding.mode === "late") await store.ask("handBack", { hears: false });
+    } catch {
+      // The store has failed, or is about to: then new actors take the device.
+    }
+    if (holding.mode === "late") holding.mode = "between";
+  }
+}
+
+const NOTHING: SyncPass = { events: 0, rounds: 0, left: undefined };
+
+/** The time that a pass has. */
+class PassTime {
+  /** Ends the pass. */
+  readonly signal: AbortSignal;
+  /** Whether there is a limit. */
+  readonly isBounded: boolean;
+  /** Whether another process held the device when the time was over. */
+  wasWaiting = false;
+  readonly #over = new AbortController();
+  readonly #cancel: () => void;
+
+  constructor(
+    clock: Clock,
+    { deadline, signal, holding }: {
+      readonly deadline: number | undefined;
+      readonly signal: AbortSignal | undefined;
+      readonly holding: Holding;
+    },
+  ) {
+    this.isBounded = deadline !== undefined && deadline !== Infinity;
+    this.signal = signal === undefined ? this.#over.signal : AbortSignal.any([signal, this.#over.signal]);
+    this.#cancel = deadline === undefined || deadline === Infinity ? () => {} : alarm(clock, deadline, () => {
+      this.wasWaiting = holding.isWaiting;
+      this.#over.abort();
+    });
+  }
+
+  /** Whether the limit has been reached. */
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Stops measuring. */
+  end(): void {
+    this.#cancel();
+  }
+}
