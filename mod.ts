@@ -37,6 +37,12 @@ export type { Clock } from "./src/base/clock.ts";
 export type { Logger } from "./src/base/log.ts";
 export { Client } from "./src/client/client.ts";
 export type { ClientLeaseOptions, ClientOptions } from "./src/client/client_options.ts";
+export type {
+  RegisterWakeOptions,
+  WakeAPI,
+  WakeOptions,
+  WakeRegistration,
+} from "./src/client/serving/wake_options.ts";
 export { type DecryptingClient, DecryptionDispatcher } from "./src/client/decryption_dispatcher.ts";
 
 // Handlers of events.

@@ -31,8 +31,10 @@ import { type FillMemberEventCallback, Session } from "../api/session.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { type ClientCore, clientCore } from "./client_core.ts";
 import { ClientLife } from "./client_life.ts";
-import { type ClientOptions, encryptionOptions, httpOptions } from "./client_options.ts";
+import { type ClientOptions, encryptionOptions, httpOptions, wakeOptions } from "./client_options.ts";
 import { clientOperations } from "./client_operations.ts";
+import { type LazyServing, lazyServing } from "./serving/lazy_serving.ts";
+import type { WakeAPI } from "./serving/wake_options.ts";
 import { answerOwners } from "./verification/answer_owner.ts";
 import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "./secrets/secret_storage.ts";
@@ -84,6 +86,7 @@ export class Client {
   readonly #session: Session;
   readonly #encryption: { crypto: CryptoMachine | undefined } = { crypto: undefined };
   readonly #life: ClientLife;
+  readonly #serving: LazyServing;
 
   /**
    * Makes a client; nothing is sent.
@@ -141,8 +144,11 @@ export class Client {
     this.#life = new ClientLife({ core, holding, isTokenDead, ...timing });
     const facade = syncerFacade({ life: this.#life, registry, client: this });
     const life = this.#life.api({ ...api, ...facade });
+    const wake = wakeOptions(options);
+    this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
+    const { registerWake } = this.#serving;
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
-    Object.assign(this, api, notingMembers(api, holder), facade, life, { start });
+    Object.assign(this, api, notingMembers(api, holder), facade, life, { start, registerWake });
     this.crypto = holder.crypto ?? options.crypto;
     answerOwners(this, verification);
   }
@@ -261,6 +267,46 @@ export class Client {
     return await this.api.request<Result>(method, path, options);
   }
 
+  /**
+   * Answers HTTP requests, where no process stays: give it to `Deno.serve()`, Hono, Fresh, or
+   * whatever serves functions from a request to a response, below any path. It needs no `this`, and
+   * never rejects.
+   *
+   * - `POST …/_matrix/push/v1/notify`: the homeserver tells of an event ({@linkcode
+   *   WakeAPI.registerWake}); only with the option `wake`. The answer comes when the bot has made a
+   *   pass, as `syncOnce()` makes it, in which handlers have settled. If that takes longer than
+   *   `wake.timeLimit`, or fails, it is 503, and the homeserver asks again. Whoever has not got the push
+   *   key that the homeserver has wakes nobody.
+   * - `GET …/health`: 200, or 503 if the client has ended and another has to take its place.
+   * - `GET …/ready`: 200, or 503 if the last pass could not reach the store or the homeserver.
+   *
+   * Whoever reads it, reads it in a place where no process stays: from then on the client does not
+   * keep its device between two passes, unless it is started.
+   *
+   * @example
+   * ```ts
+   * import { Client, MemoryStore } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver({ pushFetch: (request) => bot.fetch(new Request(request)) });
+   * const { accessToken } = homeserver.createUser("bot");
+   * const bot = new Client({
+   *   baseUrl: homeserver.baseUrl,
+   *   fetch: homeserver.fetch,
+   *   token: accessToken,
+   *   store: new MemoryStore(), // or one that all instances share
+   *   wake: { secret: "at least sixteen random characters" },
+   * });
+   * const response = await bot.fetch(new Request("https://bot.example.org/health"));
+   * console.assert(response.status === 200);
+   * await bot.close();
+   * ```
+   */
+  get fetch(): (request: Request) => Promise<Response> {
+    this.#life.letGo();
+    return this.#serving.fetch;
+  }
+
   /** Makes a dispatcher of a class, and registers it. Does nothing if there is one of the class. */
   addDispatcher(type: DispatcherType<Client>): void {
     if (this.dispatchers.has(type)) return;
@@ -303,4 +349,4 @@ export class Client {
 }
 
 /** The operations, which the constructor puts in. */
-export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI {}
+export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI {}

@@ -57,7 +57,8 @@ export class ClientLife {
   readonly #parts: ClientLifeParts;
   readonly #deadline: number;
   readonly #done = Promise.withResolvers<void>();
-  #isClosed = false;
+  /** Whether there will be no other actors. */
+  #isOver = false;
   /** How many calls of `start()` have not ended. */
   #syncing = 0;
   /** The number of starts: only the latest one counts. */
@@ -77,7 +78,7 @@ export class ClientLife {
     this.#deadline = deadline;
     this.passes = new Passes({ life: this, holding, clock });
     const reject = () => this.first.reject(this.#ended("wait for the first sync"));
-    this.done.then(reject, reject);
+    this.done.then(reject, reject); // the actor has logged its failure
     this.core = parts.core();
     this.#follow(this.core);
   }
@@ -89,12 +90,12 @@ export class ClientLife {
 
   /** Whether the client is ending, or has ended. */
   get isStopping(): boolean {
-    return this.#isClosed || (this.#supervisor.isStopping && !this.#isRenewable);
+    return this.#isOver || (this.#supervisor.isStopping && !this.#isRenewable);
   }
 
   /** Ends everything. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#isOver = true;
     await this.#supervisor.stop();
   }
 
@@ -132,21 +133,23 @@ export class ClientLife {
 
   /** Whether new actors can take the place of those that have failed. */
   get #isRenewable(): boolean {
-    return !this.#isClosed && this.#parts.holding.mode !== "kept" && !this.#parts.isTokenDead();
+    return !this.#isOver && this.#parts.holding.mode !== "kept" && !this.#parts.isTokenDead();
   }
 
   #follow(core: ClientCore): void {
-    core.supervisor.done.then(() => {
-      if (core === this.core) this.#done.resolve();
-    }, (error) => {
-      if (core !== this.core) return;
+    core.supervisor.done.then(() => this.#ending(core, this.#done.resolve), (error) => {
       if (this.#isRenewable) this.#renew(core);
-      else this.#done.reject(error);
+      else this.#ending(core, () => this.#done.reject(error));
     });
-    this.#done.promise.catch(() => {}); // the actor has logged its failure
   }
 
-  /** Puts new actors in the place of those that are of no use any more. */
+  #ending(core: ClientCore, settle: () => void): void {
+    if (core !== this.core) return;
+    this.#isOver = true;
+    settle();
+  }
+
+  /** Replaces actors that are of no use any more. */
   #renew(core: ClientCore): void {
     if (core !== this.core) return;
     this.core = this.#parts.core();
@@ -160,7 +163,7 @@ export class ClientLife {
     return {
       start: (options) => this.#start(plain, options),
       stop: () => this.#stop(plain),
-      syncOnce: (options) => this.#syncOnce(options),
+      syncOnce: (options) => this.pass(options),
       logout: (options) => leave(() => plain.logout(options)),
       logoutAll: (options) => leave(() => plain.logoutAll(options)),
       deactivateAccount: (options) => leave(() => plain.deactivateAccount(options)),
@@ -240,9 +243,21 @@ export class ClientLife {
     }
   }
 
-  async #syncOnce(options?: SyncOnceOptions): Promise<SyncPass> {
+  /** Whether the client syncs until it is stopped. */
+  get isSyncing(): boolean {
+    return this.#syncing > 0 && !this.#isStopped;
+  }
+
+  /** The client is in a place where no process stays: it does not keep the device, unless it is started. */
+  letGo(): void {
+    const { holding } = this.#parts;
+    if (!this.isSyncing && holding.mode === "kept") holding.mode = "between";
+  }
+
+  /** Makes a pass. */
+  async pass(options?: SyncOnceOptions): Promise<SyncPass> {
     if (this.isStopping) throw this.#ended("sync");
-    if (this.#syncing > 0 && !this.#isStopped) {
+    if (this.isSyncing) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.passes.run(options);

@@ -17,7 +17,14 @@ import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/kv_store.ts";
 import { DEFAULT_LEASE, MIN_LEASE } from "../store/device/lease.ts";
 import { MAX_LEASE } from "../store/device/lease_records.ts";
+import type { WakeOptions } from "./serving/wake_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
+
+/** The shortest secret of a wake, in characters. */
+const MIN_SECRET = 16;
+/** How long the answer to a wake may take, in milliseconds. */
+const MIN_TIME_LIMIT = 100;
+const MAX_TIME_LIMIT = 600_000;
 
 /**
  * How a process takes a device. A client that is closed releases it.
@@ -89,6 +96,8 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * device. Of no effect without `store`.
    */
   lease?: ClientLeaseOptions;
+  /** How the homeserver wakes the client, for `fetch` and `registerWake()`. Default: not at all. */
+  wake?: WakeOptions;
   /**
    * End-to-end encryption: `true`, or how to encrypt and what to accept. The keys are kept in
    * `store`; without one they are lost with the process, and with them what was sent to this
@@ -152,6 +161,25 @@ export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOpti
     ...options,
     baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, signal }),
   };
+}
+
+/**
+ * How the client is woken; undefined: it is not.
+ *
+ * @throws {ValueError} If the secret is too short, or the time is out of range.
+ */
+export function wakeOptions({ wake }: ClientOptions): WakeOptions | undefined {
+  if (wake === undefined) return undefined;
+  const { secret, timeLimit = MIN_TIME_LIMIT } = wake;
+  if (typeof secret !== "string" || secret.length < MIN_SECRET) {
+    throw new ValueError(
+      `Cannot make a client: wake.secret must be a random text of at least ${MIN_SECRET} characters`,
+    );
+  }
+  if (timeLimit >= MIN_TIME_LIMIT && timeLimit <= MAX_TIME_LIMIT) return wake;
+  throw new ValueError(
+    `Cannot make a client: wake.timeLimit must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${timeLimit}`,
+  );
 }
 
 /** What was chosen about end-to-end encryption; undefined if there is to be none. */

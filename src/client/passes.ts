@@ -8,6 +8,7 @@ import { abortable } from "@std/async/abortable";
 import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/start_options.ts";
 import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import { alarm, type Clock } from "../base/clock.ts";
+import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/lease.ts";
 import type { ClientCore } from "./client_core.ts";
@@ -42,6 +43,9 @@ interface Pass {
 export class Passes {
   readonly #options: PassesOptions;
   #current: Pass | undefined;
+  /** The events that passes have handled lately. */
+  readonly #handled = new RecentMap<string, string>();
+  #wentWell = true;
   /** Ends the pass under way. */
   #ending = new AbortController();
 
@@ -74,6 +78,16 @@ export class Passes {
     }
   }
 
+  /** Whether a pass of this process has handled an event, lately. */
+  hasHandled(eventId: string): boolean {
+    return this.#handled.get(eventId) !== undefined;
+  }
+
+  /** Whether the last pass has reached the store and the homeserver, or there was none. */
+  get wentWell(): boolean {
+    return this.#wentWell;
+  }
+
   /** Ends the pass under way, and resolves when it has ended. */
   async end(): Promise<void> {
     this.#ending.abort();
@@ -85,6 +99,7 @@ export class Passes {
     const pass: Pass = { begun: 0, isAsked: false, done: Promise.resolve(NOTHING) };
     this.#current = pass;
     pass.done = this.#pass(pass, settings, time).finally(() => this.#current = undefined);
+    pass.done.then(({ left }) => this.#wentWell = left !== "server", () => this.#wentWell = false);
     return await pass.done;
   }
 
@@ -101,6 +116,7 @@ export class Passes {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
         const round = await unwrapped(core.syncer.ask("once", settings, { signal }));
         [events, rounds] = [events + round.events, rounds + 1];
+        if (round.isSettled) this.#note(round.ids);
         if (!round.isSettled) {
           void this.#leave(core, holding);
           if (!time.isOver) signal.throwIfAborted();
@@ -131,6 +147,11 @@ export class Passes {
     return true;
   }
 
+  #note(ids: readonly string[]): void {
+    for (const id of ids) this.#handled.set(id, id);
+    while (this.#handled.size > REMEMBERED) this.#handled.removeOldest();
+  }
+
   #free(): void {
     const { holding } = this.#options;
     if (holding.mode !== "kept") holding.mode = "between";
@@ -151,6 +172,8 @@ export class Passes {
   }
 }
 
+/** How many events are remembered, so that wakes for them need no pass. */
+const REMEMBERED = 10_000;
 const NOTHING: SyncPass = { events: 0, rounds: 0, left: undefined };
 
 /** The time that a pass has. */

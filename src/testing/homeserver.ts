@@ -104,6 +104,7 @@ export class Homeserver implements AsyncDisposable {
       authenticatedMedia: options.authenticatedMedia ?? true,
       searchAllUsers: options.searchAllUsers ?? true,
       previewFetch: options.previewFetch,
+      pushFetch: options.pushFetch,
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
       rateLimit: options.rateLimit,

@@ -81,6 +81,12 @@ export interface HomeserverOptions {
   /** What URL previews read pages with. Defaults to nothing: there are no previews. */
   readonly previewFetch?: typeof fetch;
   /**
+   * What notifications are sent with, to the addresses that pushers name, as Synapse sends them: one
+   * after the other, and again after growing waits where that fails. Defaults to nothing: none are
+   * sent.
+   */
+  readonly pushFetch?: (input: string, init: RequestInit) => Promise<Response>;
+  /**
    * Whether `POST /register` is open.
    *
    * @default {true}

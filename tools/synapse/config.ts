@@ -70,7 +70,7 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     max_upload_size: "600M",
     url_preview_enabled: true,
     url_preview_ip_range_blacklist: [],
-    ip_range_blocklist: [],
+    ip_range_whitelist: ["127.0.0.1"], // pushers wake bots on this machine
 
     experimental_features: {
       msc3391_enabled: true, // account data is deleted

@@ -73,8 +73,11 @@ interface Taken extends TakenSync {
   readonly next: Promise<Taken> | undefined;
 }
 
+/** How many event IDs are told of a response. */
+const MAX_IDS = 10_000;
+
 /** What a response has brought. */
-type Brought = Pick<SyncedOnce, "events" | "isNews">;
+type Brought = Pick<SyncedOnce, "events" | "ids" | "isNews">;
 
 const DEFAULT_GAP_LIMIT = 1_000;
 /** How many responses may be on their way to handlers at a time. */
@@ -90,7 +93,7 @@ export class SyncRound {
   readonly #options: SyncRoundOptions;
   #isFirst = true;
   /** What the latest response has brought, if none is requested ahead. */
-  brought: Brought = { events: 0, isNews: false };
+  brought: Brought = { events: 0, ids: [], isNews: false };
   /** The response to be delivered next, if it is being received already. */
   #next: Promise<Taken> | undefined;
   /** For each response that was received and not delivered, a function that forgets it. */
@@ -249,13 +252,15 @@ export class SyncRound {
 
 /** What a response has brought. An invitation counts as an event of somebody else's. */
 function broughtBy({ rooms, toDevice }: SyncParts, own: UserID): Brought {
-  const senders = rooms.flatMap(({ membership, filled, timeline, shown }) => {
-    const events = [...filled, ...timeline].filter((event) => !shown.has(event));
-    return membership === Membership.INVITE ? [""] : events.map(({ sender }) => sender);
-  });
+  const events = rooms.flatMap(({ filled, timeline, shown }) =>
+    [...filled, ...timeline].filter((event) => !shown.has(event))
+  );
+  const invitations = rooms.filter(({ membership }) => membership === Membership.INVITE).length;
+  const others = invitations + toDevice.length;
   return {
-    events: senders.length + toDevice.length,
-    isNews: toDevice.length > 0 || senders.some((sender) => sender !== own),
+    events: events.length + others,
+    ids: events.slice(-MAX_IDS).map(({ event_id }) => event_id),
+    isNews: others > 0 || events.some(({ sender }) => sender !== own),
   };
 }
 

@@ -11,6 +11,8 @@ import type { SyncSettings } from "./start_options.ts";
 export interface SyncedOnce {
   /** How many events of rooms, and messages to the device, were new. */
   readonly events: number;
+  /** The IDs of the events of rooms, the latest 10,000. */
+  readonly ids: readonly string[];
   /** Whether some of them were not the own user's, so that handlers may have sent something. */
   readonly isNews: boolean;
   /** Whether all handlers have settled and no request is left. */

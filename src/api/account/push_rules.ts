@@ -221,10 +221,12 @@ export function pushRulesAPI({ http }: Session): PushRulesAPI {
     getPushRule: async (scope, kind, ruleId, options) =>
       await http.call(get, { path: rulePath(scope, kind, ruleId) }, options),
     async setPushRule(scope, kind, ruleId, actions, { pattern, before, after, conditions, ...options } = {}) {
+      // Synapse takes a rule of these kinds only if it says that it has no conditions.
+      const none = kind === "override" || kind === "underride" ? [] : undefined;
       const body = {
         actions,
         pattern: pattern || undefined,
-        conditions: conditions?.length ? conditions : undefined,
+        conditions: conditions?.length ? conditions : none,
       };
       await http.call(set, { path: rulePath(scope, kind, ruleId), query: { before, after }, body }, options);
     },

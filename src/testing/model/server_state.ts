@@ -16,6 +16,7 @@ import type { HomeserverQuirks } from "../homeserver_options.ts";
 import { RateLimiter } from "./rate_limiter.ts";
 import type { Room } from "./rooms/room.ts";
 import type { RoomEvent } from "./events/room_event.ts";
+import { Pushers } from "./users/pushers.ts";
 import { Sessions } from "./users/sessions.ts";
 import { Stream } from "./stream.ts";
 import { UiaSessions } from "./users/uia_sessions.ts";
@@ -52,6 +53,8 @@ export interface Settings {
   readonly turnServer: Readonly<Record<string, unknown>>;
   /** How many events each user may send; no limit if absent. */
   readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** What notifications are sent with, if any are. */
+  readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
   /** What other homeservers do. */
   readonly quirks: HomeserverQuirks;
 }
@@ -92,6 +95,8 @@ export class ServerState {
   readonly unread: Unread = new Unread();
   /** The stream position of the latest change of anyone's presence. */
   latestPresence = 0;
+  /** Sends notifications. */
+  readonly pushers: Pushers;
   /** Limits how many events users send. */
   readonly rateLimiter: RateLimiter;
   /** The base URL that clients find by discovery. */
@@ -107,6 +112,7 @@ export class ServerState {
     this.stream = new Stream(settings.clock);
     this.sessions = new Sessions(settings.clock, settings.ids, settings.accessTokenLifetime);
     this.uia = new UiaSessions(settings.ids);
+    this.pushers = new Pushers(this);
     this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimit);
     this.media = new MediaStore(settings.serverName, settings.ids);
   }

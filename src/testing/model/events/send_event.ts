@@ -50,6 +50,7 @@ export function sendEvent(server: ServerState, room: Room, draft: EventDraft): R
     applyMembership(server, room, event, event.stateKey);
   }
   server.stream.wake(room.membersWith("join"));
+  server.pushers.sent(room, event);
   return event;
 }
 

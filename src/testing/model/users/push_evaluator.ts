@@ -12,7 +12,7 @@ import { firstAfter } from "../events/search.ts";
 import { PowerLevels } from "../rooms/power_levels.ts";
 import type { Room } from "../rooms/room.ts";
 import { matchesGlob as matchesText } from "../events/glob.ts";
-import type { RoomEvent } from "../events/room_event.ts";
+import { membershipOf, type RoomEvent } from "../events/room_event.ts";
 import { canSee } from "../rooms/visibility.ts";
 import type { User } from "./user.ts";
 
@@ -27,6 +27,13 @@ export interface PushOutcome {
 }
 
 const NOTHING: PushOutcome = { notify: false, highlight: false, actions: [] };
+
+/** Whether an event is looked at for a user: one in a room that they are in, or their invite. */
+export function concerns(room: Room, user: User, event: RoomEvent): boolean {
+  const isInvite = event.type === "m.room.member" && event.stateKey === user.id &&
+    membershipOf(event) === "invite";
+  return isInvite || room.membership(user.id, event.position - 1) === "join";
+}
 
 /** Runs the user's push rules over an event. Own events notify no user. */
 export function evaluatePush(user: User, room: Room, event: RoomEvent): PushOutcome {

@@ -10,11 +10,8 @@ import { badRequest, Failure, missingParam, notFound } from "../../http/failure.
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
 import type { Answer } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
-import { membershipOf, type RoomEvent } from "../../model/events/room_event.ts";
-import type { Room } from "../../model/rooms/room.ts";
-import type { User } from "../../model/users/user.ts";
 import { formatEvent } from "../../model/events/format_event.ts";
-import { evaluatePush } from "../../model/users/push_evaluator.ts";
+import { concerns, evaluatePush } from "../../model/users/push_evaluator.ts";
 import { PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../../model/users/push_rule.ts";
 import { viewerOf } from "../route_tools.ts";
 
@@ -48,6 +45,14 @@ export const pushRuleRoutes: readonly Route[] = [
 const PUSHER_KEYS = ["kind", "app_id", "app_display_name", "device_display_name", "pushkey", "lang", "data"];
 const DEFAULT_NOTIFICATIONS = 50;
 const MAX_NOTIFICATIONS = 500;
+
+/** The only path that notifications go to. */
+const NOTIFY = "/_matrix/push/v1/notify";
+
+function pathOf(data: unknown): string {
+  const url = isJsonObject(data) ? String(data.url) : "";
+  return URL.canParse(url) ? new URL(url).pathname : "";
+}
 
 /** There is one scope, and its path ends with a slash. */
 function unknownScope(): never {
@@ -140,11 +145,12 @@ function changed({ server, user }: AuthedRequest): Answer {
   return {};
 }
 
-function setPusher({ user, json }: AuthedRequest): Answer {
+function setPusher({ server, user, json }: AuthedRequest): Answer {
   requireKeys(json, "pushkey", "app_id");
   const key = `${json.app_id} ${json.pushkey}`;
   if (json.kind === null) {
     user.pushers.delete(key);
+    server.pushers.removed(user, key);
     return {};
   }
   requireKeys(json, ...PUSHER_KEYS);
@@ -154,16 +160,19 @@ function setPusher({ user, json }: AuthedRequest): Answer {
   if (json.kind === "http" && !(isJsonObject(json.data) && typeof json.data.url === "string")) {
     throw missingParam("data.url");
   }
-  const { append: _, ...pusher } = json;
+  if (json.kind === "http" && pathOf(json.data) !== NOTIFY) {
+    throw badRequest("M_MISSING_PARAM", `Config Error: 'url' must have a path of '${NOTIFY}'`);
+  }
+  const { append, ...pusher } = json;
+  if (append !== true) {
+    for (const other of server.users.values()) {
+      if (other === user || !other.pushers.delete(key)) continue;
+      server.pushers.removed(other, key);
+    }
+  }
   user.pushers.set(key, { profile_tag: "", ...pusher });
+  server.pushers.set(user, key);
   return {};
-}
-
-/** Whether an event is looked at for a user: one in a room that they are in, or their invite. */
-function concerns(room: Room, user: User, event: RoomEvent): boolean {
-  const isInvite = event.type === "m.room.member" && event.stateKey === user.id &&
-    membershipOf(event) === "invite";
-  return isInvite || room.membership(user.id, event.position - 1) === "join";
 }
 
 function notifications(request: AuthedRequest): Answer {

@@ -109,7 +109,10 @@ function markRead(request: AuthedRequest, type: string, id: string, thread: stri
     timestamp: server.now,
     position: server.stream.advance(),
   });
-  if (stored) server.stream.wake(room.membersWith("join"));
+  if (stored) {
+    server.stream.wake(room.membersWith("join"));
+    server.pushers.read(user);
+  }
 }
 
 function typing(request: AuthedRequest): Answer {

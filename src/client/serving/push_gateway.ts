@@ -1,0 +1,110 @@
+/**
+ * The push gateway: the homeserver tells of new events, and the bot handles them.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+ * @module
+ */
+
+import type { SyncPass } from "../../actors/syncer/start_options.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { BoundedBodies } from "./bounded_body.ts";
+import { Refusal } from "./refusal.ts";
+import type { WakeKey } from "./wake_key.ts";
+
+/** What a push gateway works with. */
+export interface PushGatewayOptions {
+  /** What the homeserver has to show. */
+  readonly key: WakeKey;
+  /** Whether the client syncs all the time: it needs no wake. */
+  readonly isSyncing: () => boolean;
+  /** Whether the client is ending. */
+  readonly isOver: () => boolean;
+  /** Handles what is new; undefined if the event was handled before. */
+  readonly pass: (eventId: string) => Promise<SyncPass | undefined>;
+  /** Measures the time. */
+  readonly clock: Clock;
+  /** Logs wakes that could not be handled. */
+  readonly log: Logger;
+}
+
+/** How many wakes may wait for their pass. */
+const MAX_WAITING = 10_000;
+/** How many devices a notification may name: ours names one. */
+const MAX_DEVICES = 100;
+/** When to come back, in seconds. */
+const SOON = { "retry-after": "1" };
+
+/** Answers notifications. */
+export class PushGateway {
+  readonly #options: PushGatewayOptions;
+  readonly #bodies: BoundedBodies;
+  #waiting = 0;
+
+  /** @param options What it works with. */
+  constructor(options: PushGatewayOptions) {
+    this.#options = options;
+    this.#bodies = new BoundedBodies(options.clock);
+  }
+
+  /**
+   * Answers `POST /_matrix/push/v1/notify`, when what it tells of has been handled.
+   *
+   * @throws {Refusal} If it is none, or can't be handled now: then the homeserver sends it again.
+   */
+  async notify(request: Request): Promise<Response> {
+    const { notification } = await this.#bodies.json(request);
+    if (!isJsonObject(notification)) throw new Refusal(400, "M_BAD_JSON", "There is no notification");
+    const { event_id: eventId } = notification;
+    const { rejected, isKnown } = await this.#devices(notification);
+    const answer = Response.json({ rejected });
+    // Without an event it tells how much is unread, which we know.
+    if (!isKnown || typeof eventId !== "string" || this.#options.isSyncing()) return answer;
+    if (this.#waiting >= MAX_WAITING) throw new Refusal(429, "M_LIMIT_EXCEEDED", "Too many wakes wait", SOON);
+    this.#waiting++;
+    try {
+      const pass = await this.#options.pass(eventId);
+      if (pass?.left === undefined) return answer;
+      this.#options.log.info("A wake was not handled in time, and is answered so that it comes again", {
+        left: pass.left,
+      });
+    } catch (error) {
+      // That a client which is closed handles nothing is as it should be.
+      const level = this.#options.isOver() ? "debug" : "warn";
+      this.#options.log[level]("A wake could not be handled", { error: String(error) });
+    } finally {
+      this.#waiting--;
+    }
+    throw new Refusal(503, "M_UNKNOWN", "Not handled in time; send it again", SOON);
+  }
+
+  async #devices(
+    { devices }: JsonObject,
+  ): Promise<{ readonly rejected: readonly string[]; readonly isKnown: boolean }> {
+    if (!Array.isArray(devices) || devices.length > MAX_DEVICES) {
+      throw new Refusal(400, "M_BAD_JSON", "The notification must name devices");
+    }
+    const rejected: string[] = [];
+    let isKnown = false;
+    for (const device of devices as unknown[]) {
+      const pushkey = isJsonObject(device) ? device.pushkey : undefined;
+      if (typeof pushkey !== "string") throw new Refusal(400, "M_BAD_JSON", "A device must have a pushkey");
+      if (await this.#matches(pushkey)) isKnown = true;
+      else rejected.push(pushkey);
+    }
+    return { rejected, isKnown };
+  }
+
+  async #matches(pushkey: string): Promise<boolean> {
+    try {
+      return await this.#options.key.matches(pushkey);
+    } catch (error) {
+      // Whose device it is, is unknown: nothing is rejected, since the homeserver would forget it.
+      this.#options.log.warn("A wake could not be handled: the own device is unknown", {
+        error: String(error),
+      });
+      throw new Refusal(503, "M_UNKNOWN", "Not handled; send it again", SOON);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * What a client answers: one function from a request to its response, with a door for each protocol.
+ *
+ * @module
+ */
+
+import type { ClientAPI } from "../../api/client_api.ts";
+import type { Session } from "../../api/session.ts";
+import type { Logger } from "../../base/log.ts";
+import type { ClientLife } from "../client_life.ts";
+import { PushGateway } from "./push_gateway.ts";
+import { Refusal } from "./refusal.ts";
+import { NOTIFY, registerWake } from "./register_wake.ts";
+import { WakeKey } from "./wake_key.ts";
+import type { RegisterWakeOptions, WakeOptions, WakeRegistration } from "./wake_options.ts";
+
+/** What of a client its answers are made of. */
+export interface ServingParts {
+  /** Makes passes. */
+  readonly life: ClientLife;
+  /** The operations. */
+  readonly api: ClientAPI;
+  /** Who acts. */
+  readonly session: Session;
+  /** How it is woken; undefined: it is not. */
+  readonly wake: WakeOptions | undefined;
+  /** Logs what goes on. */
+  readonly log: Logger;
+}
+
+/** Answers to what comes at the end of a path. */
+interface Door {
+  /** The end of the path, in front of which anything may be. */
+  readonly path: string;
+  /** The methods that it answers. */
+  readonly methods: readonly string[];
+  /** Answers. */
+  readonly answer: (request: Request) => Response | Promise<Response>;
+}
+
+const TIME_LIMIT = 20_000;
+
+/** What a client answers. */
+export class Serving {
+  readonly #parts: ServingParts;
+  readonly #doors: readonly Door[];
+  #key: WakeKey | undefined;
+  #gateway: PushGateway | undefined;
+
+  /** @param parts What of a client it is made of. */
+  constructor(parts: ServingParts) {
+    this.#parts = parts;
+    const read = ["GET", "HEAD"];
+    this.#doors = [
+      { path: NOTIFY, methods: ["POST"], answer: (request) => this.#notify(request) },
+      { path: "/health", methods: read, answer: () => this.#health() },
+      { path: "/ready", methods: read, answer: () => this.#readiness() },
+    ];
+  }
+
+  /** Answers a request; never rejects. */
+  async answer(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    try {
+      const door = this.#doors.find(({ path }) => pathname.endsWith(path));
+      if (door === undefined) throw new Refusal(404, "M_UNRECOGNIZED", "There is nothing at this path");
+      if (!door.methods.includes(request.method)) {
+        const allow = door.methods.join(", ");
+        throw new Refusal(405, "M_UNRECOGNIZED", `The method must be one of ${allow}`, { allow });
+      }
+      return await door.answer(request);
+    } catch (error) {
+      if (error instanceof Refusal) return error.response;
+      this.#parts.log.error("A request could not be answered", { error: String(error) });
+      return new Refusal(500, "M_UNKNOWN", "The request could not be answered").response;
+    }
+  }
+
+  /** Has the homeserver wake the bot. */
+  async registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration> {
+    const { api, session } = this.#parts;
+    return await registerWake({ api, session, key: this.#wakeKey }, url, options);
+  }
+
+  get #wakeKey(): WakeKey {
+    return this.#key ??= new WakeKey(this.#parts.session, this.#parts.wake);
+  }
+
+  async #notify(request: Request): Promise<Response> {
+    const { life, session, wake, log } = this.#parts;
+    if (wake === undefined) throw new Refusal(404, "M_UNRECOGNIZED", "Nobody is woken here");
+    const deadline = wake.timeLimit ?? TIME_LIMIT;
+    this.#gateway ??= new PushGateway({
+      key: this.#wakeKey,
+      isSyncing: () => life.isSyncing,
+      isOver: () => life.isStopping,
+      pass: async (eventId) => life.passes.hasHandled(eventId) ? undefined : await life.pass({ deadline }),
+      clock: session.http.clock,
+      log,
+    });
+    return await this.#gateway.notify(request);
+  }
+
+  /** Whether this process is of use: if not, another should take its place. */
+  #health(): Response {
+    const isOver = this.#parts.life.isStopping || this.#parts.session.http.isTokenDead;
+    return Response.json({ status: isOver ? "ended" : "ok" }, { status: isOver ? 503 : 200 });
+  }
+
+  /** Whether the last pass went well: the homeserver and the store could be reached. */
+  #readiness(): Response {
+    const isReady = !this.#parts.life.isStopping && this.#parts.life.passes.wentWell;
+    return Response.json({ status: isReady ? "ok" : "failing" }, { status: isReady ? 200 : 503 });
+  }
+}

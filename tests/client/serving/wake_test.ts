@@ -1,0 +1,217 @@
+import { assert, assertEquals } from "@std/assert";
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { assertPending } from "../../actors/kernel/support.ts";
+import { knock, notification, wakeScene } from "./scene.ts";
+
+const WELL = { status: 200, body: { rejected: [] } };
+
+for (const encryption of [false, true]) {
+  const room = encryption ? "an encrypted room" : "a room in clear";
+  Deno.test(`The homeserver wakes the bot, whose answer is there when the wake is answered, in ${room}`, async () => {
+    await using scene = await wakeScene({ encryption });
+    const { stage, alice, roomId, answered } = scene;
+    await alice.sendText(roomId, "hello");
+    await stage.until(() => answered.length === 1);
+    assertEquals(answered, [WELL]);
+    assertEquals(await scene.answers(), ["1: hello"]);
+  });
+
+  Deno.test(`Three instances are woken in turns, and answer each message once, in order, in ${room}`, async () => {
+    await using scene = await wakeScene({ encryption });
+    const { stage, alice, roomId, answered, instances } = scene;
+    instances.push(scene.instance(), scene.instance());
+    for (let n = 0; n < 12; n++) {
+      await alice.sendText(roomId, `m${n}`);
+      if (n % 3 === 2) await stage.until(() => answered.length === n + 1); // some come together
+    }
+    assert(answered.every(({ status }) => status === 200));
+    assertEquals(await scene.answers(), Array.from({ length: 12 }, (_, n) => `${n + 1}: m${n}`));
+  });
+}
+
+Deno.test("Reactions, edits, notices, redactions, state and invitations wake the bot, and what it does itself does not", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, answered, instances: [bot] } = scene;
+  const seen: string[] = [];
+  bot?.on("m.reaction", () => seen.push("reaction"));
+  bot?.on("m.room.redaction", () => seen.push("redaction"));
+  bot?.on("m.room.topic", () => seen.push("topic"));
+  bot?.on("INVITE", () => seen.push("invite"));
+  const wakes = async (what: () => Promise<unknown>): Promise<void> => {
+    const before = answered.length;
+    await what();
+    await stage.until(() => answered.length > before);
+    await stage.settle();
+  };
+  const eventId = await alice.sendNotice(roomId, "a notice");
+  await stage.until(() => answered.length === 1);
+  await wakes(() => alice.react(roomId, eventId, "x"));
+  await wakes(() =>
+    alice.sendText(roomId, "edited", { relatesTo: { rel_type: "m.replace", event_id: eventId } })
+  );
+  await wakes(() => alice.redact(roomId, eventId));
+  await wakes(() => alice.sendStateEvent(roomId, "m.room.topic", { topic: "theatre" }));
+  await wakes(() => alice.createRoom({ invitees: ["@bot:localhost"] }));
+  assertEquals(seen, ["reaction", "redaction", "topic", "invite"]);
+  const before = answered.length;
+  await bot?.sendText(roomId, "of my own accord");
+  await stage.settle();
+  assertEquals(answered.length, before);
+});
+
+Deno.test("10,000 wakes at once make no more passes than two, and each is answered when its pass has ended", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const pushkey = (await bot?.getPushers())?.[0]?.pushkey ?? "";
+  const gate = Promise.withResolvers<void>();
+  bot?.on("m.room.message", () => gate.promise, { name: "slow" });
+  const syncs = (): number =>
+    stage.homeserver.requests.filter("GET", "/sync").filter(({ user }) => user === "@bot:localhost").length;
+  const before = syncs();
+  await alice.sendText(roomId, "hello");
+  await stage.until(() => syncs() === before + 1);
+  const all = Promise.all(
+    Array.from({ length: 9_999 }, (_, n) => bot?.fetch(knock(notification(pushkey, `$forged${n}`)))),
+  );
+  for (let n = 0; n < 20; n++) await stage.settle();
+  await assertPending(all);
+  gate.resolve();
+  assertEquals((await all).filter((response) => response?.status !== 200), []);
+  await stage.until(() => answered.length === 1);
+  assertEquals([syncs() - before <= 3, await scene.answers()], [true, ["1: hello"]]);
+  assert(stage.clock.pending <= 1); // that of the Store
+});
+
+Deno.test("A wake for an event that the last pass has handled is answered without another", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const gate = Promise.withResolvers<void>();
+  bot?.on("m.room.message", ({ content }) => content.body === "m0" ? gate.promise : undefined, {
+    name: "slow",
+  });
+  await alice.sendText(roomId, "m0");
+  await stage.settle();
+  for (let n = 1; n < 20; n++) await alice.sendText(roomId, `m${n}`);
+  gate.resolve();
+  await stage.until(() => answered.length === 20);
+  const { requests } = stage.homeserver;
+  const syncs = requests.filter("GET", "/sync").filter(({ user }) => user === "@bot:localhost").length;
+  assert(syncs < 8, `${syncs} requests`);
+  assertEquals(await scene.answers(), Array.from({ length: 20 }, (_, n) => `${n + 1}: m${n}`));
+});
+
+Deno.test("A wake whose handlers take too long is answered in time, and comes again until they have settled", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const gate = Promise.withResolvers<void>();
+  let calls = 0;
+  bot?.on("m.room.message", ({ sender }) => {
+    if (sender !== "@alice:localhost") return;
+    calls++;
+    return gate.promise;
+  }, { name: "slow" });
+  await alice.sendText(roomId, "hello");
+  await stage.settle();
+  await stage.clock.tick(20_000);
+  await stage.until(() => answered.length === 1);
+  assertEquals(answered[0]?.status, 503);
+  await stage.clock.tick(1_000);
+  await stage.settle();
+  gate.resolve();
+  await stage.until(() => answered.length === 2);
+  assertEquals([answered[1], calls], [WELL, 1]);
+});
+
+Deno.test("A wake while the store is down is 503, and when it is back the homeserver's next try is handled", async () => {
+  let isDown = false;
+  class Store extends MemoryStore {
+    override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+      if (isDown) throw new TypeError("The database is gone: secret-host.example");
+      return await super.commit(...args);
+    }
+  }
+  await using scene = await wakeScene({ store: new Store() });
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  isDown = true;
+  await alice.sendText(roomId, "hello");
+  await stage.until(() => answered.length === 1);
+  assertEquals(answered[0], {
+    status: 503,
+    body: { errcode: "M_UNKNOWN", error: "Not handled in time; send it again" },
+  });
+  assertEquals((await bot?.fetch(new Request("https://bot.example/ready")))?.status, 503);
+  assertEquals((await bot?.fetch(new Request("https://bot.example/health")))?.status, 200);
+  isDown = false;
+  await stage.clock.tick(1_000);
+  await stage.until(() => answered.length === 2);
+  assertEquals([answered[1], await scene.answers()], [WELL, ["1: hello"]]);
+  assertEquals((await bot?.fetch(new Request("https://bot.example/ready")))?.status, 200);
+});
+
+Deno.test("A tick of cron during a wake joins its pass, also in another instance, and nothing is handled twice", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const gate = Promise.withResolvers<void>();
+  bot?.on("m.room.message", () => gate.promise, { name: "slow" });
+  await alice.sendText(roomId, "hello");
+  await stage.settle();
+  const here = bot?.syncOnce({ deadline: 10_000 });
+  const there = scene.instance().syncOnce({ deadline: 10_000 });
+  await stage.settle();
+  gate.resolve();
+  await here;
+  await stage.clock.tick(200);
+  assertEquals((await there).left, undefined);
+  await stage.until(() => answered.length === 1);
+  assertEquals([answered, await scene.answers()], [[WELL], ["1: hello"]]);
+});
+
+Deno.test("A client that is started answers wakes at once, since its sync brings the same", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const running = bot?.start();
+  await bot?.ready;
+  await alice.sendText(roomId, "hello");
+  await stage.until(() => answered.length === 1);
+  assertEquals(answered, [WELL]);
+  await bot?.stop();
+  await running;
+  await alice.sendText(roomId, "again");
+  await stage.until(() => answered.length === 2);
+  assertEquals(await scene.answers(), ["1: hello", "2: again"]);
+});
+
+Deno.test("A bot whose token has died answers 503, and is not healthy any more", async () => {
+  await using scene = await wakeScene();
+  const { stage, instances: [bot] } = scene;
+  const pushkey = (await bot?.getPushers())?.[0]?.pushkey ?? "";
+  stage.homeserver.revokeTokens("@bot:localhost");
+  assertEquals((await bot?.fetch(knock(notification(pushkey))))?.status, 503);
+  assertEquals((await bot?.fetch(new Request("https://bot.example/health")))?.status, 503);
+});
+
+Deno.test("What is read between two passes takes the device for no longer than a third of the lease", async () => {
+  await using scene = await wakeScene();
+  const { stage, roomId, instances: [bot] } = scene;
+  assertEquals(await scene.instance().stateStore.getJoinedRooms(), [roomId]);
+  const pass = bot?.syncOnce({ deadline: 10_000 });
+  await stage.settle();
+  await stage.clock.tick(5_100);
+  await stage.settle();
+  assertEquals((await pass)?.left, undefined);
+});
+
+Deno.test("A client whose start has failed for good answers 503 from then on", async () => {
+  await using scene = await wakeScene();
+  const { stage, instances: [bot] } = scene;
+  if (bot === undefined) return;
+  const pushkey = (await bot.getPushers())[0]?.pushkey ?? "";
+  const running = bot.start();
+  await bot.ready;
+  stage.homeserver.revokeTokens("@bot:localhost");
+  await running.catch(() => {});
+  for (const path of ["health", "ready"]) {
+    assertEquals((await bot.fetch(new Request(`https://bot.example/${path}`))).status, 503);
+  }
+  assertEquals((await bot.fetch(knock(notification(pushkey)))).status, 503);
+});
