@@ -52,7 +52,11 @@ export type {
   DehydratedDeviceAPI,
   GetDehydratedDeviceEventsOptions,
 } from "./src/api/account/dehydrated_device.ts";
-export type { GetKeyBackupVersionOptions, RoomKeysAPI } from "./src/api/account/room_keys.ts";
+export type {
+  DownloadRoomKeysOptions,
+  GetKeyBackupVersionOptions,
+  RoomKeysAPI,
+} from "./src/api/account/room_keys.ts";
 export type { FiltersAPI } from "./src/api/account/filters.ts";
 export type { OpenIDAPI, OpenIDToken } from "./src/api/account/openid.ts";
 export type { PresenceAPI, SetPresenceOptions } from "./src/api/account/presence.ts";
@@ -212,6 +216,7 @@ export type {
   ResetIdentityOptions,
   VerificationReport,
 } from "./src/actors/crypto/identity_crypto.ts";
+export type { HistoryCrypto, HistoryShareReport } from "./src/actors/crypto/history_crypto.ts";
 export type { DehydrationOutcome } from "./src/actors/crypto/dehydration.ts";
 export type {
   DeleteKeyBackupOptions,

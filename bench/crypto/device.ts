@@ -76,6 +76,8 @@ export class BenchDevice implements AsyncDisposable {
       secrets: undefined,
       backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
       dehydration: () => ({ isDue: false }) as never, // likewise
+      shareHistory: () => Promise.reject(new TypeError()),
+      sharesHistory: false,
       actor,
       account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
       send: (request) => Promise.resolve(this.#answer(request)),
@@ -150,6 +152,7 @@ export class BenchDevice implements AsyncDisposable {
       case "backupUpload":
       case "backupVersion":
       case "backupDownload":
+      case "historyBundle":
       case "roomEvent":
         return {};
     }

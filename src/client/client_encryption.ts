@@ -72,6 +72,11 @@ export function clientEncryption(
     sendToRoom: ({ roomId, type, content, txnId }) =>
       api.sendMessageEvent(roomId, type, content, { txnId, signal: stopping.signal }),
     backup: (parts) => lazyKeyBackup({ ...parts, api }, log),
+    async shareHistory(parts, roomId, userId) {
+      const { shareHistory } = await import("./history/share_history.ts");
+      return await shareHistory({ ...parts, api, stateStore, log }, { roomId, userId });
+    },
+    sharesHistory: options.shareHistory === true,
     dehydration: (parts) => lazyDehydration({ ...parts, api, signal: stopping.signal, clock, log }),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
     deliver: (events) => dispatcher.ask("recover", events),

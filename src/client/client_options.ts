@@ -224,6 +224,7 @@ export function policyOf(options: EncryptionOptions): CryptoPolicy {
     accept: accept ?? DEFAULT_POLICY.accept,
     answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
     approveRecipients: onNewRecipient !== undefined,
+    shareHistory: options.shareHistory ?? DEFAULT_POLICY.shareHistory,
     awaitIdentity: verificationOptions(options) !== undefined,
   };
 }

@@ -93,8 +93,12 @@ export function notingMembers(
       await change(roomId, userId, options);
       await encryption.crypto?.memberChanged(roomId, userId, membership);
     };
+  const inviteUser = thenNoting(api.inviteUser, Membership.INVITE);
   return {
-    inviteUser: thenNoting(api.inviteUser, Membership.INVITE),
+    async inviteUser(roomId, userId, options) {
+      await encryption.crypto?.inviting(roomId, userId); // the keys are there when the invitation is
+      await inviteUser(roomId, userId, options);
+    },
     kickUser: thenNoting(api.kickUser, Membership.LEAVE),
     banUser: thenNoting(api.banUser, Membership.BAN),
   };

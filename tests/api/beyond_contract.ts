@@ -106,7 +106,7 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
   putRoomKeys: [["1", { rooms: { [room]: { sessions: { session: roomKey } } } }]],
   getRoomKey: [["1", session]],
   deleteRoomKey: [["1", session]],
-  downloadRoomKeys: [["1"]],
+  downloadRoomKeys: [["1"], ["1", { roomId: room }]],
   getDevices: [[]],
   getDevice: [["DEV"]],
   updateDevice: [["DEV", "Phone"]],

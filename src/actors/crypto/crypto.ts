@@ -20,6 +20,7 @@ import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
+import type { HistoryCrypto } from "./history_crypto.ts";
 import type { IdentityCrypto } from "./identity_crypto.ts";
 import type { KeyBackup, KeyBackupMachine } from "./key_backup.ts";
 import type { VerificationCrypto } from "./verification/verification_crypto.ts";
@@ -37,7 +38,7 @@ export interface EncryptOptions {
 }
 
 /** End-to-end encryption of one device. A client makes its own with the option `encryption`. */
-export interface Crypto extends IdentityCrypto, VerificationCrypto {
+export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypto {
   /** The backup of room keys on the server. */
   readonly backup: KeyBackup;
   /**
@@ -257,6 +258,8 @@ export interface CryptoMachine extends Crypto {
    * too.
    */
   memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void>;
+  /** Shares the history of a room with a user who is about to be invited, if that is wanted. Never rejects. */
+  inviting(roomId: RoomID, userId: UserID): Promise<void>;
   /** Discards events that waited for their keys and have been handled. */
   settle(events: readonly RecoveredEvent[]): Promise<void>;
 }

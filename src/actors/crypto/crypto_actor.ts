@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../crypto/engine/engine.ts";
 import type { EngineAccount, OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
 import type { DehydrationSteps } from "../../crypto/engine/dehydration_steps.ts";
+import type { HistorySteps } from "../../crypto/engine/history_steps.ts";
 import type { IdentitySteps } from "../../crypto/engine/identity_steps.ts";
 import type { KeySteps } from "../../crypto/engine/key_steps.ts";
 import type { VerificationSteps } from "../../crypto/engine/verification_steps.ts";
@@ -22,10 +23,11 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 
 /** The methods of the engine, and of its steps about identities, keys and the like, that are messages. */
 type Steps =
-  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "dehydration" | "close">
+  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "dehydration" | "history" | "close">
   & IdentitySteps
   & KeySteps
   & DehydrationSteps
+  & HistorySteps
   & VerificationSteps;
 type EngineStep = keyof Steps;
 type Bodies = { [Step in EngineStep]: Parameters<Steps[Step]>[0] };
@@ -64,12 +66,16 @@ const STEPS = Object.keys(
     devicesOf: true,
     areDevicesStale: true,
     prune: true,
-  } satisfies Record<Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | VerificationStep>, true>,
-) as Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | VerificationStep>[];
+  } satisfies Record<
+    Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | HistoryStep | VerificationStep>,
+    true
+  >,
+) as Exclude<EngineStep, IdentityStep | KeyStep | DehydrationStep | HistoryStep | VerificationStep>[];
 
 type IdentityStep = keyof IdentitySteps;
 type KeyStep = keyof KeySteps;
 type DehydrationStep = keyof DehydrationSteps;
+type HistoryStep = keyof HistorySteps;
 type VerificationStep = keyof VerificationSteps;
 
 /** The names of the steps about devices and identities. */
@@ -123,6 +129,11 @@ const DEHYDRATION_STEPS = Object.keys(
     clearRehydration: true,
   } satisfies Record<DehydrationStep, true>,
 ) as DehydrationStep[];
+
+/** The names of the steps about history that is shared. */
+const HISTORY_STEPS = Object.keys(
+  { historyRecipients: true, offerHistory: true } satisfies Record<HistoryStep, true>,
+) as HistoryStep[];
 
 /** The names of the steps about verifications. */
 const VERIFICATION_STEPS = Object.keys(
@@ -186,6 +197,7 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
       ...handlersOf(IDENTITY_STEPS, () => engine().identities),
       ...handlersOf(KEY_STEPS, () => engine().keys),
       ...handlersOf(DEHYDRATION_STEPS, () => engine().dehydration),
+      ...handlersOf(HISTORY_STEPS, () => engine().history),
       ...handlersOf(VERIFICATION_STEPS, () => engine().verifications),
     },
     onStop: () => opened?.close(),

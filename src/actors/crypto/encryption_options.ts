@@ -61,6 +61,15 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    * Default: false.
    */
   answerKeyRequests?: boolean;
+  /**
+   * Whether users who are invited get the keys of what was sent before, where the room lets those read
+   * it who join later, and each sender has allowed it; and whether the keys are taken that a user shares
+   * whose invitation this client accepts (MSC4268). Only devices take part that their user's identity
+   * vouches for, so that this client needs a `recoveryKey` or a passphrase. Events that are read by
+   * such keys have `bundle` as the `keySource` of `encryptionOf()`: their senders are as the inviter,
+   * `sharedBy`, says. Default: false.
+   */
+  shareHistory?: boolean;
   /** Called before users get a room's key for the first time. Default: none. */
   onNewRecipient?: OnNewRecipient;
   /**

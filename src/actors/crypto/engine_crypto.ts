@@ -28,6 +28,7 @@ import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto
 import type { DehydrationMachine } from "./dehydration.ts";
 import { Following } from "./following.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
+import type { HistoryCrypto, HistoryHooks } from "./history_crypto.ts";
 import { IdentityPort, type IdentityWork, Verification } from "./identity_port.ts";
 import type { KeyBackupHooks } from "./key_backup.ts";
 import { KeyFiles } from "./key_files.ts";
@@ -48,6 +49,15 @@ export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOp
   readonly backup: (parts: KeyBackupHooks) => CryptoMachine["backup"];
   /** Makes and reads dehydrated devices. */
   readonly dehydration: (parts: KeyBackupHooks) => DehydrationMachine;
+  /** Shares history with a user. */
+  readonly shareHistory: (
+    parts: HistoryHooks,
+    ...of: Parameters<HistoryCrypto["shareHistory"]>
+  ) => ReturnType<
+    HistoryCrypto["shareHistory"]
+  >;
+  /** Whether that is done before each invitation. */
+  readonly sharesHistory: boolean;
   /** Delivers events that can be decrypted now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** Delivers an alarm about keys. */
@@ -107,6 +117,12 @@ export class EngineCrypto implements CryptoMachine {
     this.#keyFiles = new KeyFiles(parts);
     this.backup = options.backup(parts);
     this.dehydration = options.dehydration(parts);
+    this.shareHistory = async (...of) => {
+      await this.#begin();
+      const round: HistoryHooks["round"] = (kind) => this.#requests.round(kind);
+      const { restoreRoom } = this.backup;
+      return await options.shareHistory({ ...parts, round, restoreRoom }, ...of);
+    };
     const using = { ...parts, requests: this.#requests, following: this.#following };
     this.#verification = new Verification(new IdentityPort(using), options.identity, {
       open: this.#open,
@@ -219,6 +235,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
     this.#users.decide("withdrawVerification", identity);
   readonly requestVerification: CryptoMachine["requestVerification"];
+  readonly shareHistory: CryptoMachine["shareHistory"];
   readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);
   readonly importKeys: CryptoMachine["importKeys"] = (file, options) => this.#keyFiles.import(file, options);
 
@@ -229,6 +246,17 @@ export class EngineCrypto implements CryptoMachine {
       await this.#options.actor.ask("memberChanged", { roomId, userId, membership });
     } catch (error) {
       this.#options.log.warn("Could not note a change of members", { roomId, error: String(error) });
+    }
+  }
+
+  /** Never rejects: the user is invited, whatever becomes of the history. */
+  async inviting(roomId: RoomID, userId: UserID): Promise<void> {
+    const { sharesHistory, log } = this.#options;
+    if (!sharesHistory) return;
+    try {
+      await this.shareHistory(roomId, userId);
+    } catch (error) {
+      log.warn("Could not share the history of a room", { roomId, userId, error: String(error) });
     }
   }
 

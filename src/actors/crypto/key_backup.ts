@@ -7,6 +7,7 @@
 
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
+import type { RoomID } from "../../types/ids.ts";
 import type { KeyFilesOptions, KeyImportReport } from "./key_files.ts";
 import type { KeyBackupProblem } from "../../errors/key_backup_error.ts";
 
@@ -220,6 +221,11 @@ export interface KeyBackupMachine extends KeyBackup {
     open: () => Promise<SecretKeeper | undefined>,
     options?: { readonly isNew?: boolean },
   ): Promise<KeyBackupOutcome | undefined>;
+  /**
+   * Restores the keys of a room, once in a process, if the backup is in use and can be read. Never
+   * rejects.
+   */
+  restoreRoom(roomId: RoomID): Promise<void>;
   /**
    * Asks the backup for the key of an event that can't be read. Never rejects.
    *

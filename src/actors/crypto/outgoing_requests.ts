@@ -42,7 +42,7 @@ export interface RoundOutcome {
 }
 
 /** A lane keeps its order: a message to devices arrives before the events that need it. */
-type Lane = "keysUpload" | "signaturesUpload" | "keysQuery" | "keysClaim" | "outbox" | "backup";
+type Lane = "keysUpload" | "signaturesUpload" | "keysQuery" | "keysClaim" | "outbox" | "backup" | "history";
 
 interface LaneState {
   done: Promise<void>;
@@ -115,7 +115,8 @@ export class OutgoingRequests {
   /** Makes the requests that are due, and waits for all. Those that fail wait for the next time. */
   async idle(): Promise<void> {
     for (const lane of this.#lanes.values()) lane.failures.clear();
-    for (let made = -1; made !== this.#made;) {
+    // An answer may have the engine asked once more.
+    for (let made = -1; made !== this.#made || this.#collecting !== undefined;) {
       made = this.#made;
       await this.#collect();
       const lanes = [...this.#lanes.values()];
@@ -193,7 +194,9 @@ export class OutgoingRequests {
         lane.refused = 0;
         deliver(await actor.ask("answer", { id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
-        if (kind === "keysQuery" || kind === "signaturesUpload" || laneOf(kind) === "backup") this.wake();
+        if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(laneOf(kind))) {
+          this.wake();
+        }
         return;
       }
       const failure = failureOf(response.failure);
@@ -253,6 +256,9 @@ export class OutgoingRequests {
   }
 }
 
+/** Lanes whose next request is made of the answer to the one before. */
+const BY_THEMSELVES: ReadonlySet<Lane> = new Set(["backup", "history"]);
+
 /** A request that is not tried, because one before it failed. */
 const BLOCKED = { failure: undefined };
 
@@ -260,6 +266,7 @@ const EXISTS = /already exists/i;
 
 function laneOf(kind: EngineRequest["kind"]): Lane {
   if (kind === "backupUpload" || kind === "backupVersion" || kind === "backupDownload") return "backup";
+  if (kind === "historyBundle") return "history";
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
 }
 

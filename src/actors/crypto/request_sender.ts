@@ -10,6 +10,7 @@ import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
+import { downloadBundle } from "./bundle_download.ts";
 import type { RequestSender } from "./outgoing_requests.ts";
 
 /** The operations that requests are made with. */
@@ -25,6 +26,7 @@ export type EngineOperations = Pick<
   | "putRoomKeys"
   | "getKeyBackupVersion"
   | "getRoomKey"
+  | "downloadMedia"
 >;
 
 /**
@@ -71,6 +73,8 @@ async function send(
       return await api.getRoomKey(request.version, request.session, { signal });
     case "backupVersion":
       return await api.getKeyBackupVersion({ signal });
+    case "historyBundle":
+      return await downloadBundle(api, request.file, signal);
     case "toDevice":
       await api.sendToDevice(request.eventType, request.messages, { txnId: request.txnId, signal });
       return {};

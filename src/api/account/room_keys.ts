@@ -82,6 +82,13 @@ const getKey = endpoint(
 
 const getKeys = endpoint("downloadRoomKeys", "GET", "/_matrix/client/v3/room_keys/keys", nothing);
 
+const getKeysOfRoom = endpoint(
+  "downloadRoomKeys",
+  "GET",
+  "/_matrix/client/v3/room_keys/keys/{roomId}",
+  nothing,
+);
+
 const deleteKey = endpoint(
   "deleteRoomKey",
   "DELETE",
@@ -93,6 +100,12 @@ const deleteKey = endpoint(
 export interface GetKeyBackupVersionOptions extends RequestOptions {
   /** The version. Default: the latest, into which keys can be put. */
   version?: string;
+}
+
+/** Options of {@link RoomKeysAPI.downloadRoomKeys}. */
+export interface DownloadRoomKeysOptions extends RequestOptions {
+  /** Those of one room: the stream is then what a {@link KeyBackupRooms} has of it. Default: all. */
+  roomId?: RoomID;
 }
 
 /**
@@ -181,7 +194,7 @@ export interface RoomKeysAPI {
    * stream.
    *
    * @param version The version.
-   * @param options Request options.
+   * @param options Whether those of one room, and request options.
    * @returns The bytes of a {@link KeyBackupRooms} in JSON, unchecked. The stream must be read to its
    *   end or cancelled.
    * @throws {NotFoundError} If there is no such version.
@@ -189,7 +202,7 @@ export interface RoomKeysAPI {
    */
   downloadRoomKeys(
     version: string,
-    options?: RequestOptions,
+    options?: DownloadRoomKeysOptions,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 
   /**
@@ -225,14 +238,14 @@ export function roomKeysAPI({ http }: Session): RoomKeysAPI {
       http.call(putKeys, { path: {}, query: { version }, body: keys }, options),
     getRoomKey: (version, { roomId, sessionId }, options) =>
       http.call(getKey, { path: { roomId, sessionId }, query: { version } }, options),
-    downloadRoomKeys: (version, options = {}) =>
-      http.download(
-        getKeys,
-        { path: {}, query: { version } },
-        options,
-        (answer) =>
-          Promise.resolve(mediaDownload(answer, { onProgress: undefined, maxSize: undefined }).stream),
-      ),
+    async downloadRoomKeys(version, { roomId, ...options } = {}) {
+      const query = { version };
+      const read = (answer: Parameters<typeof mediaDownload>[0]) =>
+        Promise.resolve(mediaDownload(answer, { onProgress: undefined, maxSize: undefined }).stream);
+      return roomId === undefined
+        ? await http.download(getKeys, { path: {}, query }, options, read)
+        : await http.download(getKeysOfRoom, { path: { roomId }, query }, options, read);
+    },
     deleteRoomKey: (version, { roomId, sessionId }, options) =>
       http.call(deleteKey, { path: { roomId, sessionId }, query: { version } }, options),
   };

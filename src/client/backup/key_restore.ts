@@ -10,6 +10,7 @@ import { requestOptions } from "../../api/http/request_options.ts";
 import type { RestoredKey } from "../../crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../crypto/backup/room_keys_reader.ts";
 import type { MegolmSessionRef } from "../../crypto/megolm/session_ref.ts";
+import type { RoomID } from "../../types/ids.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { KeyBackupError } from "../../errors/key_backup_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -54,6 +55,40 @@ export async function restored(
   throw new ServiceResponseError(
     "Cannot restore all room keys: the answer of the server breaks off; try again",
   );
+}
+
+/** Restores the keys of a room. */
+export async function restoreRoom(
+  { api, actor, deliver, wake }: KeyBackupParts,
+  version: string,
+  roomId: RoomID,
+): Promise<void> {
+  const take = async (keys: readonly RestoredKey[]): Promise<void> => {
+    const { recovered } = await actor.ask("restoreKeys", { version, keys });
+    deliver(recovered);
+    wake();
+  };
+  const reader = new RoomKeysReader();
+  let batch: RestoredKey[] = [];
+  for await (const block of inRooms(roomId, await api.downloadRoomKeys(version, { roomId }))) {
+    for (const key of reader.add(block)) {
+      if (batch.push(key) < KEYS_A_STEP) continue;
+      await take(batch);
+      batch = [];
+    }
+  }
+  await take(batch);
+}
+
+/** What a backup has of a room, put in the place where the answer for all rooms has it. */
+async function* inRooms(
+  roomId: RoomID,
+  ofRoom: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(`{"rooms":{${JSON.stringify(roomId)}:`);
+  yield* ofRoom;
+  yield encoder.encode("}}");
 }
 
 /** The version in use. */

@@ -11,6 +11,7 @@ import type { KeyBackupParts } from "./key_backup_parts.ts";
 
 /** Makes `client.crypto.backup`. What it is made of is loaded with the first call. */
 export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMachine {
+  const restoredRooms = new Set<string>();
   const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
   return {
     info: async (options) => await (await loaded()).info(options),
@@ -25,6 +26,18 @@ export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMach
       if (isOn && !isNew) return "on"; // without a request
       const { ensureBackup } = await import("./ensure_backup.ts");
       return await ensureBackup({ ...parts, log }, { open, isOn });
+    },
+    async restoreRoom(roomId) {
+      const { version, isReadable, phase } = await parts.actor.ask("backupState", undefined) ?? {};
+      const name = `${version} ${roomId}`;
+      if (version === undefined || isReadable !== true || phase !== "on" || restoredRooms.has(name)) return;
+      const { restoreRoom } = await import("./key_restore.ts");
+      try {
+        await restoreRoom(parts, version, roomId);
+        restoredRooms.add(name);
+      } catch (error) {
+        log.warn("Could not restore the keys of a room", { roomId, error: String(error) });
+      }
     },
     async restoreFor({ room_id, content }) {
       const session = readSessionRef(room_id, content.session_id);

@@ -38,6 +38,7 @@ import type {
   StaleInput,
 } from "./engine_protocol.ts";
 import { DehydrationSteps } from "./dehydration_steps.ts";
+import { HistorySteps } from "./history_steps.ts";
 import { IdentitySteps } from "./identity_steps.ts";
 import { KeySteps } from "./key_steps.ts";
 import { VerificationSteps } from "./verification_steps.ts";
@@ -64,6 +65,8 @@ export class Engine {
   readonly keys: KeySteps = new KeySteps((work) => this.#step(work));
   /** The steps about dehydrated devices. */
   readonly dehydration: DehydrationSteps = new DehydrationSteps((work) => this.#step(work));
+  /** The steps about history that is shared. */
+  readonly history: HistorySteps = new HistorySteps((work) => this.#step(work));
   /** The steps about verifications. */
   readonly verifications: VerificationSteps = new VerificationSteps((work) => this.#step(work));
   readonly #options: EngineOptions;
@@ -128,8 +131,10 @@ export class Engine {
 
   /** The requests that are due and not under way. Everything that led to them is durable. */
   async requests(): Promise<EngineRequest[]> {
-    const { backupRequests: backup } = this.#opened;
+    const { backupRequests: backup, history } = this.#opened;
+    const files = history.isDue ? await this.#step((tx) => history.take(tx)) : []; // it may lead to others
     const requests = [
+      ...files,
       ...this.#requests.take(),
       ...backup.isDue ? await this.#step((tx) => backup.take(tx)) : [],
     ];

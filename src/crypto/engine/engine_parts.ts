@@ -14,6 +14,8 @@ import { KeyBackup } from "../backup/key_backup.ts";
 import { Dehydration } from "../dehydration/dehydration.ts";
 import { DeviceLists } from "../devices/device_lists.ts";
 import { DeviceOwners } from "../devices/device_owners.ts";
+import { HistoryIntake } from "../history/history_intake.ts";
+import { HistoryOffers } from "../history/history_offers.ts";
 import { IdentitySigning } from "../identity/identity_signing.ts";
 import { OwnIdentity } from "../identity/own_identity.ts";
 import { InboundSessions } from "../megolm/inbound_sessions.ts";
@@ -94,6 +96,10 @@ export interface EngineParts {
   readonly backupRequests: BackupRequests;
   /** Devices that receive keys while none is there. */
   readonly dehydration: Dehydration;
+  /** History that inviters share. */
+  readonly history: HistoryIntake;
+  /** History that is shared with who is invited. */
+  readonly historyOffers: HistoryOffers;
   /** Checks that members and devices are up to date before something is encrypted. */
   readonly freshness: RoomFreshness;
   /** Verifications of devices and users. */
@@ -126,7 +132,10 @@ export async function engineParts(
   const secretAnswers = new SecretAnswers({ context, devices, olm, outbox, ownIdentity, backup });
   const pruner = new Pruner({ context, devices, olm, outbound, undecryptable });
   const verifications = new Verifications({ context, devices, signing, outbox });
+  const history = new HistoryIntake({ context, devices, inbound, keyRequests, undecryptable });
+  const historyOffers = new HistoryOffers({ context, devices, olm, outbox });
   const loaded = [
+    history,
     outbox,
     devices,
     ownIdentity,
@@ -155,6 +164,8 @@ export async function engineParts(
     backupRestore,
     backupRequests,
     dehydration,
+    history,
+    historyOffers,
     context,
     ownKeys,
     ownIdentity,

@@ -16,6 +16,7 @@ import type { NewRecipient } from "../sharing/approvals.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../devices/device.ts";
 import type { BackupRequest } from "../backup/backup_protocol.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { BundleRequest } from "../history/history_protocol.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { WithheldDevice } from "../sharing/share_policy.ts";
 
@@ -107,6 +108,7 @@ export type SignaturesUpload = Readonly<
 /** A request to the server that the engine asks for. */
 export type EngineRequest =
   | BackupRequest
+  | BundleRequest
   | {
     /** Its unique ID. */
     readonly id: string;

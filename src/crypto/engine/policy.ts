@@ -40,6 +40,8 @@ export interface CryptoPolicy {
    * Whether users have to be approved before they get their first key in a room. Default: false.
    */
   readonly approveRecipients: boolean;
+  /** Whether history is shared with users who are invited, and taken from who invites. Default: false. */
+  readonly shareHistory: boolean;
   /**
    * Whether the first upload of device keys waits for the own identity, which signs them. Default:
    * false.
@@ -53,5 +55,6 @@ export const DEFAULT_POLICY: CryptoPolicy = {
   accept: "all",
   answerKeyRequests: false,
   approveRecipients: false,
+  shareHistory: false,
   awaitIdentity: false,
 };

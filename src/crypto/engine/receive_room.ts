@@ -13,9 +13,12 @@ import type { MemberChange, RoomDescription, RoomStateInput } from "./engine_pro
 /** Receives the state of a room. */
 export async function receiveRoomState(
   tx: Transaction,
-  { rooms, devices, outbound }: EngineParts,
+  { rooms, devices, outbound, history }: EngineParts,
   room: RoomStateInput,
 ): Promise<void> {
+  for (const event of room.events) {
+    if (event.type === "m.room.member") history.memberEvent(tx, room.roomId, event);
+  }
   const changes = rooms.receiveState(tx, room);
   if (changes.track.length > 0) devices.track(tx, changes.track);
   // Synapse announces no devices of a user who joined one room and was banned from another meanwhile.

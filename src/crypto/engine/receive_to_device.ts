@@ -8,6 +8,7 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
+import { BUNDLE_TYPES } from "../history/key_bundle.ts";
 import { accepts, senderTrustOf } from "../megolm/session_owner.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { OlmDecryption } from "../olm/olm_message.ts";
@@ -88,10 +89,10 @@ interface Decrypted {
 
 async function receiveDecrypted(
   tx: Transaction,
-  { inbound, keyRequests, secretRequests, context: { log, policy } }: EngineParts,
+  { inbound, keyRequests, secretRequests, history, context: { log, policy } }: EngineParts,
   { event, decryption }: Decrypted,
 ): Promise<TakenMessage> {
-  const { payload: { type, content }, senderKey, senderEd25519, device } = decryption;
+  const { payload: { type, content }, senderKey, senderEd25519, device, claimedDevice } = decryption;
   const { sender, source } = event;
   switch (type) {
     case "m.room_key": {
@@ -105,11 +106,15 @@ async function receiveDecrypted(
     }
     case "m.forwarded_room_key":
       return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
+    case BUNDLE_TYPES[0]:
+    case BUNDLE_TYPES[1]:
+      history.announced(tx, { sender, device, claimedDevice, senderKey, senderEd25519, content });
+      return {};
     case "m.secret.send":
       await secretRequests.receive(tx, { sender, device, content });
       return {};
     default: {
-      // Secrets and key bundles that were not requested must not reach handlers.
+      // Secrets that were not requested must not reach handlers.
       if (ENCRYPTED_ONLY.has(type)) return {};
       const senderTrust = senderTrustOf(device);
       if (!accepts(policy.accept, senderTrust, "direct")) {

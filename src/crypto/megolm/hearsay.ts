@@ -5,6 +5,7 @@
  */
 
 import type { KeySource } from "../../types/events/encryption_info.ts";
+import type { UserID } from "../../types/ids.ts";
 
 /** What a device that did not make the session, a file or a backup said of it. */
 export interface Hearsay {
@@ -16,6 +17,8 @@ export interface Hearsay {
   readonly senderEd25519: string;
   /** Whether it allowed sharing the key with users who are invited later. */
   readonly sharedHistory: boolean;
+  /** Who says so, if it came in a bundle of theirs. */
+  readonly sharedBy?: UserID;
 }
 
 /** The same as it comes: it may say nothing of sharing. */
@@ -44,10 +47,15 @@ export function withHearsay(known: readonly Hearsay[], said: Said): readonly Hea
     senderKey === said.senderKey && senderEd25519 === said.senderEd25519
   );
   if (same !== undefined) {
-    const source = rank(said) < rank(same) ? said.source : same.source;
+    const { sharedBy: _before, ...rest } = same;
+    const { source, sharedBy } = rank(said) < rank(same) ? said : same;
     const sharedHistory = same.sharedHistory && said.sharedHistory !== false;
     if (source === same.source && sharedHistory === same.sharedHistory) return undefined;
-    return byRank(known.map((each) => each === same ? { ...same, source, sharedHistory } : each));
+    return byRank(
+      known.map((each) =>
+        each === same ? { ...rest, source, sharedHistory, ...(sharedBy && { sharedBy }) } : each
+      ),
+    );
   }
   const added: Hearsay = { ...said, sharedHistory: said.sharedHistory === true };
   const all = byRank([...known, added]).slice(0, MAX_HEARSAY);

@@ -139,7 +139,7 @@ export class InboundSessions {
 
   /** Adds a key from a device that did not make the session, so that its owner is not proven. */
   async import(tx: Transaction, key: ImportedRoomKey): Promise<AddedKey> {
-    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory, source } = key;
+    const { roomId, sessionId, sessionKey, senderKey, senderEd25519, sharedHistory, source, sharedBy } = key;
     const ref = readSessionRef(roomId, sessionId);
     if (ref === undefined) return refused("it names no room or no session");
     if (!isKey(senderKey)) return refused("it does not say whose it is");
@@ -148,6 +148,7 @@ export class InboundSessions {
       senderKey: unpadded(senderKey),
       senderEd25519: isKey(senderEd25519) ? unpadded(senderEd25519) : "",
       sharedHistory,
+      ...(sharedBy !== undefined && { sharedBy }),
     };
     return await this.#add(tx, ref, {
       make: () => this.#context.vodozemac.megolm.importInbound(sessionKey),

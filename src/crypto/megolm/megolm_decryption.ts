@@ -188,7 +188,7 @@ export class MegolmDecryption {
     },
   ): Decryption {
     const { messageIndex } = plaintext;
-    const { trust: senderTrust, source: keySource, senderKey, senderDevice } = attribution;
+    const { trust: senderTrust, source: keySource, senderKey, senderDevice, sharedBy } = attribution;
     if (!accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
       return untrusted(event, attribution);
     }
@@ -210,6 +210,7 @@ export class MegolmDecryption {
     const encryption: EncryptionInfo = {
       senderTrust,
       keySource,
+      ...(sharedBy !== undefined && { sharedBy }),
       sessionId: group.sessionId,
       messageIndex,
       senderKey,

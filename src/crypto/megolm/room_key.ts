@@ -11,6 +11,7 @@ import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import type { OwnerClaim } from "./inbound_record.ts";
+import { saidShared } from "./shared_history.ts";
 import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 
 /** An `m.room_key` that came encrypted with Olm. */
@@ -49,6 +50,8 @@ export interface ImportedRoomKey extends MegolmSessionRef {
   readonly sharedHistory?: boolean;
   /** How it came. */
   readonly source: Exclude<KeySource, "direct">;
+  /** Who has shared it, if it came in a bundle. */
+  readonly sharedBy?: UserID;
 }
 
 /** The outcome of adding a key. */
@@ -89,7 +92,7 @@ export interface ExportedSession {
 /** Reads a room key; returns the problem in words if it is malformed. */
 export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
   const { sender, senderKey, senderEd25519, device, content } = key;
-  const { algorithm, room_id, session_id, session_key, shared_history } = content;
+  const { algorithm, room_id, session_id, session_key } = content;
   if (algorithm !== EncryptionAlgorithm.MEGOLM_V1) return "it is for an algorithm that is not known here";
   if (typeof session_key !== "string") return "there is no key in it";
   if (!isKey(senderKey) || !isKey(senderEd25519)) return "its device has no keys as devices have them";
@@ -102,7 +105,7 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
     userId: sender,
     senderKey: unpadded(senderKey),
     senderEd25519: unpadded(senderEd25519),
-    sharedHistory: shared_history === true,
+    sharedHistory: saidShared(content) === true,
   };
   return { ref, sessionKey: session_key, claim };
 }

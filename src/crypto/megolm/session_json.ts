@@ -7,12 +7,7 @@
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ExportedSession, ImportedRoomKey } from "./room_key.ts";
-
-/** What unstable versions of the specification call `shared_history`, and other clients still do. */
-const UNSTABLE_SHARED = "org.matrix.msc3061.shared_history";
-
-/** What matrix-sdk-crypto calls it. */
-const OTHER_SHARED = "m.shared_history";
+import { saidShared, UNSTABLE_SHARED } from "./shared_history.ts";
 
 /** What is said of a session beside its name. */
 export type SaidOfSession = Pick<
@@ -38,15 +33,15 @@ export function sessionJson({ content, senderEd25519, sharedHistory }: ExportedS
  */
 export function readSessionJson(object: JsonObject): SaidOfSession | undefined {
   if (object.algorithm !== EncryptionAlgorithm.MEGOLM_V1) return undefined;
-  const { session_key, sender_key, sender_claimed_keys, shared_history } = object;
+  const { session_key, sender_key, sender_claimed_keys } = object;
   if (typeof session_key !== "string" || typeof sender_key !== "string") return undefined;
-  const sharedHistory = shared_history ?? object[UNSTABLE_SHARED] ?? object[OTHER_SHARED];
+  const sharedHistory = saidShared(object);
   const { ed25519 } = isJsonObject(sender_claimed_keys) ? sender_claimed_keys : {};
   return {
     sessionKey: session_key,
     senderKey: sender_key,
     senderEd25519: typeof ed25519 === "string" ? ed25519 : "",
-    ...(typeof sharedHistory === "boolean" && { sharedHistory }),
+    ...(sharedHistory !== undefined && { sharedHistory }),
   };
 }
 

@@ -62,6 +62,8 @@ export interface Attribution {
   readonly trust: SenderTrust;
   /** How the key came. */
   readonly source: KeySource;
+  /** Who has shared it, if it came in a bundle. */
+  readonly sharedBy?: UserID;
   /** The device's Curve25519 key. */
   readonly senderKey: string;
   /** The device; undefined if it is unknown. */
@@ -176,8 +178,14 @@ export class SessionOwners {
     const isTaken = record.claims.length > 0 && record.unused === undefined;
     for (const hearsay of isTaken ? [] : record.hearsay ?? []) {
       if (!await this.#mayBeOf(tx, session, { record, hearsay, sender })) continue;
-      const { source, senderKey } = hearsay;
-      return { trust: "unknown-device", source, senderKey, senderDevice: undefined };
+      const { source, senderKey, sharedBy } = hearsay;
+      return {
+        trust: "unknown-device",
+        source,
+        senderKey,
+        senderDevice: undefined,
+        ...(sharedBy && { sharedBy }),
+      };
     }
     const senderKey = record.claims[0]?.senderKey ?? "";
     return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };

@@ -7,12 +7,18 @@
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { Device, KnownDevices } from "../devices/device.ts";
+import { BUNDLE_TYPES } from "../history/key_bundle.ts";
 import type { Transaction } from "../records/transaction.ts";
 
 /**
  * What an unknown device may send: the owner of a room key shows later, and a dummy has no content.
  */
 const FROM_ANYBODY: ReadonlySet<string> = new Set(["m.room_key", "m.dummy"]);
+/**
+ * What it may send with the keys that it has signed: who invites may share no room yet, and is looked
+ * up before anything is made of it.
+ */
+const WITH_KEYS: ReadonlySet<string> = new Set(BUNDLE_TYPES);
 
 /** The sender of a message. */
 export interface Sender {
@@ -40,6 +46,7 @@ export async function senderRefusal(
   if (deviceKeys !== undefined) {
     const known = await devices.device(tx, sender, deviceKeys.device_id);
     if (known !== undefined) return "its device is known by other keys";
+    if (WITH_KEYS.has(type)) return undefined;
   }
   return FROM_ANYBODY.has(type) ? undefined : "its device is not known";
 }

@@ -81,8 +81,8 @@ export class EngineRequests {
 
   /** In how many milliseconds something that failed may be asked again; infinity: nothing waits. */
   nextIn(now: number): number {
-    const { devices, olm, backupRequests, signatures } = this.#parts;
-    const waiting = [devices, olm.claims, backupRequests, signatures, this.#ownSignature];
+    const { devices, olm, backupRequests, history, signatures } = this.#parts;
+    const waiting = [devices, olm.claims, backupRequests, history, signatures, this.#ownSignature];
     return Math.min(...waiting.map((each) => each.nextIn(now)));
   }
 
@@ -103,7 +103,7 @@ export class EngineRequests {
   /** Receives a response, or the next piece of it. */
   async answer(tx: Transaction, id: string, response: JsonObject): Promise<AnswerOutcome> {
     const request = this.#underway.get(id);
-    if (request === undefined) return await this.#parts.backupRequests.answer(tx, id, response);
+    if (request === undefined) return await this.#ofParts(id).answer(tx, id, response);
     tx.onCommit(() => this.#parts.context.server.answers++);
     if (request.kind === "keysQuery") {
       const outcome = await this.#queried(tx, request, response);
@@ -132,8 +132,8 @@ export class EngineRequests {
   /** Receives a failure. */
   async fail(tx: Transaction, id: string, failure: RequestFailure): Promise<FailureOutcome> {
     const request = this.#underway.get(id);
-    const { devices, olm, backupRequests, context: { clock } } = this.#parts;
-    if (request === undefined) return await backupRequests.fail(tx, id, failure);
+    const { devices, olm, context: { clock } } = this.#parts;
+    if (request === undefined) return await this.#ofParts(id).fail(tx, id, failure);
     this.#endsWith(tx, id);
     if (!this.isDue(id)) return NOTHING; // nothing of it may be sent again
     switch (request.kind) {
@@ -154,6 +154,12 @@ export class EngineRequests {
       case "outbox":
         return await this.#messageFailed(tx, request.entry, failure);
     }
+  }
+
+  /** The part that has made a request of its own. */
+  #ofParts(id: string): Pick<EngineParts["backupRequests"], "fail"> & Pick<EngineRequests, "answer"> {
+    const { history, backupRequests } = this.#parts;
+    return history.owns(id) ? history : backupRequests;
   }
 
   #endsWith(tx: Transaction, id: string): void {

@@ -9,6 +9,7 @@ import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { OTHER_SHARED } from "../megolm/shared_history.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
@@ -140,6 +141,7 @@ function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject
     session_id: record.sessionId,
     session_key: sessionKey,
     shared_history: record.sharedHistory,
+    [OTHER_SHARED]: record.sharedHistory,
   };
 }
 

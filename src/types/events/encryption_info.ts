@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DeviceID } from "../ids.ts";
+import type { DeviceID, UserID } from "../ids.ts";
 
 /**
  * How far the device that encrypted an event is to be trusted, from bad to good.
@@ -55,6 +55,11 @@ export interface SenderInfo {
 export interface EncryptionInfo extends SenderInfo {
   /** Where the key came from. */
   readonly keySource: KeySource;
+  /**
+   * Who has shared the key, if `keySource` is `bundle`: the user who invited this one, and who alone
+   * says whose key it is. Else absent.
+   */
+  readonly sharedBy?: UserID;
   /** The Megolm session. */
   readonly sessionId: string;
   /** The event's place in the session, from 0. */

@@ -55,6 +55,8 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
   const encryption = new EngineCrypto({
     backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
     dehydration: () => ({ isDue: false }) as never, // likewise
+    shareHistory: unused,
+    sharesHistory: false,
     actor,
     account: account as never,
     send: () => Promise.resolve({}),

@@ -61,6 +61,10 @@ export class EngineServer {
   onBackup: (from: Address, request: BackupRequest) => JsonObject = () => {
     throw new Refusal(404, "M_NOT_FOUND");
   };
+  /** Answers a request for a file of room keys, which arrives decrypted. */
+  onBundle: (url: string) => JsonObject = () => {
+    throw new Refusal(404, "M_NOT_FOUND");
+  };
   /** Users who are in the room. */
   readonly members = new Set<UserID>();
   readonly #oneTimeKeys = new Map<string, [name: string, key: unknown][]>();
@@ -107,6 +111,8 @@ export class EngineServer {
       case "backupVersion":
       case "backupDownload":
         return this.onBackup(from, request);
+      case "historyBundle":
+        return this.onBundle(request.file.url);
       case "toDevice":
         this.#pass(from, request);
         return {};

@@ -54,6 +54,7 @@ class Server {
       case "backupUpload":
       case "backupVersion":
       case "backupDownload":
+      case "historyBundle":
       case "roomEvent":
         return { event_id: "$event" };
       case "signaturesUpload":

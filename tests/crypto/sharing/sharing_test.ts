@@ -54,6 +54,7 @@ Deno.test("a key says what it is for, and the copy for this device is the same",
     algorithm: "m.megolm.v1.aes-sha2",
     room_id: ROOM,
     session_id,
+    "m.shared_history": true, // as matrix-sdk-crypto reads it
     shared_history: true,
   });
   assertEquals(stage.copies.added, [{ roomId: ROOM, sessionKey: String(session_key), sharedHistory: true }]);

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Client, encryptionOf } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
@@ -34,12 +35,16 @@ async function read(client: Client, roomId: RoomID, eventId: string): Promise<un
   return [decryption.event.content.body, encryptionOf(decryption.event)?.keySource];
 }
 
+/** How long devices may take to be seen, in milliseconds. */
+const LIMIT_MS = 30_000;
+
 /** Waits until one sees only a dehydrated device of a user, that the user has signed. */
 async function seesDehydrated(ours: Ours, userId: TestUser["userId"]): Promise<void> {
-  await ours.until(async () => {
+  const isSo = async () => {
     const devices = await ours.crypto.getDevices(userId);
     return devices.length === 1 && devices[0]?.dehydrated === true && devices[0].trust === "cross-signed";
-  });
+  };
+  await within(ours.until(isSo), LIMIT_MS, "the dehydrated device to be seen");
 }
 
 peerTest(

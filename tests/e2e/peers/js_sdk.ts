@@ -238,6 +238,14 @@ const verbs: Record<string, (args: any) => unknown> = {
     if (level === undefined) throw new Error(`there is no trust ${trust}`);
     await (await deviceOf(userId, deviceId)).setLocalTrust(level);
   },
+  /** Invites by the library, which shares the history with whom it invites. */
+  async inviteWithHistory({ roomId, userId }) {
+    await client().invite(roomId, userId);
+  },
+  /** Joins by the library, which takes the history that the inviter shares. */
+  async joinWithHistory({ roomId }) {
+    await client().joinRoom(roomId);
+  },
   rotate: ({ roomId }) => cryptoOf(client()).forceDiscardSession(roomId),
   /** Any method of the client or of its `CryptoApi`; what comes back must be JSON. */
   call({ on, method, args }) {

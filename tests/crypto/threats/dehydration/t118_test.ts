@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { ROOM } from "../../engine/homeserver.ts";
-import { RawSession } from "../../engine/raw_device.ts";
+import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ME } from "../../identity/own_scene.ts";
 import { ALICE, dehydrationScene, read } from "../../dehydration/stage.ts";
 
@@ -24,27 +24,34 @@ Deno.test("T118: of what was sent to a dehydrated device only room keys are used
     message(phone, "io.element.msc4268.room_key_bundle", { room_id: ROOM, file: {} }),
     message(phone, "m.dummy", {}),
     message(alice, "m.room.encrypted", session.roomKey(ROOM)),
+    message(alice, "m.dummy", session.roomKey(ROOM)),
+    message(alice, "com.example.room_key", session.roomKey(ROOM)),
+    { ...message(alice, "m.room_key", session.roomKey(ROOM)), type: "com.example.encrypted" },
     { type: "m.room_key", sender: ALICE, content: session.roomKey(ROOM) },
     { type: "m.room_key.withheld", sender: ALICE, content: session.roomKey(ROOM) },
   );
-  assertEquals([reading?.messages, reading?.keys], [9, 0]);
+  assertEquals([reading?.messages, reading?.keys], [12, 0]);
   assertEquals(await read(scene, session), "MISSING_KEY");
   await bot.flush();
 });
 
 Deno.test("T118: a room key that another user has sent, that is for another device, or that was sent again, is not used", async () => {
   const scene = await dehydrationScene();
-  const { alice, device, roomKey, receive, bot } = scene;
+  const { alice, device, roomKey, receive, bot, server } = scene;
   await scene.begin();
+  server.member(ALICE, "join");
+  await bot.sync(); // her device is known
   const mallory = device(MALLORY, "EVIL");
   const stolen = new RawSession();
   const forBot = new RawSession();
   const good = new RawSession();
   const key = roomKey(alice, good);
   const identity = bot.engine.identity();
+  const impostor = new RawDevice(server, ALICE, "PHONE"); // whose keys are known, and others
   const outer = { ...roomKey(mallory, stolen), sender: ALICE };
   const { reading } = await receive(
     outer,
+    roomKey(impostor, stolen),
     roomKey(mallory, stolen, { sender: ALICE }),
     roomKey(mallory, stolen, { recipient: ALICE }),
     roomKey(mallory, stolen, { keys: { ed25519: alice.own.ed25519 } }),

@@ -1,4 +1,4 @@
-/** Key bundles: they are not requested, fetched or accepted. */
+/** Key bundles: without the option none is fetched, and with it none that an inviter has not sent. */
 
 import { assert, assertEquals } from "@std/assert";
 import { aliceAndBob } from "../../engine/bot.ts";

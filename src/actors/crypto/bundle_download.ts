@@ -1,0 +1,29 @@
+/**
+ * Downloads the history that an inviter shares.
+ *
+ * @module
+ */
+
+import type { ClientAPI } from "../../api/client_api.ts";
+import { parseObject } from "../../crypto/megolm/session_json.ts";
+import { AttachmentError } from "../../errors/encryption_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { JsonObject } from "../../types/json.ts";
+
+/** The largest file, in bytes: 50,000 keys. */
+const MAX_SIZE = 32 * 2 ** 20;
+
+/** Downloads and decrypts it; what is no such file, or too large, has nothing in it. */
+export async function downloadBundle(
+  api: Pick<ClientAPI, "downloadMedia">,
+  file: EncryptedFile,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  try {
+    return parseObject(await api.downloadMedia(file, { maxSize: MAX_SIZE, signal })) ?? {};
+  } catch (error) {
+    if (error instanceof AttachmentError || error instanceof ServiceResponseError) return {};
+    throw error;
+  }
+}

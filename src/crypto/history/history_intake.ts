@@ -1,0 +1,274 @@
+/**
+ * Room keys that a user shares whose invitation was accepted: which file is fetched, and what is taken
+ * out of it.
+ *
+ * That there is a file is durable when its message comes, and that the invitation was accepted when
+ * the sync shows that; both go in one commit with the last key. A file is fetched only for who has
+ * invited this user, for a day, and only if the device that has sent it is one that the inviter's
+ * identity has signed.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4268 | MSC4268}
+ * @module
+ */
+
+import { elapsed } from "../../base/clock.ts";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { StateEvent } from "../../types/events/event.ts";
+import { isUserId } from "../../types/identifiers.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { Device } from "../devices/device.ts";
+import type { DeviceLists } from "../devices/device_lists.ts";
+import type { AnswerOutput } from "../engine/engine_protocol.ts";
+import { type KeyReceivers, receiveKeys } from "../engine/receive_keys.ts";
+import { DAY_MS } from "../engine/retention.ts";
+import type { ImportedRoomKey } from "../megolm/room_key.ts";
+import { FairRecords } from "../records/fair_records.ts";
+import type { Transaction } from "../records/transaction.ts";
+import { Retries } from "../requests/retries.ts";
+import type { BundleRequest } from "./history_protocol.ts";
+import { keysIn, readBundlePlace } from "./key_bundle.ts";
+
+/** The parts that it needs. */
+export interface HistoryIntakeOptions extends KeyReceivers {
+  /** The devices of those who share. */
+  readonly devices: Pick<DeviceLists, "track" | "changed" | "isBehind" | "device">;
+}
+
+/** A message that says where room keys are. */
+export interface AnnouncedHistory {
+  /** Who has sent it. */
+  readonly sender: UserID;
+  /** The device, if it is known. */
+  readonly device: Device | undefined;
+  /** The keys that it says are its own, if it is not. */
+  readonly claimedDevice: DeviceKeys | undefined;
+  /** Its Curve25519 key. */
+  readonly senderKey: string;
+  /** Its Ed25519 key. */
+  readonly senderEd25519: string;
+  /** What it says. */
+  readonly content: JsonObject;
+}
+
+/** Whose history of which room it is. */
+interface Place {
+  readonly sender: UserID;
+  readonly roomId: RoomID;
+}
+
+/** Where room keys are, and which device has said so. */
+interface Announced extends Place {
+  readonly file: EncryptedFile;
+  readonly deviceId: DeviceID;
+  readonly curve25519: string;
+  readonly ed25519: string;
+}
+
+/** An invitation that was accepted. */
+interface Accepted extends Place {
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A file on its way. */
+interface Underway {
+  readonly id: string;
+  readonly announced: Announced;
+  /** Its keys, once it has come. */
+  keys?: readonly ImportedRoomKey[];
+  /** How many of them were taken. */
+  taken: number;
+}
+
+/** How many files are known of: the oldest of the user with the most goes first. */
+const MAX_ANNOUNCED = 200;
+/** How many accepted invitations are remembered. */
+const MAX_ACCEPTED = 200;
+/** How many keys a step takes: some milliseconds of work. */
+const KEYS_A_STEP = 200;
+/** How long after a failure it is tried again, in milliseconds. */
+const FAILED = { base: 30_000, cap: 3_600_000 };
+
+const partsOf = ({ sender, roomId }: Place): [string, string] => [sender, roomId];
+
+/** Fetches the history that inviters share, and takes it in. */
+export class HistoryIntake {
+  readonly #options: HistoryIntakeOptions;
+  readonly #announced = new FairRecords<Announced, Place>("history_announced", {
+    limit: MAX_ANNOUNCED,
+    partsOf,
+  });
+  readonly #accepted = new FairRecords<Accepted, Place>("history_accepted", { limit: MAX_ACCEPTED, partsOf });
+  readonly #failed = new Retries<string>(FAILED);
+  /** For which of them the sender's devices were looked up in this process. */
+  readonly #lookedUp = new Set<string>();
+  #underway: Underway | undefined;
+
+  /** @param options The parts that it needs. */
+  constructor(options: HistoryIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what an earlier process has left. */
+  async load(tx: Transaction): Promise<void> {
+    await this.#announced.load(tx);
+    await this.#accepted.load(tx);
+  }
+
+  /** Notes where room keys are; nothing is fetched before an invitation of the sender was accepted. */
+  announced(tx: Transaction, history: AnnouncedHistory): void {
+    const { context: { policy, own, log } } = this.#options;
+    const { sender, device, claimedDevice, senderKey, senderEd25519, content } = history;
+    if (!policy.shareHistory || sender === own.userId) return;
+    const place = readBundlePlace(content);
+    const deviceId = device?.deviceId ?? claimedDevice?.device_id;
+    if (place === undefined || deviceId === undefined) {
+      return log.warn("Ignored shared history that is not described as it must be", { sender });
+    }
+    this.#announced.set(tx, { ...place, sender, deviceId, curve25519: senderKey, ed25519: senderEd25519 });
+    tx.leadsToRequest = true;
+  }
+
+  /** Learns of a membership: whose invitation the own user has accepted. */
+  memberEvent(tx: Transaction, roomId: RoomID, { state_key, content, unsigned, ...event }: StateEvent): void {
+    const { policy, own, clock } = this.#options.context;
+    if (!policy.shareHistory || state_key !== own.userId || content.membership !== "join") return;
+    const { prev_content, prev_sender: sender }: JsonObject = { ...unsigned };
+    const wasInvited = isJsonObject(prev_content) && prev_content.membership === "invite";
+    if (!wasInvited || !isUserId(sender) || sender === own.userId) return;
+    const now = clock.now();
+    const at = Math.min(now, event.origin_server_ts);
+    if (elapsed(now, at) >= DAY_MS) return;
+    for (const each of this.#accepted.values) {
+      if (elapsed(now, each.at) >= DAY_MS) this.#accepted.delete(tx, each);
+    }
+    this.#accepted.set(tx, { sender, roomId, at });
+    tx.leadsToRequest = true;
+  }
+
+  /** Whether there may be a request now, or something to look up for one. */
+  get isDue(): boolean {
+    const now = this.#options.context.clock.now();
+    return this.#underway === undefined && this.#pairs().some((pair) => this.#isDue(pair, now));
+  }
+
+  /** In how many milliseconds there may be, because of time alone. */
+  nextIn(now: number): number {
+    if (this.#underway !== undefined) return Infinity;
+    const waits = this.#pairs().filter(({ sender }) => !this.#options.devices.isBehind(sender))
+      .map((pair) => this.#failed.wait(nameOf(pair), now));
+    return Math.min(...waits); // infinity without any
+  }
+
+  /** The request that is to be made now, if there is one. */
+  async take(tx: Transaction): Promise<BundleRequest[]> {
+    const { context: { clock, uniqueId, log }, devices } = this.#options;
+    const now = clock.now();
+    for (const pair of this.#pairs()) {
+      if (!this.#isDue(pair, now)) continue;
+      const { sender, roomId, deviceId } = pair;
+      if (!this.#lookedUp.has(nameOf(pair))) {
+        devices.track(tx, [sender]);
+        devices.changed(tx, [sender]); // no room is shared with who only invites: nothing shows changes
+        tx.onCommit(() => this.#lookedUp.add(nameOf(pair)));
+        continue;
+      }
+      if (devices.isBehind(sender)) continue;
+      if (!isTrusted(await devices.device(tx, sender, deviceId), pair)) {
+        log.warn("Ignored shared history: its sender's identity does not vouch for the device that sent it", {
+          sender,
+          roomId,
+          deviceId,
+        });
+        this.#drop(tx, pair);
+        continue;
+      }
+      const id = uniqueId();
+      tx.onCommit(() => this.#underway = { id, announced: pair, taken: 0 });
+      return [{ id, kind: "historyBundle", file: pair.file }];
+    }
+    return [];
+  }
+
+  /** Whether a request is one of these. */
+  owns(id: string): boolean {
+    return this.#underway?.id === id;
+  }
+
+  /** Receives a file, or the next piece of it. */
+  async answer(
+    tx: Transaction,
+    _id: string,
+    bundle: JsonObject,
+  ): Promise<AnswerOutput & { readonly more?: boolean }> {
+    const { log } = this.#options.context;
+    const underway = this.#underway;
+    if (underway === undefined) return { recovered: [], alarms: [] };
+    const { announced, taken } = underway;
+    const { sender, roomId } = announced;
+    const keys = underway.keys ??= keysIn(bundle, { roomId, sharedBy: sender });
+    const some = keys.slice(taken, taken + KEYS_A_STEP);
+    const { recovered } = some.length === 0 ? { recovered: [] } : await receiveKeys(tx, this.#options, some);
+    const more = taken + some.length < keys.length;
+    tx.onCommit(() => underway.taken += some.length);
+    if (more) return { recovered, alarms: [], more };
+    log.info("Took in the history that an inviter shares", { sender, roomId, keys: keys.length });
+    this.#end(tx);
+    this.#drop(tx, announced);
+    return { recovered, alarms: [] };
+  }
+
+  /** Receives a failure: what is gone is not asked for again. */
+  async fail(
+    tx: Transaction,
+    _id: string,
+    { status }: { readonly status: number },
+  ): Promise<Record<never, never>> {
+    const { announced } = this.#underway ?? {};
+    if (announced === undefined) return {};
+    this.#end(tx);
+    const { log, clock } = this.#options.context;
+    if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
+      const { sender, roomId } = announced;
+      log.warn("The history that an inviter shares is gone", { sender, roomId, status });
+      this.#drop(tx, announced);
+    } else tx.onCommit(() => this.#failed.failed(nameOf(announced), clock.now()));
+    return await Promise.resolve({});
+  }
+
+  /** What was announced by those whose invitation was accepted within a day. */
+  #pairs(): Announced[] {
+    const now = this.#options.context.clock.now();
+    const accepted = this.#accepted.values.filter(({ at }) => elapsed(now, at) < DAY_MS).map(nameOf);
+    return accepted.length === 0
+      ? []
+      : this.#announced.values.filter((announced) => accepted.includes(nameOf(announced)));
+  }
+
+  #isDue(pair: Announced, now: number): boolean {
+    if (!this.#failed.isOver(nameOf(pair), now)) return false;
+    return !this.#lookedUp.has(nameOf(pair)) || !this.#options.devices.isBehind(pair.sender);
+  }
+
+  #end(tx: Transaction): void {
+    tx.onCommit(() => this.#underway = undefined);
+    tx.leadsToRequest = true;
+  }
+
+  #drop(tx: Transaction, place: Place): void {
+    this.#announced.delete(tx, place);
+    this.#accepted.delete(tx, place);
+  }
+}
+
+/** Whether it is the device that has sent the message, and its user vouches for it. */
+function isTrusted(device: Device | undefined, { curve25519, ed25519 }: Announced): boolean {
+  if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.dehydrated) return false;
+  return device.trust === "cross-signed" || device.trust === "verified";
+}
+
+function nameOf({ sender, roomId }: Place): string {
+  return `${sender} ${roomId}`;
+}

@@ -1,0 +1,97 @@
+/**
+ * The room keys that a user who is invited gets: a file, and the message that says where it is.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4268 | MSC4268}
+ * @module
+ */
+
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
+import { isReceivedRoomId, parseContentURI } from "../../types/identifiers.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { readSecrets } from "../attachments/attachment_file.ts";
+import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
+import { readSessionJson } from "../megolm/session_json.ts";
+
+/** The type of the message that all clients know, and the one of the specification. */
+export const BUNDLE_TYPES = ["io.element.msc4268.room_key_bundle", "m.room_key_bundle"] as const;
+
+/** How many sessions a bundle has, and how many are taken out of one: 30 MB of JSON. */
+export const MAX_BUNDLED = 50_000;
+
+/** What is in the file. */
+export interface KeyBundle {
+  /** The keys that may be shared. */
+  readonly room_keys: readonly JsonObject[];
+  /** The sessions whose keys may not. */
+  readonly withheld: readonly JsonObject[];
+}
+
+/** Puts sessions of a room into a bundle: with their keys only those whose makers allow it. */
+export function bundleOf(sessions: readonly ExportedSession[]): KeyBundle {
+  const usable = sessions.filter(({ content, senderEd25519 }) =>
+    content.sender_key !== "" && senderEd25519 !== ""
+  );
+  const withheld = usable.filter(({ sharedHistory }) => !sharedHistory).map(({ content }) => ({
+    algorithm: EncryptionAlgorithm.MEGOLM_V1,
+    room_id: content.room_id,
+    session_id: content.session_id,
+    sender_key: content.sender_key,
+    code: "m.history_not_shared",
+    reason: "Who sent the messages has not allowed them to be shared",
+  }));
+  const room_keys = usable.filter(({ sharedHistory }) => sharedHistory).map((session) => ({
+    ...session.content,
+    sender_claimed_keys: { ed25519: session.senderEd25519 },
+  }));
+  return { room_keys, withheld };
+}
+
+/**
+ * Takes the keys of a room out of a bundle, which may be anything.
+ *
+ * @param sharedBy Who has sent it, and alone vouches for whose keys they are.
+ */
+export function keysIn(
+  bundle: JsonObject,
+  { roomId, sharedBy }: { readonly roomId: RoomID; readonly sharedBy: UserID },
+): ImportedRoomKey[] {
+  const entries: readonly unknown[] = Array.isArray(bundle.room_keys) ? bundle.room_keys : [];
+  const keys: ImportedRoomKey[] = [];
+  for (const entry of entries.slice(0, MAX_BUNDLED)) {
+    if (!isJsonObject(entry) || entry.room_id !== roomId || typeof entry.session_id !== "string") continue;
+    const said = readSessionJson(entry);
+    if (said === undefined) continue;
+    keys.push({
+      ...said,
+      roomId,
+      sessionId: entry.session_id,
+      sharedHistory: true,
+      source: "bundle",
+      sharedBy,
+    });
+  }
+  return keys;
+}
+
+/** Where a bundle is, and for which room. */
+export interface BundlePlace {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The file. */
+  readonly file: EncryptedFile;
+}
+
+/** Reads the message that says where a bundle is; undefined if it is none. */
+export function readBundlePlace({ room_id: roomId, file }: JsonObject): BundlePlace | undefined {
+  if (!isReceivedRoomId(roomId) || !isJsonObject(file) || typeof file.url !== "string") return undefined;
+  try {
+    readSecrets(file);
+    parseContentURI(file.url);
+  } catch {
+    return undefined;
+  }
+  const { url, v, key, iv, hashes: { sha256 = "" } } = file as unknown as EncryptedFile; // it was looked at
+  return { roomId, file: { url, v, key, iv, hashes: { sha256 } } };
+}

@@ -1,0 +1,60 @@
+import { assertEquals } from "@std/assert";
+import { RawSession } from "../engine/raw_device.ts";
+import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
+
+const FILE = "mxc://example.org/bundle";
+
+Deno.test("A file is fetched when it was announced and the invitation of its sender accepted, in whatever order", async () => {
+  for (const order of ["announced", "accepted"]) {
+    const scene = await historyScene();
+    const { bot, alice, announcement, accepts, asked, files, read } = scene;
+    const session = new RawSession();
+    files.set(FILE, bundleWith(session, alice));
+    const announce = () => bot.sync({ toDevice: [announcement(alice)] });
+    if (order === "announced") await announce();
+    else await accepts(ALICE);
+    assertEquals(asked, [], order);
+    if (order === "announced") await accepts(ALICE);
+    else await announce();
+    assertEquals([asked, await read(session)], [[FILE], "hello"], order);
+    await bot.sync();
+    assertEquals(asked.length, 1, "it is fetched once");
+  }
+});
+
+Deno.test("A sender of whom nothing is known is looked up before anything is fetched", async () => {
+  const scene = await historyScene();
+  const { bot, alice, announcement, accepts, asked, files, server } = scene;
+  files.set(FILE, bundleWith(new RawSession(), alice));
+  const kinds: string[] = [];
+  const answer = server.answer.bind(server);
+  server.answer = (from, request) => {
+    kinds.push(request.kind);
+    return answer(from, request);
+  };
+  const device = announcement(alice);
+  await bot.sync({ toDevice: [device] });
+  assertEquals([kinds.includes("keysQuery"), kinds.includes("historyBundle")], [false, false]);
+  kinds.length = 0;
+  await accepts(ALICE);
+  assertEquals([kinds, asked], [["keysQuery", "historyBundle"], [FILE]]);
+});
+
+Deno.test("An invitation that was accepted a day ago is forgotten with the next", async () => {
+  const { bot, accepts, server } = await historyScene();
+  await accepts(ALICE);
+  await server.clock.tick(86_400_000);
+  await accepts(MALLORY);
+  const left = await Array.fromAsync(bot.store.list(["crypto", "history_accepted"]));
+  assertEquals(left.map(({ key }) => key[2]), [MALLORY]);
+});
+
+Deno.test("Many keys are taken in steps", async () => {
+  const scene = await historyScene();
+  const { bot, alice, announcement, accepts, files, read } = scene;
+  const sessions = Array.from({ length: 450 }, () => new RawSession());
+  files.set(FILE, { room_keys: sessions.flatMap((each) => bundleWith(each, alice).room_keys) });
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  for (const at of [0, 199, 200, 449]) assertEquals(await read(sessions[at] as RawSession), "hello");
+});

@@ -1,0 +1,40 @@
+/** Earlier keys for who is invited: where history is shared, only devices get them that the user's identity vouches for. */
+
+import { assertEquals } from "@std/assert";
+import { ALICE, fileAt, historyScene } from "../../history/stage.ts";
+import { ROOM } from "../../engine/homeserver.ts";
+
+Deno.test("T37: keys of history go to no device that its user has not signed, or whose user has another identity than before", async () => {
+  const scene = await historyScene();
+  const { server, bot, device, identities } = scene;
+  device(ALICE, "INJECTED", "unsigned");
+  const file = fileAt("mxc://example.org/mine") as never;
+  const told = async () => {
+    await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
+    await bot.flush();
+    await bot.engine.history.historyRecipients(ALICE);
+    await bot.flush();
+    const devices = await bot.engine.history.offerHistory({ userId: ALICE, roomId: ROOM, file });
+    await bot.flush();
+    return devices;
+  };
+  assertEquals(await told(), 1);
+  const inbox = (deviceId: string) => server.mailbox({ userId: ALICE, deviceId }).toDevice;
+  assertEquals([inbox("PHONE").length, inbox("INJECTED").length], [1, 0]);
+  const [message] = inbox("PHONE");
+  assertEquals(message && scene.alice.read(message).type, "io.element.msc4268.room_key_bundle");
+
+  identities.get(ALICE)?.crossSign(); // another identity, that has signed the device
+  assertEquals(await told(), 0);
+  assertEquals(inbox("INJECTED").length, 0);
+});
+
+Deno.test("T37: a device that the application has blocked gets no keys of history", async () => {
+  const scene = await historyScene();
+  const { bot } = scene;
+  await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
+  await bot.flush();
+  const [phone] = await bot.engine.devicesOf([ALICE]);
+  if (phone !== undefined) await bot.engine.identities.setDeviceTrust({ ...phone, trust: "blacklisted" });
+  assertEquals((await bot.engine.history.historyRecipients(ALICE)).devices, 0);
+});
