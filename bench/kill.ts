@@ -3,7 +3,9 @@
  * that it is sent answered exactly once, do its sessions count without a gap, is everything that it
  * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
- * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--seed=NUMBER]`
+ * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--seed=NUMBER]`
+ *
+ * With `--wake` it does not poll: the homeserver wakes it, and it makes passes.
  *
  * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and
  * answers there and in two rooms that are not encrypted; the others in them are another client of
@@ -24,20 +26,22 @@ interface Choice {
   readonly kills: number;
   readonly seed: number;
   readonly store: StoreKind;
+  readonly isWoken: boolean;
 }
 
-async function main({ kills, seed, store }: Choice): Promise<boolean> {
+async function main({ kills, seed, store, isWoken }: Choice): Promise<boolean> {
   await using synapse = await Synapse.start();
   // What the tests against Synapse share looks for it there, and would start one of its own.
   Deno.env.set("GREENROOM_SYNAPSE_URL", synapse.baseUrl);
   Deno.env.set("GREENROOM_SYNAPSE_NAME", synapse.serverName);
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
   const { killRun } = await import("./kill/run.ts");
-  console.log(`${kills} kills on ${store}, seed ${seed}`);
+  console.log(`${kills} kills on ${store}${isWoken ? ", woken" : ""}, seed ${seed}`);
   const { counts, problems } = await killRun(synapse, {
     kills,
     seed,
     store,
+    isWoken,
     print: console.log,
     keep: true,
   });
@@ -57,7 +61,8 @@ function choice(args: readonly string[]): Choice {
     Deno.exit(2);
   }
   const kills = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 200);
-  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store };
+  const isWoken = args.includes("--wake");
+  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store, isWoken };
 }
 
 if (import.meta.main) {

@@ -36,6 +36,8 @@ export interface BotOrders {
   readonly next: number;
   /** Whether it sends no new messages of its own. */
   readonly quiet: boolean;
+  /** The loopback port where the homeserver wakes it; absent: it polls. */
+  readonly wakePort?: number;
 }
 
 /**
@@ -50,6 +52,11 @@ const BURSTS = 0.2;
 const BURST = 3;
 /** How long it waits before it tries once more what failed, in milliseconds. */
 const AGAIN_MS = 100;
+
+/** How often a bot that is woken makes a pass of its own, as cron would, in milliseconds. */
+const TICK_MS = 3_000;
+/** How long a pass may take, in milliseconds. */
+const PASS_MS = 10_000;
 
 class TalkingBot {
   readonly #orders: BotOrders;
@@ -112,6 +119,23 @@ class TalkingBot {
   }
 }
 
+/** Has the bot woken, and makes passes of its own now and then, until it is ended. */
+async function woken(client: Client, port: number, ending: AbortSignal): Promise<void> {
+  const server = Deno.serve({ port, hostname: "127.0.0.1", onListen: () => {} }, client.fetch);
+  let isRegistered = false;
+  while (!ending.aborted) {
+    try {
+      await client.syncOnce({ deadline: PASS_MS });
+      if (!isRegistered) await client.registerWake(`http://127.0.0.1:${port}`);
+      isRegistered = true;
+    } catch {
+      // The log has it; the next one may go well.
+    }
+    await delay(TICK_MS, { signal: ending }).catch(() => {});
+  }
+  await server.shutdown();
+}
+
 async function main(orders: BotOrders): Promise<void> {
   using ledger = new Ledger(orders.ledger);
   const note = ledger.write.bind(ledger);
@@ -128,6 +152,7 @@ async function main(orders: BotOrders): Promise<void> {
     lease: orders.store.kind === "denokv" ? { duration: LEASE_MS } : {},
     fetch: reportingFetch(note),
     log: ledgerLogger(note),
+    wake: { secret: "a secret of the killed bot", timeLimit: PASS_MS },
   });
   client.done.catch((error) => {
     ledger.write({ kind: "failed", what: "client", error: describe(error) });
@@ -135,12 +160,17 @@ async function main(orders: BotOrders): Promise<void> {
   });
   const bot = new TalkingBot(orders, client, ledger);
   report("begins take");
-  const syncing = client.start({ fillGaps: true });
+  const { wakePort } = orders;
+  const ending = new AbortController();
+  const syncing = wakePort === undefined
+    ? client.start({ fillGaps: true })
+    : woken(client, wakePort, ending.signal);
   const talking = bot.talk();
   syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);
   bot.stop();
   await talking;
+  ending.abort();
   await client.stop();
   await syncing;
   await client.close();

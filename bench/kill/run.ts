@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly seed: number;
   /** The kind of the bot's store. */
   readonly store: StoreKind;
+  /** Whether the homeserver wakes the bot, which then makes passes, in place of polling. */
+  readonly isWoken?: boolean;
   /** Called with a line every ten kills. */
   readonly print: (line: string) => void;
   /** Whether the bot's files are kept if the run fails. Default: false. */
@@ -63,9 +65,16 @@ const OUTAGES = { every: 5, first: 3, afterMs: 1_500, awayMs: 1_000, lifeMs: 4_0
  */
 const FRUITLESS = 3;
 
+/** A port for all of the bot's processes, one after the other. */
+function freePort(): number {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  return listener.addr.port;
+}
+
 /** Makes a run. */
 export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
-  await using setup = await Setup.build(server, { store: options.store, peers: "nio" });
+  const wakePort = options.isWoken ? freePort() : undefined;
+  await using setup = await Setup.build(server, { store: options.store, peers: "nio", wakePort });
   const random = seeded(options.seed);
   const { ledger } = setup;
   const begun = performance.now();

@@ -47,6 +47,7 @@ interface SetupParts {
   };
   readonly rooms: readonly SetupRoom[];
   readonly plainRooms: readonly RoomID[];
+  readonly wakePort: number | undefined;
 }
 
 /** Everything except the bot's process. */
@@ -78,10 +79,14 @@ export class Setup implements AsyncDisposable {
   readonly visitor: TestUser;
   readonly #user: TestUser;
   readonly #stack: AsyncDisposableStack;
+  readonly #wakePort: number | undefined;
   #kept = false;
 
-  private constructor({ server, folder, place, stack, users, rooms, plainRooms }: SetupParts) {
+  private constructor(
+    { server, folder, place, stack, users, rooms, plainRooms, wakePort }: SetupParts,
+  ) {
     this.server = server;
+    this.#wakePort = wakePort;
     this.folder = folder;
     this.place = place;
     this.bot = users.bot;
@@ -109,11 +114,12 @@ export class Setup implements AsyncDisposable {
    *
    * @param server The server.
    * @param options `store`: the kind of the bot's store; `peers`: who is in the encrypted rooms
-   * beside the observer: devices of nio in three rooms, or no others in one.
+   * beside the observer: devices of nio in three rooms, or no others in one; `wakePort`: where the
+   * bot is woken, if it does not poll.
    */
   static async build(
     server: SynapseServer,
-    { store, peers }: { store: StoreKind; peers: "nio" | "none" },
+    { store, peers, wakePort }: { store: StoreKind; peers: "nio" | "none"; wakePort?: number },
   ): Promise<Setup> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
@@ -133,7 +139,8 @@ export class Setup implements AsyncDisposable {
       plainRooms.push(await plainRoom(server, observer, [bot, ...guests]));
     }
     const users = { bot, observer, visitor, guests };
-    const setup = new Setup({ server, folder, place, stack: stack.move(), users, rooms, plainRooms });
+    const made = { server, folder, place, users, rooms, plainRooms, wakePort };
+    const setup = new Setup({ ...made, stack: stack.move() });
     setup.#start();
     return setup;
   }
@@ -155,6 +162,7 @@ export class Setup implements AsyncDisposable {
       unknown: [...this.ledger.unknown],
       next: this.ledger.next,
       quiet: !talks,
+      wakePort: this.#wakePort,
     };
   }
 

@@ -13,8 +13,12 @@ import type { SynapseServer } from "./support/synapse.ts";
 
 const KILLS = 10;
 
-async function survives(server: SynapseServer, store: StoreKind, seed: number): Promise<void> {
-  const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, print() {} });
+async function survives(
+  server: SynapseServer,
+  store: StoreKind,
+  { seed, isWoken = false }: { readonly seed: number; readonly isWoken?: boolean },
+): Promise<void> {
+  const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, isWoken, print() {} });
   assertEquals(problems, []);
   assert(Number(counts["messages of the bot"]) > 0 && Number(counts["messages of peers"]) > 0);
 }
@@ -22,13 +26,19 @@ async function survives(server: SynapseServer, store: StoreKind, seed: number): 
 peerTest(
   "A bot that is killed at random moments answers each message once, loses nothing, and uses no ratchet index twice",
   ["nio"],
-  (server) => survives(server, "kv", 5),
+  (server) => survives(server, "kv", { seed: 5 }),
+);
+
+peerTest(
+  "So does one that does not poll: the homeserver wakes it",
+  ["nio"],
+  (server) => survives(server, "kv", { seed: 7, isWoken: true }),
 );
 
 if (!withoutDenokv) {
   peerTest(
     "So does one whose store is on a denokv, which is killed too",
     ["nio"],
-    (server) => survives(server, "denokv", 6),
+    (server) => survives(server, "denokv", { seed: 6 }),
   );
 }
