@@ -20,6 +20,8 @@ import type { RequestOptions } from "../../api/http/request_options.ts";
  * - `private-keys-here`: the private keys of the own identity are at hand, and are those of it;
  * - `private-keys-missing`: they are not at hand;
  * - `private-keys-unpublished`: they are of an identity that is still to be published;
+ * - `dehydrated-device-on`: the server has a dehydrated device, signed by the own identity;
+ * - `dehydrated-device-missing`: this device has made one, and the server shows none;
  * - `secret-storage-opens`: the secret that was given opens the secret storage;
  * - `secret-storage-locked`: there is one, and no secret was given;
  * - `secret-storage-absent`: there is none;
@@ -56,6 +58,8 @@ export type CryptoFindingCode =
   | "private-keys-here"
   | "private-keys-missing"
   | "private-keys-unpublished"
+  | "dehydrated-device-on"
+  | "dehydrated-device-missing"
   | "secret-storage-opens"
   | "secret-storage-locked"
   | "secret-storage-absent"

@@ -24,6 +24,7 @@ import { secretOperations } from "../secrets/secret_operations.ts";
 import {
   backupFinding,
   clockFinding,
+  dehydratedFinding,
   deviceFinding,
   fallbackFinding,
   identityFinding,
@@ -38,7 +39,7 @@ import { unlockOf } from "./verify_parts.ts";
 /** What it looks at. */
 export interface DoctorParts {
   /** The own identity. */
-  readonly identity: Pick<IdentityPort, "look" | "health" | "compare">;
+  readonly identity: Pick<IdentityPort, "look" | "health" | "compare" | "devices">;
   /** The operations. */
   readonly api: SecretsAPI & Pick<ClientAPI, "queryKeys" | "uploadKeys">;
   /** The backup of room keys. */
@@ -111,8 +112,9 @@ async function deviceFindings(
 }
 
 async function identityFindings({ identity }: DoctorParts): Promise<CryptoFinding[]> {
-  const { state } = await identity.health();
-  return [identityFinding(state), ...privateKeysFinding(state)];
+  const { state, hasDehydrated, device } = await identity.health();
+  const devices = hasDehydrated ? await identity.devices(device.user_id) : undefined;
+  return [identityFinding(state), ...privateKeysFinding(state), ...dehydratedFinding(devices)];
 }
 
 async function storageFindings(

@@ -8,6 +8,7 @@
 
 import type { CryptoFinding } from "../../actors/crypto/crypto_findings.ts";
 import type { KeyBackupInfo } from "../../actors/crypto/key_backup.ts";
+import type { Device } from "../../crypto/devices/device.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedSeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
@@ -124,6 +125,26 @@ export function privateKeysFinding({ shown, keys }: OwnIdentityState): CryptoFin
     message:
       "The private keys of the own identity are not at hand: this device can't sign itself, nor others.",
     mend: "Call ensureVerified() with the recovery key or passphrase of the secret storage.",
+  }];
+}
+
+/**
+ * How it is with the dehydrated device.
+ *
+ * @param devices The own devices; undefined: this one has made none.
+ */
+export function dehydratedFinding(devices: readonly Device[] | undefined): CryptoFinding[] {
+  if (devices === undefined) return [];
+  if (devices.some(({ dehydrated, trust }) => dehydrated && trust === "verified")) {
+    const message = "The server has a dehydrated device, signed by the own identity.";
+    return [{ code: "dehydrated-device-on", level: "ok", message }];
+  }
+  return [{
+    code: "dehydrated-device-missing",
+    level: "warning",
+    message: "The server does not show the dehydrated device, or not as the own identity has signed it: " +
+      "what is sent while no device is there can't be read later.",
+    mend: "Call ensureVerified() with dehydratedDevice, or start with it: a new one is made then.",
   }];
 }
 

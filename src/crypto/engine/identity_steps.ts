@@ -42,6 +42,8 @@ export interface OwnHealth {
   readonly hasFallback: boolean;
   /** The own identity. */
   readonly state: OwnIdentityState;
+  /** Whether this device has made a dehydrated device. */
+  readonly hasDehydrated: boolean;
 }
 
 /** What has become of offered keys. */
@@ -120,6 +122,7 @@ export class IdentitySteps {
       device: parts.ownKeys.deviceKeys(),
       hasFallback: parts.ownKeys.hasFallback,
       state: await stateOf(tx, parts),
+      hasDehydrated: (await parts.dehydration.state(tx)).made?.isUploaded === true,
     }));
   }
 

@@ -134,6 +134,20 @@ Deno.test("A server without dehydrated devices, or one that fails, does not keep
   assertEquals(failing.made, ["GET", "PUT"]);
 });
 
+Deno.test("The doctor says whether the dehydrated device is there, once one was made", async () => {
+  await using here = clientStage();
+  const codes = async (client: Client) =>
+    (await client.crypto?.doctor() ?? []).map(({ code }) => code).filter((code) =>
+      code.startsWith("dehydrated")
+    );
+  const without = await device(here, "OTHER", { encryption: { recoveryKey: KEY, backup: false } });
+  await without.crypto?.start();
+  const client = await bot(here, "BOT");
+  assertEquals([await codes(without), await codes(client)], [[], ["dehydrated-device-on"]]);
+  await client.deleteDehydratedDevice();
+  assertEquals(await codes(client), ["dehydrated-device-missing"]);
+});
+
 /** A user whose only device has gone, and what a friend has sent since. */
 async function away(here: ClientStage, ...texts: readonly string[]) {
   const first = await bot(here, "FIRST");

@@ -41,6 +41,65 @@ Deno.test("Without private keys of the own identity, or without a key to encrypt
   assert((await other.bot.engine.dehydration.dehydrationState()).canSign);
 });
 
+Deno.test("An identity that is not published yet, or whose self-signing key is elsewhere, signs no device", async () => {
+  const bare = await ownScene({ bare: true, release: true });
+  const { dehydration, identities } = bare.bot.engine;
+  await dehydration.pickleKeyToStore();
+  await identities.createIdentity({});
+  assertEquals([(await dehydration.dehydrationState()).canSign, await dehydration.createDehydrated()], [
+    false,
+    undefined,
+  ]);
+
+  const partial = await ownScene({ release: true });
+  const { engine } = partial.bot;
+  await engine.identities.askForIdentity();
+  await partial.bot.flush();
+  const { master } = partial.identity.seeds;
+  assertEquals((await engine.identities.offerIdentity({ master })).outcome, "adopted");
+  await engine.dehydration.pickleKeyToStore();
+  assertEquals(
+    [(await engine.dehydration.dehydrationState()).canSign, await engine.dehydration.createDehydrated()],
+    [false, undefined],
+  );
+});
+
+Deno.test("The key is the same until it is replaced, and without it nothing is read", async () => {
+  const { bot } = await ownScene({ release: true });
+  const { dehydration } = bot.engine;
+  const { upload } = await dehydrationScene();
+  const hasKey = async () => (await dehydration.dehydrationState()).hasKey;
+  assertEquals([await hasKey(), await dehydration.beginRehydration(upload)], [false, "unreadable"]);
+  const secret = await dehydration.pickleKeyToStore();
+  assertEquals([await hasKey(), await dehydration.pickleKeyToStore()], [true, secret]);
+  const other = new Uint8Array(32).toBase64();
+  assert(await dehydration.keepPickleKey(other));
+  assert(!await dehydration.keepPickleKey(secret.repeat(2)));
+  assertEquals(await dehydration.pickleKeyToStore(), other.replace("=", ""));
+});
+
+Deno.test("Only the device that was made last is uploaded", async () => {
+  const { bot, upload } = await dehydrationScene();
+  const { dehydration } = bot.engine;
+  const made = async () => (await dehydration.dehydrationState()).made;
+  await dehydration.dehydratedUploaded("OTHER");
+  assertEquals([(await made())?.deviceId, (await made())?.isUploaded], [upload.device_id, false]);
+  await dehydration.dehydratedUploaded(upload.device_id);
+  assertEquals((await made())?.isUploaded, Boolean(upload));
+});
+
+Deno.test("A key that comes twice counts once, and one that is refused not at all", async () => {
+  const scene = await dehydrationScene();
+  const { alice, roomKey, message, receive } = scene;
+  const session = new RawSession();
+  await scene.begin();
+  const refused = message(alice, "m.room_key", {
+    ...session.roomKey("!other:example.org"),
+    session_id: "other",
+  });
+  assertEquals((await receive(roomKey(alice, session), roomKey(alice, session), refused)).reading?.keys, 1);
+});
+
 Deno.test("Room keys are taken from pages, over sessions that a page before has begun, also in the next process", async () => {
   const scene = await dehydrationScene();
   const { alice, bot, roomKey, receive } = scene;

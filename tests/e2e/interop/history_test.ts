@@ -7,7 +7,7 @@ import { roomWith, says } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
-import { synapseTest } from "../support/synapse.ts";
+import { newUser, synapseTest } from "../support/synapse.ts";
 
 /** How long history may take to come, in milliseconds. */
 const LIMIT_MS = 30_000;
@@ -127,5 +127,27 @@ synapseTest(
     await host.client.inviteUser(roomId, guest.user.userId);
     await guest.joinInvited(roomId);
     await reads(guest, [roomId, before], ["before", "bundle", host.userId]);
+  },
+);
+
+synapseTest(
+  "S58 History whose file is gone from the server is given up, and what is said after that is read",
+  async (server) => {
+    await using host = await Ours.start(server, "host", { encryption: sharing() });
+    await using guest = await Ours.start(server, "guest", { encryption: sharing() });
+    const admin = await newUser(server, "admin", { admin: true });
+    const roomId = await host.createRoom({ historyVisibility: "shared" });
+    const before = await host.sendText(roomId, "before");
+    await host.client.inviteUser(roomId, guest.user.userId);
+    await guest.invitation(roomId);
+    const path = `/_synapse/admin/v1/users/${encodeURIComponent(host.userId)}/media`;
+    const headers = { authorization: `Bearer ${admin.accessToken}` };
+    const response = await fetch(`${server.baseUrl}${path}`, { method: "DELETE", headers });
+    assertEquals((await response.json()).total, 1, "the file");
+    await guest.join(roomId);
+    await host.member(roomId, guest.userId);
+    await says(host, guest, roomId, "after");
+    await guest.crypto.idle();
+    assertEquals(await read(guest, roomId, before), "MISSING_KEY");
   },
 );
