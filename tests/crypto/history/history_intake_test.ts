@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { Refusal } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
 import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
 
@@ -47,6 +48,37 @@ Deno.test("An invitation that was accepted a day ago is forgotten with the next"
   await accepts(MALLORY);
   const left = await Array.fromAsync(bot.store.list(["crypto", "history_accepted"]));
   assertEquals(left.map(({ key }) => key[2]), [MALLORY]);
+});
+
+Deno.test("A file that the server refuses for now is asked for again, and one that it will never give is not", async () => {
+  for (
+    const [status, isAskedAgain] of [[401, true], [429, true], [500, true], [0, true], [403, false], [
+      410,
+      false,
+    ], [400, false]]
+  ) {
+    const { bot, alice, announcement, accepts, asked, server } = await historyScene();
+    server.onBundle = (url) => {
+      asked.push(url);
+      throw new Refusal(Number(status), "M_UNKNOWN");
+    };
+    await bot.sync({ toDevice: [announcement(alice)] });
+    await accepts(ALICE);
+    await bot.sync();
+    assertEquals(asked.length, 1, "there is a wait");
+    await server.clock.tick(60_000);
+    await bot.sync();
+    assertEquals(asked.length, isAskedAgain === true ? 2 : 1, String(status));
+  }
+});
+
+Deno.test("Without the option nothing is noted", async () => {
+  const { bot, alice, announcement, accepts, asked } = await historyScene({ shareHistory: false });
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  const kinds = ["history_announced", "history_accepted"];
+  const left = await Promise.all(kinds.map((kind) => Array.fromAsync(bot.store.list(["crypto", kind]))));
+  assertEquals([asked, left], [[], [[], []]]);
 });
 
 Deno.test("Many keys are taken in steps", async () => {

@@ -4,6 +4,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
 import { Bot } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
 import { RawDevice, type RawSession } from "../engine/raw_device.ts";
@@ -52,11 +53,15 @@ export interface HistoryScene {
 }
 
 /** Sets it up. */
-export async function historyScene(): Promise<HistoryScene> {
+export async function historyScene(policy: Partial<CryptoPolicy> = {}): Promise<HistoryScene> {
   const server = new EngineServer();
   const identities = new Map([ALICE, MALLORY].map((user) => [user, new FakeUser(user).crossSign()]));
   for (const [user, identity] of identities) server.identities.set(user, identity);
-  const bot = await Bot.open(server, { userId: ME, deviceId: "MINE", policy: { shareHistory: true } });
+  const bot = await Bot.open(server, {
+    userId: ME,
+    deviceId: "MINE",
+    policy: { shareHistory: true, ...policy },
+  });
   const asked: string[] = [];
   const files = new Map<string, JsonObject>();
   server.onBundle = (url) => {

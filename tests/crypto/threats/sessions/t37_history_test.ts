@@ -29,6 +29,17 @@ Deno.test("T37: keys of history go to no device that its user has not signed, or
   assertEquals(inbox("INJECTED").length, 0);
 });
 
+Deno.test("T37: where only verified devices get keys, only those get keys of history", async () => {
+  const { bot } = await historyScene({ sendTo: "verified" });
+  await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
+  await bot.flush();
+  const count = async () => (await bot.engine.history.historyRecipients(ALICE)).devices;
+  assertEquals(await count(), 0);
+  const [phone] = await bot.engine.devicesOf([ALICE]);
+  if (phone !== undefined) await bot.engine.identities.setDeviceTrust({ ...phone, trust: "verified" });
+  assertEquals(await count(), 1);
+});
+
 Deno.test("T37: a device that the application has blocked gets no keys of history", async () => {
   const scene = await historyScene();
   const { bot } = scene;
