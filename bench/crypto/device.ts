@@ -25,6 +25,7 @@ import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { ENCRYPTION } from "./message.ts";
 import type { Switchboard } from "./switchboard.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** Where a device keeps its records. */
 export type StoreKind = "memory" | "kv" | "sqlite";
@@ -61,7 +62,12 @@ export class BenchDevice implements AsyncDisposable {
     store: ReturnType<typeof spawnStore>,
   ) {
     const log = loggerOf(undefined, systemClock, "bench");
-    const actor = spawnCrypto({ store, clock: systemClock, log, policy: DEFAULT_POLICY });
+    const actor = spawnCrypto({
+      store,
+      clock: systemClock,
+      log,
+      policy: { ...DEFAULT_POLICY, ...EVERYBODY },
+    });
     this.userId = userId;
     this.#switchboard = switchboard;
     this.#store = store;

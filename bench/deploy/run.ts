@@ -11,6 +11,7 @@ import { newUser } from "../../tests/e2e/support/synapse.ts";
 import { Denokv } from "../../tools/denokv.ts";
 import { type Random, seeded } from "../kill/random.ts";
 import { Platform } from "./platform.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** Options of a run. */
 export interface DeployOptions {
@@ -64,7 +65,8 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
       baseUrl: server.baseUrl,
       token: human.accessToken,
       store: new MemoryStore(),
-      encryption: true,
+      // The bot hears only who has an identity, and has none itself.
+      encryption: { ...EVERYBODY, onRecoveryKey() {}, password: human.password, backup: false },
       log: false,
     });
     const answers: string[] = [];

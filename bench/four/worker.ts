@@ -13,6 +13,7 @@ import { openStore } from "../kill/store_place.ts";
 import { report, reportingFetch } from "../kill/progress.ts";
 import type { BotOrders } from "../kill/bot.ts";
 import { historyStore } from "./history_store.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** The only argument of a process. */
 export interface WorkerOrders extends Pick<BotOrders, "baseUrl" | "token" | "userId" | "store" | "ledger"> {
@@ -40,7 +41,7 @@ async function main({ baseUrl, token, userId, store: place, ledger: path, proces
   const client = new Client({
     baseUrl,
     token,
-    encryption: true,
+    encryption: EVERYBODY,
     store: historyStore(store, { process, note, onRefused }),
     lease: { duration: LEASE_MS, held: "wait", owner: process },
     fetch: reportingFetch(note),

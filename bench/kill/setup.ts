@@ -13,6 +13,7 @@ import { encryptedRoom, history, joinAll, plainRoom, request, type ServerEvent }
 import { LedgerReader } from "./ledger_reader.ts";
 import { type StoreKind, StorePlace } from "./store_place.ts";
 import type { BotOrders } from "./bot.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** An event of the bot, as an observer of ours decrypted it. */
 export interface Observed {
@@ -102,7 +103,7 @@ export class Setup implements AsyncDisposable {
       new Client({
         baseUrl: server.baseUrl,
         token: users.observer.accessToken,
-        encryption: true,
+        encryption: EVERYBODY,
         log: this.#logger(),
       }),
     );

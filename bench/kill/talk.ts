@@ -13,6 +13,7 @@ import type { SynapseServer, TestUser } from "../../tests/e2e/support/synapse.ts
 import { say } from "./homeserver.ts";
 import type { Random } from "./random.ts";
 import type { Setup } from "./setup.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** A message of a peer. */
 export interface Said {
@@ -166,7 +167,7 @@ async function visit(
   { roomId, body }: { roomId: RoomID; body: string },
 ): Promise<string> {
   const { accessToken } = await newDevice(server, user);
-  await using client = new Client({ baseUrl: server.baseUrl, token: accessToken, encryption: true });
+  await using client = new Client({ baseUrl: server.baseUrl, token: accessToken, encryption: EVERYBODY });
   const eventId = await client.sendText(roomId, body);
   await client.logout();
   return eventId;

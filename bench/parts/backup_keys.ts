@@ -9,6 +9,7 @@ import { silent } from "../../tests/crypto/engine/bot.ts";
 import { newEntries } from "../../tests/crypto/key_files/stage.ts";
 import { testContext } from "../../tests/crypto/support/context.ts";
 import { memoryVault } from "../../tests/crypto/support/vault.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 const SECRET_BYTES = new Uint8Array(32).fill(7);
 const { vodozemac } = testContext();
@@ -56,7 +57,7 @@ export async function backupEngine(store: KvStore): Promise<Engine> {
     vault: memoryVault(store),
     clock: new TestClock(),
     log: silent,
-    policy: DEFAULT_POLICY,
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
   });
   await engine.keys.adoptBackup({ shown: version("1"), secret: SECRET });
   return engine;

@@ -15,6 +15,7 @@ import { TestClock } from "../../src/testing/test_clock.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";
 import { keyFilesOf, newEntries, PASSPHRASE } from "../../tests/crypto/key_files/stage.ts";
 import { memoryVault } from "../../tests/crypto/support/vault.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 const PAGE = 500;
 const [count = "100000", folder, step] = Deno.args;
@@ -44,7 +45,7 @@ async function measure(path: string, work: string): Promise<void> {
     vault,
     clock: new TestClock(),
     log: silent,
-    policy: DEFAULT_POLICY,
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
   });
   const files = keyFilesOf({ engine });
   const before = Deno.memoryUsage().rss;

@@ -15,6 +15,7 @@ import { type Entrant, NAMES } from "./entrants.ts";
 import type { Starts } from "./start_and_idle.ts";
 import type { StartBundles } from "./start_bundles.ts";
 import { type Answer, takeTurn } from "./turn.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** How long a device may take to publish its keys, in milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -44,11 +45,11 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
   await using alice = new Client({
     baseUrl,
     token: homeserver.createUser(`alice-${kind}`).accessToken,
-    encryption: true,
+    encryption: EVERYBODY,
   });
   const aliceSyncs = alice.start();
   await using store = await open(kind, file);
-  await using bot = new Client({ baseUrl, token: user.accessToken, encryption: true, store });
+  await using bot = new Client({ baseUrl, token: user.accessToken, encryption: EVERYBODY, store });
   const heard = Promise.withResolvers<void>();
   bot.on("m.room.message", () => heard.resolve());
   bot.start();

@@ -13,6 +13,7 @@ import type { KvStore } from "../../src/store/kv_store.ts";
 import { hasKeys } from "./encrypted_start.ts";
 import { number, row } from "../support/markdown.ts";
 import { CountingStore, type Written } from "./counting_store.ts";
+import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** Long enough for no sign of life to be due while it is counted, in milliseconds. */
 const LEASE_MS = 600_000;
@@ -37,7 +38,7 @@ async function stage(store: KvStore, { encryption }: { readonly encryption: bool
       baseUrl: homeserver.baseUrl,
       fetch: homeserver.fetch,
       token: homeserver.createUser(name).accessToken,
-      encryption,
+      encryption: encryption && EVERYBODY,
       store,
       lease: { duration: LEASE_MS },
     });

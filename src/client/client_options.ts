@@ -226,6 +226,8 @@ export function policyOf(options: EncryptionOptions): CryptoPolicy {
     approveRecipients: onNewRecipient !== undefined,
     shareHistory: options.shareHistory ?? DEFAULT_POLICY.shareHistory,
     awaitIdentity: verificationOptions(options) !== undefined,
+    // Who has said whom to trust, or has an identity, gets no exception.
+    sparesOwn: sendTo === undefined && accept === undefined && verificationOptions(options) === undefined,
   };
 }
 

@@ -4,6 +4,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "./support/encrypted_room.ts";
 import { CountingStore } from "./support/counting_store.ts";
 import { type ClientStage, clientStage } from "./support/stage.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 /** Long enough for no sign of life to be due while it is counted, in milliseconds. */
 const LEASE = 600_000;
@@ -31,8 +32,8 @@ interface Scene extends AsyncDisposable {
 async function scene({ encrypted }: { readonly encrypted: boolean }): Promise<Scene> {
   const stage = clientStage();
   const store = new CountingStore();
-  const alice = stage.client("alice", { encryption: encrypted });
-  const bot = stage.client("bot", { encryption: encrypted, store, lease: { duration: LEASE } });
+  const alice = stage.client("alice", { encryption: encrypted && EVERYBODY });
+  const bot = stage.client("bot", { encryption: encrypted && EVERYBODY, store, lease: { duration: LEASE } });
   for (const client of [alice, bot]) client.start();
   await stage.settle();
   const roomId = await alice.createRoom({

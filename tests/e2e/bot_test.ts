@@ -206,7 +206,9 @@ sceneTest(
 synapseTest(
   "examples/echo.ts answers in an encrypted room, with no other permission than to reach the homeserver",
   async (server) => {
-    await using alice = await Ours.start(server, "alice");
+    const user = await newUser(server, "alice"); // the bot hears only who has an identity
+    const encryption = { onRecoveryKey() {}, password: user.password, backup: false };
+    await using alice = await Ours.start(server, "alice", { user, encryption });
     const { userId, accessToken } = await newUser(server, "echo");
     const example = new URL("../../examples/echo.ts", import.meta.url).pathname;
     const net = `--allow-net=${new URL(server.baseUrl).host}`;

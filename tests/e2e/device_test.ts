@@ -7,6 +7,7 @@ import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { Ours } from "./support/ours.ts";
 import { newUser, type SynapseServer, synapseTest, type TestUser } from "./support/synapse.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 /** What the server shows as the keys of a user's device. */
 async function keysOf(observer: Ours, { userId, deviceId }: TestUser): Promise<object | undefined> {
@@ -18,7 +19,7 @@ const asDevice = ({ userId, deviceId, accessToken }: TestUser): Partial<ClientOp
   mxid: userId,
   deviceId,
   token: accessToken,
-  encryption: true,
+  encryption: EVERYBODY,
 });
 
 /** Ours, in an encrypted room with another, who has heard it. */

@@ -9,6 +9,7 @@ import {
 import { roomOf, Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 /** Tells of the requests that are sent. */
 function watched() {
@@ -36,7 +37,13 @@ function botTest(
     const { userId, deviceId, accessToken: token, password } = await newUser(server, "bot");
     const { paths, fetch } = watched();
     const account = { mxid: userId, deviceId, token };
-    const bot = scene.client({ ...account, fetch, encryption: true, store: new MemoryStore(), log: false });
+    const bot = scene.client({
+      ...account,
+      fetch,
+      encryption: EVERYBODY,
+      store: new MemoryStore(),
+      log: false,
+    });
     const alice = await scene.player("alice");
     const roomId = await roomOf(alice);
     await bot.joinRoom(roomId);

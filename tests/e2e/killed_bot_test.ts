@@ -3,6 +3,7 @@ import { Scene } from "../operations/support/scene.ts";
 import { KillableProcess } from "../client/support/killable_process.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 synapseTest(
   "What a handler says another way after kill -9 is said on Synapse, and what it says again is not",
@@ -12,7 +13,10 @@ synapseTest(
     try {
       for (const encryption of [false, true]) {
         const bot = await newUser(server, "bot");
-        const alice = scene.client({ token: (await newUser(server, "alice")).accessToken, encryption });
+        const alice = scene.client({
+          token: (await newUser(server, "alice")).accessToken,
+          encryption: encryption && EVERYBODY,
+        });
         const roomId = await alice.createRoom({
           preset: "public_chat",
           initialState: encryption

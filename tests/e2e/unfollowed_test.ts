@@ -7,6 +7,7 @@ import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { Ours } from "./support/ours.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 /** The machine's clock, which a test can put forward. */
 function clockAhead() {
@@ -23,7 +24,7 @@ synapseTest(
     await using carol = await Ours.start(server, "carol");
     const { userId: mxid, deviceId, accessToken: token } = await newUser(server, "script");
     const [{ clock, forward }, store] = [clockAhead(), new MemoryStore()];
-    const begin = () => scene.client({ mxid, deviceId, token, clock, store, encryption: true });
+    const begin = () => scene.client({ mxid, deviceId, token, clock, store, encryption: EVERYBODY });
     const script = begin();
     const content = { algorithm: "m.megolm.v1.aes-sha2" };
     const roomId = await script.createRoom({

@@ -3,6 +3,7 @@ import { Client, type ClientOptions, defineSession, MemoryStore } from "@greenro
 import type { RoomID } from "@greenroom/matrix/types";
 import { within } from "./support/deadline.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 const ENCRYPTED = [{
@@ -20,7 +21,7 @@ async function scene(server: SynapseServer, { encryption = false } = {}) {
     const made = new Client({
       baseUrl: server.baseUrl,
       token: user.accessToken,
-      encryption,
+      encryption: encryption && EVERYBODY,
       log: false,
       ...options,
     });

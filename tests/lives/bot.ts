@@ -24,6 +24,7 @@ import { NO_FAULT, TestProcess } from "../client/support/crash.ts";
 import type { Account } from "../operations/support/operation.ts";
 import { Network } from "./network.ts";
 import { Noticeboard } from "./noticeboard.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 const session = defineSession({ name: "counter", per: "room", initial: () => ({ heard: 0 }) });
 
@@ -92,7 +93,7 @@ export class Bot {
     const client = new Client({
       baseUrl: this.#baseUrl,
       token: this.token,
-      encryption: this.#encrypted,
+      encryption: this.#encrypted && EVERYBODY,
       lease: { duration: LEASE },
       log: this.#logger(),
       ...this.options,

@@ -11,6 +11,7 @@ import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
 import type { Story } from "./story.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 
 /** A homeserver that stories are told on. */
 export interface StoryHost extends OperationsHost {
@@ -45,7 +46,7 @@ export class World implements AsyncDisposable {
   /** A client of this world for a person. */
   client(options: Partial<ClientOptions>): Client {
     const { baseUrl, fetch } = this.host;
-    return new Client({ baseUrl, fetch, encryption: this.encrypted, log: SILENT, ...options });
+    return new Client({ baseUrl, fetch, encryption: this.encrypted && EVERYBODY, log: SILENT, ...options });
   }
 
   /** A new bot, which is not started. */

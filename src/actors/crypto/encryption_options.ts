@@ -35,14 +35,21 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    * Which devices get the keys to sent events: `all` of the room's members, those that are
    * `cross-signed` by their user, or those that are `verified`. A device that was blacklisted gets
    * none. Own devices count as cross-signed once `client.crypto.acknowledgeIdentity()` has said
-   * that the own identity is the user's: the server could have made it. Default: `all`.
+   * that the own identity is the user's: the server could have made it. With neither
+   * `sendTo` nor `accept` nor a recovery key, they need no signature as long as the account never had
+   * an identity. Who is left out is told so, and
+   * `client.shareGroupSession()` says who that is. Default: `cross-signed`. Users of clients without
+   * cross-signing read nothing then; `all` is for rooms with such users.
    */
   sendTo?: SendPolicy;
   /**
    * Which decrypted events reach handlers: `all`, only those of devices that are cross-signed by
    * their user (`cross-signed`), or also those whose device can't be looked up any more
-   * (`cross-signed-or-legacy`). The others are reported as `UNDECRYPTABLE`, and delivered if their
-   * device becomes trusted. Default: `all`; `encryptionOf(event)` says how far each can be trusted.
+   * (`cross-signed-or-legacy`), since their key came from a backup or a file. The others are reported
+   * as `UNDECRYPTABLE`, and delivered if their device becomes trusted. Default:
+   * `cross-signed-or-legacy`; `encryptionOf(event)` says how far each can be trusted. Who controls the
+   * server can write into the backup: a program with one that obeys what it reads takes
+   * `cross-signed`.
    *
    * It holds for encrypted messages to this device too: those of a device that is not accepted are
    * discarded and logged. Messages to this device that came in clear always reach handlers. Anyone

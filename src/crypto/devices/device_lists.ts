@@ -263,6 +263,16 @@ export class DeviceLists {
     return userIdentity((await tx.get(userKey(userId)))?.identity, userId, this.#verifier);
   }
 
+  /**
+   * Whether a device counts as one that its user has signed although it is not: an own one, as long
+   * as the account never had an identity that could sign it.
+   */
+  async isSpared(tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
+    const { own, policy } = this.#context;
+    if (!policy.sparesOwn || userId !== own.userId || trust !== "unsigned") return false;
+    return (await tx.get(userKey(userId)))?.identity === undefined;
+  }
+
   /** Changes what is known of a user's identity; the change gets the own user-signing key too. */
   async changeIdentity(
     tx: Transaction,

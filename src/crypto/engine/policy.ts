@@ -27,9 +27,9 @@ export type AcceptPolicy =
 
 /** The decisions that the application makes for the engine. */
 export interface CryptoPolicy {
-  /** Which devices get keys. Default: `all`. */
+  /** Which devices get keys. Default: `cross-signed`. */
   readonly sendTo: SendPolicy;
-  /** Which events are accepted. Default: `all`. */
+  /** Which events are accepted. Default: `cross-signed-or-legacy`. */
   readonly accept: AcceptPolicy;
   /**
    * Whether own verified devices, and devices that had a key, get it again on request. Default:
@@ -47,14 +47,20 @@ export interface CryptoPolicy {
    * false.
    */
   readonly awaitIdentity: boolean;
+  /**
+   * Whether own devices count as signed as long as the account never had an identity that could sign
+   * them. Default: true.
+   */
+  readonly sparesOwn: boolean;
 }
 
 /** The default policy. */
 export const DEFAULT_POLICY: CryptoPolicy = {
-  sendTo: "all",
-  accept: "all",
+  sendTo: "cross-signed",
+  accept: "cross-signed-or-legacy",
   answerKeyRequests: false,
   approveRecipients: false,
   shareHistory: false,
   awaitIdentity: false,
+  sparesOwn: true,
 };

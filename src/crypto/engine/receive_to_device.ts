@@ -89,7 +89,7 @@ interface Decrypted {
 
 async function receiveDecrypted(
   tx: Transaction,
-  { inbound, keyRequests, secretRequests, history, context: { log, policy } }: EngineParts,
+  { inbound, devices, keyRequests, secretRequests, history, context: { log, policy } }: EngineParts,
   { event, decryption }: Decrypted,
 ): Promise<TakenMessage> {
   const { payload: { type, content }, senderKey, senderEd25519, device, claimedDevice } = decryption;
@@ -117,8 +117,9 @@ async function receiveDecrypted(
       // Secrets that were not requested must not reach handlers.
       if (ENCRYPTED_ONLY.has(type)) return {};
       const senderTrust = senderTrustOf(device);
-      if (!accepts(policy.accept, senderTrust, "direct")) {
-        log.warn("Dropped a message of a device that is not trusted enough", {
+      const isSpared = device !== undefined && await devices.isSpared(tx, device);
+      if (!isSpared && !accepts(policy.accept, senderTrust, "direct")) {
+        log.warn("Dropped a message of a device that is not trusted enough: see encryption.accept", {
           sender,
           type,
           device: device?.deviceId,

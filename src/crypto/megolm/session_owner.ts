@@ -54,7 +54,7 @@ export function accepts(policy: AcceptPolicy, trust: SenderTrust, source: KeySou
 }
 
 /** The devices of senders. */
-export type SenderDevices = Pick<DeviceLists, "devicesOf" | "everByIdentityKey">;
+export type SenderDevices = Pick<DeviceLists, "devicesOf" | "everByIdentityKey" | "isSpared">;
 
 /** The owner of a session, for an event that names its sender. */
 export interface Attribution {
@@ -68,6 +68,8 @@ export interface Attribution {
   readonly senderKey: string;
   /** The device; undefined if it is unknown. */
   readonly senderDevice: DeviceID | undefined;
+  /** Whether the device counts as one that its user has signed, although it is not. Default: false. */
+  readonly isSpared?: boolean;
 }
 
 const FROM_BAD_TO_GOOD: readonly SenderTrust[] = [
@@ -112,7 +114,14 @@ export class ClaimJudge {
     if (!sameKey(device.ed25519, senderEd25519)) {
       return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
     }
-    return { trust: senderTrustOf(device), source: "direct", senderKey, senderDevice: device.deviceId };
+    const isSpared = await this.#devices.isSpared(tx, { userId, trust: device.trust });
+    return {
+      trust: senderTrustOf(device),
+      source: "direct",
+      senderKey,
+      senderDevice: device.deviceId,
+      isSpared,
+    };
   }
 
   /** Whether one device is trusted further than another. */

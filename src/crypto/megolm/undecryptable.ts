@@ -96,8 +96,14 @@ export function untrusted(
     : `the device ${senderDevice}`;
   const state = trust === "mismatched-sender"
     ? "its key came from another user than its sender; do not take it for what the sender said"
-    : `${device} is not trusted enough (${trust}); verify it, or have its user cross-sign it`;
+    : `${device} is not trusted enough (${trust}); ${mendOf(trust)}`;
   return undecryptable(event, "UNTRUSTED", state);
+}
+
+function mendOf(trust: Attribution["trust"]): string {
+  return trust === "verification-violation"
+    ? "acknowledgeIdentity() accepts its user's new identity, after you have compared it"
+    : 'its user has to verify it with another client, or verify it here; encryption.accept "all" hears such devices, too';
 }
 
 function quoted(value: unknown): string {

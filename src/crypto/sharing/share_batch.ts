@@ -45,7 +45,8 @@ const DEVICES_A_REQUEST = 250;
 
 const REASONS: Readonly<Record<WithheldDevice["code"], string>> = {
   "m.blacklisted": "The sender has blocked this device",
-  "m.unverified": "The sender sends keys to verified devices only",
+  "m.unverified":
+    "The sender sends keys to devices only that their user has verified: verify this one with another of your devices",
   "m.unauthorised": "This device may not read the message",
   "m.unavailable": "The key could not be delivered",
   "m.no_olm": "No secure channel to this device could be opened",

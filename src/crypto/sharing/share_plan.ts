@@ -55,7 +55,7 @@ export interface PlanInput {
 }
 
 /** The parts that planning needs. */
-type PlanParts = Pick<SharingParts, "context" | "olm">;
+type PlanParts = Pick<SharingParts, "context" | "olm" | "devices">;
 
 /** How long to wait until a key that the server did not take is offered again, in milliseconds. */
 const RETRY_AFTER_MS = 3_600_000;
@@ -89,7 +89,11 @@ export async function planShares(
   for (const userId of users) {
     for (const device of input.devices.get(userId) ?? []) {
       if (userId === own.userId && device.deviceId === own.deviceId) continue;
-      const decision = shareDecision(sendTo, device);
+      const decision = shareDecision(sendTo, device, {
+        isSpared: userId === own.userId && await parts.devices.isSpared(tx, device),
+        wasVerified: device.trust === "violation" &&
+          (userId === own.userId || (await parts.devices.identityOf(tx, userId))?.wasVerified === true),
+      });
       const before = shareOf(shares.get(userId), device.deviceId);
       if (decision === "refuse") refused.add(userId);
       else if (decision !== "share") {
@@ -153,7 +157,7 @@ function identityChanged(roomId: RoomID, users: readonly UserID[]): IdentityChan
   return new IdentityChangedError(
     `Cannot encrypt for room ${roomId}: the identity of ${
       users.join(", ")
-    } is not the one that was seen first; ` +
+    } is not the one that was verified, or seen first; ` +
       "compare keys with them and acknowledge the new identity, or block their devices",
     { users },
   );

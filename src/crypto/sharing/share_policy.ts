@@ -25,8 +25,22 @@ export type ShareDecision =
   /** Not the key, but the reason; nothing at all if it is silent. */
   | { readonly code: WithheldDevice["code"]; readonly silent: boolean };
 
+/** What is known of a device's user. */
+export interface DeviceUser {
+  /** Whether the device counts as one that its user has signed, although it is not. */
+  readonly isSpared: boolean;
+  /** Whether the user was verified at any time. */
+  readonly wasVerified: boolean;
+}
+
+const UNVERIFIED: ShareDecision = { code: "m.unverified", silent: false };
+
 /** Decides about a device, which is not the own one. */
-export function shareDecision(policy: SendPolicy, { trust, dehydrated }: Device): ShareDecision {
+export function shareDecision(
+  policy: SendPolicy,
+  { trust, dehydrated }: Device,
+  { isSpared, wasVerified }: DeviceUser,
+): ShareDecision {
   if (trust === "blacklisted") return { code: "m.blacklisted", silent: false };
   const vouchedFor = trust === "cross-signed" || trust === "verified";
   if (dehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
@@ -34,10 +48,11 @@ export function shareDecision(policy: SendPolicy, { trust, dehydrated }: Device)
     case "all":
       return "share";
     case "cross-signed":
-      if (trust === "violation") return "refuse";
-      return vouchedFor ? "share" : { code: "m.unverified", silent: false };
+      // Anybody can replace an own identity: it must not silence a room unless somebody was verified.
+      if (trust === "violation" && wasVerified) return "refuse";
+      return vouchedFor || isSpared ? "share" : UNVERIFIED;
     case "verified":
       if (trust === "violation") return "refuse";
-      return trust === "verified" ? "share" : { code: "m.unverified", silent: false };
+      return trust === "verified" ? "share" : UNVERIFIED;
   }
 }

@@ -15,7 +15,7 @@ import type { EncryptedRooms } from "./encrypted_rooms.ts";
 /** Other users' devices, as sharing keys needs them. */
 export type RecipientDevices = Pick<
   DeviceLists,
-  "version" | "changedSince" | "dirtyVersion" | "track" | "devicesOf" | "identityOf" | "isDirty"
+  "version" | "changedSince" | "dirtyVersion" | "track" | "devicesOf" | "identityOf" | "isSpared" | "isDirty"
 >;
 
 /** Olm, as sharing keys needs it. */

@@ -8,6 +8,7 @@ import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const ALICE = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
 const DAY = 86_400_000;
@@ -16,7 +17,12 @@ Deno.test("The engine of a device is opened once, and used only after that", asy
   const log = recordingLogger();
   const store = spawnStore({ log });
   await store.ask("open", ["greenroom"]);
-  const crypto = spawnCrypto({ store, clock: new TestClock(), log, policy: DEFAULT_POLICY });
+  const crypto = spawnCrypto({
+    store,
+    clock: new TestClock(),
+    log,
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
+  });
   await assertRejects(() => crypto.ask("requests", undefined), EncryptionError, "has not been opened");
   const identity = await crypto.ask("open", ALICE);
   assertNotEquals(await crypto.ask("requests", undefined), []);
@@ -40,7 +46,12 @@ Deno.test("pruneCrypto() allows other messages between its steps, and reads only
       return answer;
     },
   } as ActorRef<StoreProtocol>;
-  const crypto = spawnCrypto({ store: readingStore, clock, log, policy: DEFAULT_POLICY });
+  const crypto = spawnCrypto({
+    store: readingStore,
+    clock,
+    log,
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
+  });
   await crypto.ask("open", ALICE);
   const day = String(Math.floor(clock.now() / DAY) - 1).padStart(8, "0");
   await store.ask(

@@ -7,6 +7,7 @@ import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
 import { backupOf } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What is left at the end. */
 interface Outcome {
@@ -22,7 +23,7 @@ async function story(plan: FaultPlan): Promise<Outcome> {
   let log: OperationLog | undefined;
   const bot = new RestartingBot(stage, {
     plans: [plan],
-    client: { encryption: true },
+    client: { encryption: EVERYBODY },
     setUp: (_, process) => log ??= process.log,
   });
   await bot.complete(async (client) => {
@@ -45,7 +46,7 @@ async function story(plan: FaultPlan): Promise<Outcome> {
   assert(info.count > 0);
 
   using storage = await owner.secretStorage.open({ recoveryKey });
-  const other = stage.client("bot", { encryption: true, token: "" });
+  const other = stage.client("bot", { encryption: EVERYBODY, token: "" });
   await other.login({ identifier: "@bot:localhost", password: "password of bot" });
   assertEquals((await backupOf(other).trust({ storage })).problem, undefined, "what was kept opens it");
   assert(log);

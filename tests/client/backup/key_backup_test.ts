@@ -3,6 +3,7 @@ import { defineEvent, KeyBackupError, MemoryStore, SecretStorageError, ValueErro
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
 import { backupOf, newDevice, withStorage } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
 
@@ -94,7 +95,7 @@ Deno.test("create() makes no second backup, reset() does; the one in use has its
 Deno.test("Another process of the device goes on with the backup, without being told", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
-  const options = { encryption: true, store };
+  const options = { encryption: EVERYBODY, store };
   {
     await using first = stage.client("alice", options);
     await backupOf(first).create({ onRecoveryKey() {} });
@@ -125,7 +126,7 @@ Deno.test("delete() deletes all versions and the secret, and notes that the user
 
 Deno.test("Nothing is made if onRecoveryKey throws, and the next call hands out the same key", async () => {
   await using stage = clientStage();
-  const alice = stage.client("alice", { encryption: true });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
   const keys: string[] = [];
   const failing = (key: string) => {
     keys.push(key);

@@ -17,6 +17,7 @@ import {
   records,
   says,
 } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A process of the bot, which starts its encryption, or crashes. */
 async function run(here: ClientStage, store: MemoryStore, plan: FaultPlan = NO_FAULT): Promise<OperationLog> {
@@ -77,7 +78,11 @@ Deno.test("C24: after a crash at any commit or request of a rehydration the next
     const log = await run(here, store, plan);
     if (plan.at > 0) await run(here, store);
 
-    const reader = await device(here, "BOT", { store, lease: { duration: 1_000 } });
+    const reader = await device(here, "BOT", {
+      store,
+      lease: { duration: 1_000 },
+      encryption: EVERYBODY,
+    });
     const read = ["one", "two", "three", "four"].map((text) => `${text} by direct`);
     assertEquals(await history(reader, roomId), read, JSON.stringify(plan));
     await reader.close();

@@ -17,6 +17,7 @@ import {
   says,
   watched,
 } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const WEEK = 7 * 86_400_000;
 
@@ -220,7 +221,9 @@ Deno.test("Keys that come while the client runs make readable what waits for the
   await using here = clientStage();
   await away(here, "late");
   const texts: string[] = [];
-  const client = await device(here, "SECOND", { encryption: { recoveryKey: KEY, backup: false } });
+  const client = await device(here, "SECOND", {
+    encryption: { ...EVERYBODY, recoveryKey: KEY, backup: false },
+  });
   client.on("m.room.message", ({ content }) => texts.push(content.body), { history: true });
   await begin(here, client);
   await here.settle();

@@ -13,6 +13,7 @@ import {
   says,
   watched,
 } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const WEEK = 7 * 86_400_000;
 const NAME = "org.matrix.msc3814";
@@ -118,7 +119,7 @@ Deno.test("A bootstrap that hands its recovery key out makes a dehydrated device
   await using here = clientStage();
   let recoveryKey = "";
   const onRecoveryKey = (key: string) => void (recoveryKey = key);
-  const encryption = { onRecoveryKey, backup: false, dehydratedDevice: true };
+  const encryption = { ...EVERYBODY, onRecoveryKey, backup: false, dehydratedDevice: true };
   const client = await bot(here, "FIRST", { encryption });
   assertEquals((await dehydratedDevices(client)).length, 1);
   const { friend, roomId } = await friendOf(here, client);

@@ -10,12 +10,13 @@ import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import type { ClientStage } from "../support/stage.ts";
 import { ALICE, device, type DeviceOptions, KEY } from "../trust/scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** Where the endpoints are. */
 export const PATH = "/org.matrix.msc3814.v1/dehydrated_device";
 
 /** What a bot is made with that has nothing but its recovery key, and no backup to read by. */
-export const DEHYDRATED = { recoveryKey: KEY, backup: false, dehydratedDevice: true } as const;
+export const DEHYDRATED = { ...EVERYBODY, recoveryKey: KEY, backup: false, dehydratedDevice: true } as const;
 
 /** A device of Alice that has a dehydrated device made, when it starts. */
 export async function bot(here: ClientStage, deviceId: string, options: DeviceOptions = {}): Promise<Client> {
@@ -35,7 +36,7 @@ export async function friendOf(
   alice: Client,
   name = "friend",
 ): Promise<{ friend: Client; roomId: RoomID }> {
-  const friend = here.client(name, { encryption: true });
+  const friend = here.client(name, { encryption: EVERYBODY });
   const roomId = await friend.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
   await alice.joinRoom(roomId);
   return { friend, roomId };

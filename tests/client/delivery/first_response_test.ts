@@ -5,6 +5,7 @@ import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What is said later: more than one response holds. */
 const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
@@ -14,12 +15,12 @@ async function runsOf(...plans: FaultPlan[]): Promise<string[][]> {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const alice = here.client("alice", { encryption: true });
+  const alice = here.client("alice", { encryption: EVERYBODY });
   await begin(here, alice);
   const open = await alice.createRoom({ preset: "public_chat" });
   await here.client("bot").joinRoom(open);
   await alice.sendText(open, "slow first");
-  const bot = new RestartingBot(here, { setUp, client: { encryption: true }, plans });
+  const bot = new RestartingBot(here, { setUp, client: { encryption: EVERYBODY }, plans });
   await bot.until(() => texts[0]?.includes("slow first") === true);
   const secret = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
   await bot.client.joinRoom(secret);
@@ -102,8 +103,8 @@ Deno.test("A first response that comes again is requested again while the server
 
 Deno.test("A position that was moved back delivers again the encrypted events that came after it", async () => {
   await using here = clientStage();
-  const alice = here.client("alice", { encryption: true });
-  const bot = here.client("bot", { encryption: true, store: new MemoryStore() });
+  const alice = here.client("alice", { encryption: EVERYBODY });
+  const bot = here.client("bot", { encryption: EVERYBODY, store: new MemoryStore() });
   for (const client of [alice, bot]) await begin(here, client);
   const room = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
   await bot.joinRoom(room);

@@ -6,6 +6,7 @@ import { teach } from "../../../examples/bot.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A bot that comes when it is invited, and obeys. */
 function obedient(bot: Client): string[] {
@@ -244,8 +245,8 @@ Deno.test("A crash between the commit and the handlers of a join does not make h
 
 Deno.test("A failure to read history is reported only to handlers of history", async () => {
   await using here = clientStage();
-  const alice = here.client("alice", { encryption: true });
-  const bot = here.client("bot", { encryption: true });
+  const alice = here.client("alice", { encryption: EVERYBODY });
+  const bot = here.client("bot", { encryption: EVERYBODY });
   for (const client of [alice, bot]) client.start();
   await here.settle();
   const room = await alice.createRoom({

@@ -3,6 +3,7 @@ import { Client } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { KillableProcess, type ProcessSettings } from "../support/killable_process.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** Alice, in a room with a bot that is killed again and again. */
 async function stage({ encryption = false } = {}) {
@@ -11,7 +12,10 @@ async function stage({ encryption = false } = {}) {
   const baseUrl = await homeserver.listen();
   const client = (name: string) => {
     const { accessToken: token } = homeserver.createUser(name);
-    return { token, client: new Client({ baseUrl, token, encryption: encryption && name === "alice" }) };
+    return {
+      token,
+      client: new Client({ baseUrl, token, encryption: encryption && name === "alice" && EVERYBODY }),
+    };
   };
   const [alice, bot] = [client("alice"), client("bot")];
   const id = await alice.client.createRoom({

@@ -6,6 +6,7 @@ import type { TestProcess } from "../support/crash.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const MINUTE = 60_000;
 /** How long an event waits before each try, in milliseconds. */
@@ -207,7 +208,7 @@ Deno.test("A quarantined encrypted event is delivered decrypted, with the trust 
   const heard: unknown[] = [];
   let isMended = false;
   const bot = new RestartingBot(here, {
-    client: { encryption: true },
+    client: { encryption: EVERYBODY },
     setUp: (client, process) =>
       client.on("m.room.message", async (event) => {
         const { content: { body } } = event;
@@ -220,7 +221,7 @@ Deno.test("A quarantined encrypted event is delivered decrypted, with the trust 
         } else heard.push([body, encryption?.senderTrust, typeof encryption?.sessionId]);
       }),
   });
-  const alice = here.client("alice", { encryption: true });
+  const alice = here.client("alice", { encryption: EVERYBODY });
   const id = await alice.createRoom({
     preset: "public_chat",
     initialState: ENCRYPTED,

@@ -5,6 +5,7 @@ import { begin, ENCRYPTED, MEGOLM } from "../support/encrypted_room.ts";
 import { Gates, hearing, recordingBot, roomWith } from "../support/hearing.ts";
 import { LEASE, RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** By when a sync has brought nothing, and what had settled before is durable, in milliseconds. */
 const NOTED = 30_000 + LEASE;
@@ -68,7 +69,7 @@ Deno.test("Messages from before the room was encrypted are handled again after a
       client.on("SYNC_SUCCESSFUL", () => void syncs++);
       client.on("UNENCRYPTED", ({ event }) => void refused.push(String(event.content.body)));
     },
-    client: { encryption: true },
+    client: { encryption: EVERYBODY },
   });
   await bot.until(() => syncs > 0);
   const { alice, id } = await roomWith(here, bot);
@@ -206,11 +207,11 @@ Deno.test("A message that came with its key is handled, though the process crash
   const keyIsStored: FaultPlan = { operation: "commit", subject: "inbound", at: 1, takesEffect: true };
   const bot = new RestartingBot(here, {
     setUp: (client) => client.on("m.room.message", ({ content }) => void texts.push(content.body)),
-    client: { encryption: true },
+    client: { encryption: EVERYBODY },
     plans: [NO_FAULT, keyIsStored],
   });
   await bot.settle();
-  const alice = here.client("alice", { encryption: true });
+  const alice = here.client("alice", { encryption: EVERYBODY });
   await begin(here, alice);
   const id = await alice.createRoom({
     preset: "public_chat",

@@ -5,6 +5,7 @@ import { ENCRYPTED, MEGOLM } from "../support/encrypted_room.ts";
 import { Gates, roomWith } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What a handler does in one life; the life ends when it is over, but for the last. */
 type Run = (client: Client, event: MessageEvent) => Promise<unknown>;
@@ -19,7 +20,7 @@ interface Setting {
 async function lives(
   here: ClientStage,
   runs: readonly Run[],
-  { encrypted = false, encryption = encrypted }: Setting = {},
+  { encrypted = false, encryption = encrypted && EVERYBODY }: Setting = {},
 ) {
   const gates = new Gates();
   const results: unknown[] = [];
@@ -48,7 +49,7 @@ async function lives(
 }
 
 async function encryptedRoom(here: ClientStage, bot: RestartingBot): Promise<{ alice: Client; id: RoomID }> {
-  const alice = here.client("alice", { encryption: true });
+  const alice = here.client("alice", { encryption: EVERYBODY });
   const id = await alice.createRoom({
     preset: "public_chat",
     initialState: ENCRYPTED,
@@ -260,7 +261,9 @@ Deno.test("A message that left in clear is sent once more, encrypted, when the r
     await here.client("alice").sendStateEvent(event.room_id, "m.room.encryption", MEGOLM);
     return sent;
   };
-  using scene = await lives(here, [encryptedAfter, say], { encryption: { unencrypted: "deliver" } });
+  using scene = await lives(here, [encryptedAfter, say], {
+    encryption: { ...EVERYBODY, unencrypted: "deliver" },
+  });
   const sent = scene.sent().map(({ type }) => type).filter((type) => /message|encrypted/.test(type));
   assertEquals(sent, ["m.room.message", "m.room.encrypted"]);
 });

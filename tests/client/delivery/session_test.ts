@@ -4,6 +4,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 3 };
 
@@ -34,7 +35,7 @@ const SCRIPT = { plain: [[0], [0, 0, 1], [1, 0]], encrypted: [[0], [0, 0], [0]] 
 /** A scripted exchange with a bot that ends where it is planned, and goes on. */
 async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[]): Promise<string[]> {
   await using here = clientStage();
-  const encryption = where === "encrypted";
+  const encryption = where === "encrypted" && EVERYBODY;
   const alice = here.client("alice", { encryption });
   const told: string[][] = [[], []];
   const rooms: RoomID[] = [];

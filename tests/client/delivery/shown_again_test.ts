@@ -5,6 +5,7 @@ import type { HomeserverQuirks } from "@greenroom/matrix/testing";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const QUIRKS: readonly HomeserverQuirks[] = [
   {},
@@ -24,7 +25,7 @@ async function say(alice: Client, room: RoomID, texts: readonly string[]): Promi
 
 /** Alice, and a room of hers that the bot was invited to. */
 async function roomWith(here: ClientStage, encrypted = false): Promise<{ alice: Client; room: RoomID }> {
-  const alice = here.client("alice", { encryption: encrypted });
+  const alice = here.client("alice", { encryption: encrypted && EVERYBODY });
   if (encrypted) {
     alice.start();
     await here.settle();
@@ -46,7 +47,7 @@ for (const quirks of QUIRKS) {
     Deno.test(`60 ${kind} messages that come after a graceful stop are handled once, ${server}`, async () => {
       await using here = clientStage({ quirks });
       const store = new MemoryStore();
-      const first = here.client("bot", { store, encryption: encrypted });
+      const first = here.client("bot", { store, encryption: encrypted && EVERYBODY });
       const before = heard(first);
       first.start();
       await here.settle();
@@ -57,7 +58,7 @@ for (const quirks of QUIRKS) {
       await here.settle();
       await first.close();
       await say(alice, room, lines(60, 20));
-      const second = here.client("bot", { store, encryption: encrypted });
+      const second = here.client("bot", { store, encryption: encrypted && EVERYBODY });
       const after = heard(second);
       second.start();
       await here.until(() => after.includes("line 79"));

@@ -13,6 +13,7 @@ import type { DeviceKeys } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const BOT = "@bot:localhost";
 const LOST = "The server has lost the keys of this device: uploading them again";
@@ -21,7 +22,7 @@ const LOST = "The server has lost the keys of this device: uploading them again"
 async function botInARoom(stage: ClientStage) {
   const { alice, roomId } = await twoInARoom(stage);
   const store = new MemoryStore();
-  const bot = stage.client("bot", { encryption: true, store });
+  const bot = stage.client("bot", { encryption: EVERYBODY, store });
   await begin(stage, bot);
   await alice.inviteUser(roomId, BOT);
   await bot.joinRoom(roomId);
@@ -48,7 +49,7 @@ Deno.test("A start with an empty store is refused, overwrites nothing, and the r
     (client) => client.shareGroupSession(roomId),
   ];
   for (const way of ways) {
-    const empty = stage.client("bot", { encryption: true });
+    const empty = stage.client("bot", { encryption: EVERYBODY });
     const error = await rejectionOf(way(empty));
     assertInstanceOf(error, DeviceConflictError, String(way));
     for (const text of [`${empty.deviceId} of ${BOT}`, "volume", "token", "second store", "log in again"]) {
@@ -59,7 +60,7 @@ Deno.test("A start with an empty store is refused, overwrites nothing, and the r
     await empty.close();
   }
   assertEquals([await shownTo(alice), uploads(stage)], [before, made]);
-  const right = stage.client("bot", { encryption: true, store });
+  const right = stage.client("bot", { encryption: EVERYBODY, store });
   const texts = heard(alice);
   const atBot = heard(right);
   await begin(stage, right);
@@ -75,7 +76,7 @@ Deno.test("Of two processes that begin at the same time with empty stores, one g
     kind: "hold-after",
     match: { path: "/keys/query", user: BOT },
   });
-  const both = [1, 2].map(() => stage.client("bot", { encryption: true }));
+  const both = [1, 2].map(() => stage.client("bot", { encryption: EVERYBODY }));
   const ends = new Map<Client, unknown>();
   for (const client of both) client.start().catch((error) => ends.set(client, error));
   await stage.until(() => asked.hits === 2);
@@ -99,7 +100,7 @@ Deno.test("One-time keys that the server has of a device that is new are another
   const words = "signed_curve25519:AAAA one-time key already exists";
   for (const body of [{ errcode: "M_UNKNOWN", error: words }, { [BOT]: { DEVICE: { error: words } } }]) {
     await using stage = clientStage();
-    const bot = stage.client("bot", { encryption: true });
+    const bot = stage.client("bot", { encryption: EVERYBODY });
     const match = { path: "/keys/upload", user: BOT } as const;
     stage.homeserver.faults.add({ kind: "status", status: 400, body, match });
     assertInstanceOf(await rejectionOf(bot.syncOnce()), DeviceConflictError);
@@ -126,7 +127,7 @@ Deno.test("A device whose keys another program replaces while it runs stops, and
 Deno.test("Nothing is uploaded or encrypted before the server has said what it has of the device", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
-  const bot = stage.client("bot", { encryption: true });
+  const bot = stage.client("bot", { encryption: EVERYBODY });
   await alice.inviteUser(roomId, BOT);
   await bot.joinRoom(roomId);
   const down = stage.homeserver.faults.add({
@@ -158,8 +159,11 @@ Deno.test("A start with an empty store takes nothing of what was sent to the dev
     status: 500,
     match: { path: "/keys/query", user: BOT },
   });
-  assertInstanceOf(await rejectionOf(stage.client("bot", { encryption: true }).syncOnce()), UnknownError);
-  const empty = stage.client("bot", { encryption: true });
+  assertInstanceOf(
+    await rejectionOf(stage.client("bot", { encryption: EVERYBODY }).syncOnce()),
+    UnknownError,
+  );
+  const empty = stage.client("bot", { encryption: EVERYBODY });
   let refused: unknown;
   empty.start().catch((error) => refused = error);
   const passUntil = async (condition: () => boolean) => {
@@ -170,7 +174,7 @@ Deno.test("A start with an empty store takes nothing of what was sent to the dev
   await passUntil(() => refused !== undefined);
   assertInstanceOf(refused, DeviceConflictError);
   await assertRejects(() => empty.done);
-  const right = stage.client("bot", { encryption: true, store });
+  const right = stage.client("bot", { encryption: EVERYBODY, store });
   const texts = heard(right);
   await begin(stage, right);
   await stage.until(() => texts.includes("While you were away"));
@@ -180,7 +184,7 @@ for (const lost of ["one-time keys", "device keys"] as const) {
   Deno.test(`An upload of ${lost} whose answer was lost is looked at, and made again as it was`, async () => {
     await using stage = clientStage();
     const { alice, bob, roomId } = await twoInARoom(stage);
-    const bot = stage.client("bot", { encryption: true });
+    const bot = stage.client("bot", { encryption: EVERYBODY });
     await alice.inviteUser(roomId, BOT);
     await bot.joinRoom(roomId);
     stage.homeserver.faults.add({
@@ -216,7 +220,7 @@ Deno.test("A server that has lost the keys is given the same again; one that nev
     match: { path: "/keys/query", user: BOT },
   });
   const made = uploads(stage);
-  const again = stage.client("bot", { encryption: true, store });
+  const again = stage.client("bot", { encryption: EVERYBODY, store });
   await begin(stage, again);
   assertEquals(uploads(stage), made + 1);
   const [own] = Object.values(before ?? {});
@@ -246,7 +250,7 @@ Deno.test("No new device detects lost keys on the server, however late and in wh
   };
   const fresh = Array.from(
     { length: 50 },
-    (_, n) => stage.client(`fresh${n}`, { encryption: true, fetch: late }),
+    (_, n) => stage.client(`fresh${n}`, { encryption: EVERYBODY, fetch: late }),
   );
   for (const client of fresh) client.start();
   for (let round = 0; round < 40; round++) await clock.tick(10);

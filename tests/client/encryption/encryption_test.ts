@@ -11,6 +11,7 @@ import { type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 Deno.test("Two clients talk in an encrypted room, and the server sees nothing of it", async () => {
   await using stage = clientStage();
@@ -39,7 +40,7 @@ Deno.test("A client goes on with the keys of its store: a restart changes nothin
   const identities: unknown[] = [];
   const uploads: number[] = [];
   for (const round of [1, 2]) {
-    const carol = stage.client("carol", { encryption: true, store });
+    const carol = stage.client("carol", { encryption: EVERYBODY, store });
     await begin(stage, carol);
     if (round === 1) {
       await alice.inviteUser(roomId, "@carol:localhost");
@@ -60,11 +61,11 @@ Deno.test("A client goes on with the keys of its store: a restart changes nothin
 
 Deno.test("A device that the server knows with other keys is named, and syncing ends", async () => {
   await using stage = clientStage();
-  const first = stage.client("alice", { encryption: true });
+  const first = stage.client("alice", { encryption: EVERYBODY });
   first.start();
   await stage.settle();
   await first.close();
-  const second = stage.client("alice", { encryption: true }); // the same device, and none of its keys
+  const second = stage.client("alice", { encryption: EVERYBODY }); // the same device, and none of its keys
   const error = await rejectionOf(second.start());
   assertInstanceOf(error, DeviceConflictError);
   assertStringIncludes(error.message, `${second.deviceId} of @alice:localhost`);
@@ -74,7 +75,7 @@ Deno.test("A device that the server knows with other keys is named, and syncing 
 Deno.test("A message that comes in clear into an encrypted room is not handled, unless that was asked for", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
-  const carol = stage.client("carol", { encryption: { unencrypted: "deliver" } });
+  const carol = stage.client("carol", { encryption: { ...EVERYBODY, unencrypted: "deliver" } });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
@@ -91,7 +92,7 @@ Deno.test("A message that comes in clear into an encrypted room is not handled, 
 Deno.test("A user who was just invited gets the key of the next event, and one who was just removed does not", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
-  const carol = stage.client("carol", { encryption: true });
+  const carol = stage.client("carol", { encryption: EVERYBODY });
   await begin(stage, carol);
   await alice.sendText(roomId, "Among us");
   await alice.stop(); // no sync tells
@@ -127,7 +128,7 @@ Deno.test("An event whose send was rejected is not sent by the next process", as
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const store = new MemoryStore();
-  const carol = stage.client("carol", { encryption: true, store });
+  const carol = stage.client("carol", { encryption: EVERYBODY, store });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
@@ -137,7 +138,7 @@ Deno.test("An event whose send was rejected is not sent by the next process", as
   await carol.close();
   const sends = () => stage.homeserver.requests.filter("PUT", "/send/").length;
   const before = sends();
-  await begin(stage, stage.client("carol", { encryption: true, store }));
+  await begin(stage, stage.client("carol", { encryption: EVERYBODY, store }));
   await stage.settle();
   assertEquals(sends(), before);
 });
@@ -145,7 +146,7 @@ Deno.test("An event whose send was rejected is not sent by the next process", as
 Deno.test("A client that only sends, and never syncs, publishes its keys before it does", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);
-  const script = stage.client("script", { encryption: true });
+  const script = stage.client("script", { encryption: EVERYBODY });
   await alice.inviteUser(roomId, "@script:localhost");
   await script.joinRoom(roomId);
   const trusts: (string | undefined)[] = [];
@@ -173,7 +174,7 @@ Deno.test("An event of a room's history can be decrypted, or dispatched to be de
 });
 
 Deno.test("A client has the dispatcher that decrypts as long as it has encryption", () => {
-  const client = new Client({ baseUrl: "http://localhost", encryption: true });
+  const client = new Client({ baseUrl: "http://localhost", encryption: EVERYBODY });
   assert(client.dispatchers.has(DecryptionDispatcher));
   client.crypto = undefined;
   assert(!client.dispatchers.has(DecryptionDispatcher));
@@ -198,7 +199,7 @@ Deno.test("Keys that could not be sent keep the message back, and are sent again
 
 Deno.test("A client can be closed immediately while the server does not answer about its keys", async () => {
   await using stage = clientStage();
-  const alice = stage.client("alice", { encryption: true });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
   const held = stage.homeserver.faults.add({ kind: "hold", match: { path: "/keys/upload" } });
   alice.start();
   await held.hit();

@@ -5,6 +5,7 @@ import { type Client, encryptionOf, KeyFileError, MemoryStore } from "@greenroom
 import type { Crypto } from "../../../src/actors/crypto/crypto.ts";
 import { begin, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const PASSPHRASE = "correct horse battery staple";
 const EXPORT = { passphrase: PASSPHRASE, rounds: 100_000 };
@@ -19,7 +20,7 @@ async function carolWithoutKeys(stage: ClientStage, room: Awaited<ReturnType<typ
   const { alice, roomId } = room;
   const { fetch, release } = withholding(stage);
   const store = new MemoryStore();
-  const carol = stage.client("carol", { encryption: true, fetch, store });
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch, store });
   const told: string[] = [];
   carol.on("UNDECRYPTABLE", ({ code }) => void told.push(code));
   carol.on("m.room.message", (event) => {

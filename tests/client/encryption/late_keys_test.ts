@@ -2,12 +2,13 @@ import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { begin, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 Deno.test("An event whose key comes late is reported immediately, and delivered when the key comes", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const { fetch, held, release } = withholding(stage);
-  const carol = stage.client("carol", { encryption: true, fetch });
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch });
   const told: string[] = [];
   carol.on("UNDECRYPTABLE", ({ event, code }) => void told.push(`${event.event_id} ${code}`));
   carol.on("m.room.message", ({ content, event_id }) => void told.push(`${event_id} ${content.body}`));
@@ -33,7 +34,7 @@ Deno.test("An event that waits for its key survives a restart, and so does that 
   const { fetch, release } = withholding(stage);
   const told: string[] = [];
   const beginCarol = async (): Promise<Client> => {
-    const carol = stage.client("carol", { encryption: true, fetch, store });
+    const carol = stage.client("carol", { encryption: EVERYBODY, fetch, store });
     carol.on("UNDECRYPTABLE", ({ code }) => void told.push(code));
     carol.on("m.room.message", ({ content }) => void told.push(content.body));
     await begin(stage, carol);
@@ -61,7 +62,7 @@ Deno.test("A handler with waitSync delays the next sync for an event whose key c
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const { fetch, release } = withholding(stage);
-  const carol = stage.client("carol", { encryption: true, fetch });
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch });
   const gate = Promise.withResolvers<void>();
   const bodies: string[] = [];
   carol.on("m.room.message", ({ content }) => {

@@ -4,6 +4,7 @@ import type { MessageEvent } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** How long a device is left alone whose process has not let go of it, in milliseconds. */
 const LEASE = 15_000;
@@ -18,7 +19,7 @@ Deno.test("A store that was set back is noticed by the own events: a new session
     places.push(`${encryption?.sessionId} ${encryption?.messageIndex}`);
   });
   const store = new MemoryStore();
-  const carol = stage.client("carol", { encryption: true, store });
+  const carol = stage.client("carol", { encryption: EVERYBODY, store });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
@@ -31,7 +32,7 @@ Deno.test("A store that was set back is noticed by the own events: a new session
   await carol.close();
   await stage.clock.tick(LEASE);
 
-  const again = stage.client("carol", { encryption: true, store: old });
+  const again = stage.client("carol", { encryption: EVERYBODY, store: old });
   const heardAgain = heard(again);
   await begin(stage, again);
   await stage.until(() => heardAgain.includes("Two"));
@@ -50,7 +51,7 @@ Deno.test("A store that was set back to before a session began is noticed by the
   const unread: string[] = [];
   bob.on("UNDECRYPTABLE", ({ code }) => void unread.push(code));
   const store = new MemoryStore();
-  const carol = stage.client("carol", { encryption: true, store });
+  const carol = stage.client("carol", { encryption: EVERYBODY, store });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);
@@ -64,7 +65,7 @@ Deno.test("A store that was set back to before a session began is noticed by the
   await carol.close();
   await stage.clock.tick(LEASE);
 
-  const again = stage.client("carol", { encryption: true, store: old });
+  const again = stage.client("carol", { encryption: EVERYBODY, store: old });
   let isTold = false;
   again.on("UNDECRYPTABLE", () => void (isTold = true));
   await begin(stage, again);
@@ -97,7 +98,7 @@ Deno.test("A server that makes events of this device up has it begin new session
 Deno.test("A store that was set back is noticed by one-time keys that the server has others of: new ones are made", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
-  const alice = stage.client("alice", { encryption: true, store });
+  const alice = stage.client("alice", { encryption: EVERYBODY, store });
   await begin(stage, alice);
   const old = await copyOf(store);
   // Others use up some of its keys, and it makes more.
@@ -105,7 +106,7 @@ Deno.test("A store that was set back is noticed by one-time keys that the server
     initialState: ENCRYPTED,
   });
   const claim = async (name: string): Promise<void> => {
-    const client = stage.client(name, { encryption: true });
+    const client = stage.client(name, { encryption: EVERYBODY });
     await begin(stage, client);
     await alice.inviteUser(roomId, `@${name}:localhost`);
     await client.joinRoom(roomId);
@@ -117,7 +118,7 @@ Deno.test("A store that was set back is noticed by one-time keys that the server
   await alice.close();
   await stage.clock.tick(LEASE);
 
-  const again = stage.client("alice", { encryption: true, store: old });
+  const again = stage.client("alice", { encryption: EVERYBODY, store: old });
   const texts = heard(again);
   await begin(stage, again);
   await stage.settle();

@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { EncryptionError } from "@greenroom/matrix";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 for (const path of ["/keys/claim", "/keys/query"]) {
   Deno.test(`A message is not sent without keys because ${path} failed a moment ago`, async () => {
@@ -13,8 +14,8 @@ for (const path of ["/keys/claim", "/keys/query"]) {
         ? Response.json({ errcode: "M_UNKNOWN" }, { status: 500 })
         : await stage.homeserver.fetch(request);
     };
-    const alice = stage.client("alice", { encryption: true, fetch });
-    const bob = stage.client("bob", { encryption: true });
+    const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
+    const bob = stage.client("bob", { encryption: EVERYBODY });
     const texts = heard(bob);
     for (const client of [alice, bob]) await begin(stage, client);
     isDown = true;

@@ -1,9 +1,11 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Client, EncryptionError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
-import { begin, twoInARoom } from "../support/encrypted_room.ts";
+import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { synced } from "../verification/pair.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 Deno.test("A blacklisted device gets no key but a notice, and is in the report", async () => {
   await using stage = clientStage();
@@ -24,6 +26,41 @@ Deno.test("A blacklisted device gets no key but a notice, and is in the report",
   await alice.sendText(roomId, "Behind your back");
   await stage.until(() => codes.length === 1);
   assertEquals([codes, texts], [["m.blacklisted"], ["Before"]]);
+});
+
+Deno.test("By default, devices without a signature get no key and are not heard, and the reasons say what helps", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const carol = stage.client("carol", { encryption: true });
+  const reasons: string[] = [];
+  carol.on("UNDECRYPTABLE", ({ code, reason }) => void reasons.push(`${code}: ${reason.message}`));
+  const texts = heard(carol);
+  const codes: (string | undefined)[] = [];
+  alice.on("UNDECRYPTABLE", ({ withheld }) => void codes.push(withheld));
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  await carol.sendText(roomId, "To whom I know");
+  await stage.until(() => codes.length === 1);
+  await alice.sendText(roomId, "From nobody");
+  await stage.until(() => reasons.length === 1);
+  assertEquals([codes, texts], [["m.unverified"], ["To whom I know"]]);
+  assertStringIncludes(reasons.join(), "UNTRUSTED: ");
+  assertStringIncludes(reasons.join(), 'encryption.accept "all"');
+});
+
+Deno.test("By default, own devices hear each other as long as the account has no identity", async () => {
+  await using stage = clientStage();
+  const first = await synced(stage, "carol", { encryption: true });
+  const second = await synced(stage, "carol", { encryption: true, deviceId: "SECOND" });
+  const roomId = await first.createRoom({ initialState: ENCRYPTED });
+  await stage.settle();
+  const texts = [heard(first), heard(second)];
+  await first.sendText(roomId, "one");
+  await second.sendText(roomId, "two");
+  await stage.until(() => texts.every((all) => all.length === 2));
+  assertEquals(texts, [["one", "two"], ["one", "two"]]);
 });
 
 Deno.test("With sendTo cross-signed, a device that its user does not vouch for gets no key", async () => {
@@ -49,6 +86,7 @@ Deno.test("onNewRecipient is asked before a first key, once, and its no keeps ev
   let answer = false;
   const carol = stage.client("carol", {
     encryption: {
+      ...EVERYBODY,
       onNewRecipient(_roomId, users) {
         asked.push(users.map(({ userId }) => userId).toSorted().join());
         return answer;
@@ -95,7 +133,7 @@ Deno.test("Keys of a known device that change are an alarm, and the known keys s
 
 /** Keys for a client's device, well signed, that are not its own. */
 async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promise<unknown> {
-  const impostor = stage.client("impostor", { encryption: true });
+  const impostor = stage.client("impostor", { encryption: EVERYBODY });
   const { deviceKeys } = await impostor.crypto?.identity() ?? {};
   assert(deviceKeys !== undefined);
   const { olm } = await Vodozemac.load();

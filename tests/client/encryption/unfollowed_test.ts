@@ -8,6 +8,7 @@ import { type Client, EncryptionError, MemoryStore } from "@greenroom/matrix";
 import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** For how long what was asked for is taken for what is so, in milliseconds. */
 const FRESH = 10_000;
@@ -17,10 +18,10 @@ const SCRIPT = "@script:localhost";
  * Bob and Carol follow their syncs; the script, which made the room, does not, and Carol is not in
  * the room.
  */
-async function scene(stage: ClientStage, script: Client = stage.client("script", { encryption: true })) {
+async function scene(stage: ClientStage, script: Client = stage.client("script", { encryption: EVERYBODY })) {
   const [bob, carol] = [
-    stage.client("bob", { encryption: true }),
-    stage.client("carol", { encryption: true }),
+    stage.client("bob", { encryption: EVERYBODY }),
+    stage.client("carol", { encryption: EVERYBODY }),
   ];
   for (const client of [bob, carol]) await begin(stage, client);
   const initialState = ENCRYPTED;
@@ -70,7 +71,7 @@ Deno.test("Without a sync, a new member can decrypt the next event, and a former
 Deno.test("Without a sync, a member's new device gets the key, and one that is gone does not", async () => {
   await using stage = clientStage();
   const { script, bob, roomId } = await scene(stage);
-  const phone = stage.client("phone", { encryption: true, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
   await phone.login({ identifier: "@bob:localhost", password: "password of bob" });
   await begin(stage, phone);
   await stage.clock.tick(FRESH);
@@ -89,17 +90,17 @@ Deno.test("Without a sync, a member's new device gets the key, and one that is g
 Deno.test("A process that has not synced yet asks before it sends: whatever has changed while it was away counts", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
-  const first = stage.client("script", { encryption: true, store });
+  const first = stage.client("script", { encryption: EVERYBODY, store });
   const { bob, carol, roomId } = await scene(stage, first);
   await carol.joinRoom(roomId);
   await begin(stage, first);
   await first.sendText(roomId, "To both");
   await first.close();
   await bob.leaveRoom(roomId);
-  const phone = stage.client("phone", { encryption: true, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
   await phone.login({ identifier: "@carol:localhost", password: "password of carol" });
   await begin(stage, phone);
-  const second = stage.client("script", { encryption: true, store });
+  const second = stage.client("script", { encryption: EVERYBODY, store });
   assertEquals(await sharedWith(second, roomId), ["@carol:localhost", "@carol:localhost"]);
   const [atCarol, atPhone] = [heard(carol), heard(phone)];
   await second.sendText(roomId, "To Carol");
@@ -229,7 +230,7 @@ Deno.test("A file goes to the members at the end of its upload, and to their pre
   assertEquals(await sharedWith(script, roomId), ["@carol:localhost"]);
   const devices = async () => (await script.crypto?.getDevices("@carol:localhost"))?.length;
   assertEquals(await devices(), 1);
-  const phone = stage.client("phone", { encryption: true, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
   await phone.login({ identifier: "@carol:localhost", password: "password of carol" });
   await begin(stage, phone);
   await stage.clock.tick(FRESH);

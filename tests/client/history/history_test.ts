@@ -5,6 +5,7 @@ import { history } from "../dehydration/scene.ts";
 import { withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { accepts, GUEST, keyOf, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const HOST = "@host:localhost";
 const DAY = 86_400_000;
@@ -110,7 +111,7 @@ Deno.test("Nothing is shared of a room that is not encrypted, by who is not veri
   const host = await sharer(here, "host");
   assertEquals(await outcome(host, await host.createRoom()), ["nothing", 0]);
   const roomId = await roomOf(host, ["one"]);
-  const guest = here.client("guest", { encryption: true });
+  const guest = here.client("guest", { encryption: EVERYBODY });
   await guest.crypto?.start();
   assertEquals(await outcome(host, roomId), ["no-devices", 0]);
   await guest.crypto?.ensureVerified({ recoveryKey: keyOf("guest") });

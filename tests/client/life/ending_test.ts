@@ -4,6 +4,7 @@ import { Homeserver } from "@greenroom/matrix/testing";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { company, WatchedStore } from "../support/company.ts";
 import { clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 for (
   const [name, end] of Object.entries<(bot: Client) => unknown>({
@@ -151,7 +152,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     };
     for (const isLater of [false, true]) {
       for (const known of [{}, { mxid: "@bot:localhost", deviceId: "BOT" } as const]) {
-        for (const options of [{}, { encryption: true, store: new MemoryStore() }]) {
+        for (const options of [{}, { encryption: EVERYBODY, store: new MemoryStore() }]) {
           const bot = stage.client("bot", { ...options, ...known, fetch });
           const abort = new AbortController();
           const asking = bot.crypto?.identity().catch(() => {});
@@ -235,7 +236,7 @@ Deno.test("close() leaves no connection, no timer, and nothing that waits, by th
   await using homeserver = new Homeserver();
   const baseUrl = await homeserver.listen();
   const { accessToken: token } = homeserver.createUser("bot");
-  const options = { baseUrl, token, log: false, encryption: true, store: new MemoryStore() } as const;
+  const options = { baseUrl, token, log: false, encryption: EVERYBODY, store: new MemoryStore() } as const;
   await using well = new Client(options);
   const running = well.start();
   await well.ready;

@@ -3,6 +3,7 @@ import { ActorError, type Client, UnknownTokenError } from "@greenroom/matrix";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { company } from "../support/company.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The paths that a user has asked for since a number of requests. */
 function asked({ homeserver }: ClientStage, since: number): string[] {
@@ -69,7 +70,7 @@ for (const [name, leave] of Object.entries(LEAVING)) {
 
 Deno.test("logout() while encryption publishes its keys ends that too", async () => {
   await using stage = clientStage();
-  const bot = stage.client("bot", { encryption: true });
+  const bot = stage.client("bot", { encryption: EVERYBODY });
   const held = stage.homeserver.faults.add({ kind: "hold", match: { path: "/keys/" } });
   const running = bot.start();
   await held.hit();

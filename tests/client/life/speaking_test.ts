@@ -3,6 +3,7 @@ import { Client, HomeserverAddressError, NetworkError } from "@greenroom/matrix"
 import type { FaultEffect } from "@greenroom/matrix/testing";
 import { printed } from "../../support/printed.ts";
 import { clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const DEFAULT = { log: undefined }; // as an application that says nothing of a logger
 
@@ -85,7 +86,9 @@ for (const [name, effect] of Object.entries(ELSEWHERE)) {
   Deno.test(`An address with ${name} ends start() and syncOnce() at once, and says so`, async () => {
     await using stage = clientStage();
     stage.homeserver.faults.add(effect);
-    for (const known of [{}, { mxid: "@bot:localhost", deviceId: "BOT" } as const, { encryption: true }]) {
+    for (
+      const known of [{}, { mxid: "@bot:localhost", deviceId: "BOT" } as const, { encryption: EVERYBODY }]
+    ) {
       const bot = stage.client("bot", known);
       for (const act of [() => bot.syncOnce(), () => bot.start()]) {
         const error = await assertRejects(act, HomeserverAddressError, "Client.discover(");
@@ -153,7 +156,7 @@ Deno.test("A redirect to another server, which must not see the token, ends star
     const options = { baseUrl: "http://localhost", fetch: redirecting, ...known };
     const bot = stage.client("bot", options);
     await assertRejects(() => bot.start(), HomeserverAddressError, "set it to https://localhost");
-    await assertRejects(() => stage.client("bot", { ...options, encryption: true }).syncOnce());
+    await assertRejects(() => stage.client("bot", { ...options, encryption: EVERYBODY }).syncOnce());
   }
   assert(asked.filter((token) => token !== null).length < asked.length);
 });

@@ -8,6 +8,7 @@ import { type Client, type ClientOptions, defineSession, type KvStore, MemorySto
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The secret of the bot. */
 export const SECRET = "a secret for the tests";
@@ -46,10 +47,15 @@ export async function wakeScene(
       return response;
     },
   });
-  const alice = stage.client("alice", { encryption });
+  const alice = stage.client("alice", { encryption: encryption && EVERYBODY });
   const seen: string[] = [];
   const instance: WakeScene["instance"] = (options) => {
-    const bot = stage.client("bot", { store, encryption, wake: { secret: SECRET }, ...options });
+    const bot = stage.client("bot", {
+      store,
+      encryption: encryption && EVERYBODY,
+      wake: { secret: SECRET },
+      ...options,
+    });
     void bot.fetch;
     bot.on("m.room.message", async ({ sender, room_id, content }, { session }) => {
       if (sender !== "@alice:localhost") return;

@@ -7,6 +7,7 @@
 import { type KvStore, MemoryStore } from "@greenroom/matrix";
 import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A store that tells of each use. */
 export class WatchedStore extends MemoryStore {
@@ -37,8 +38,8 @@ export class WatchedStore extends MemoryStore {
 /** A bot in an encrypted room, with another who has something to say. */
 export async function company(stage: ClientStage) {
   const store = new WatchedStore();
-  const bot = stage.client("bot", { store, encryption: true });
-  const alice = stage.client("alice", { encryption: true });
+  const bot = stage.client("bot", { store, encryption: EVERYBODY });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
   const roomId = await alice.createRoom({
     preset: "public_chat",
     initialState: ENCRYPTED,

@@ -9,6 +9,7 @@ import type { UserID } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";
 import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
 import type { DaySetup } from "./day_setup.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** How long the lease of a crashed process lasts, in milliseconds: longer than any retry. */
 const LEASE = 120_000;
@@ -165,7 +166,7 @@ export class DayBot {
       baseUrl: stage.homeserver.baseUrl,
       fetch: process.fetch(stage.homeserver.fetch),
       store,
-      encryption: true,
+      encryption: EVERYBODY,
       lease: { duration: LEASE },
       clock: this.#clock,
       log: stage.log,

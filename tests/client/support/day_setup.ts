@@ -7,6 +7,7 @@
 import type { Client } from "@greenroom/matrix";
 import type { MessageEvent, RoomID, UserID } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage } from "./stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A message that a {@link Peer} has decrypted. */
 export interface ReceivedMessage {
@@ -77,7 +78,7 @@ export class DaySetup implements AsyncDisposable {
   }
 
   #peer(name: string): Peer {
-    const client = this.stage.client(name, { encryption: true, fetch: this.#fetch });
+    const client = this.stage.client(name, { encryption: EVERYBODY, fetch: this.#fetch });
     const received = new Map<RoomID, ReceivedMessage[]>();
     const undecryptable = new Map<RoomID, string[]>();
     client.on("m.room.message", (event) => {

@@ -7,6 +7,7 @@
 import type { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "./stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The content of `m.room.encryption`. */
 export const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
@@ -18,8 +19,8 @@ export const ENCRYPTED = [{ type: "m.room.encryption", state_key: "", content: M
 export async function twoInARoom(
   stage: ClientStage,
 ): Promise<{ alice: Client; bob: Client; roomId: RoomID }> {
-  const alice = stage.client("alice", { encryption: true });
-  const bob = stage.client("bob", { encryption: true });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
+  const bob = stage.client("bob", { encryption: EVERYBODY });
   for (const client of [alice, bob]) await begin(stage, client);
   const roomId = await alice.createRoom({
     invitees: ["@bob:localhost"],

@@ -9,6 +9,7 @@ import { delay } from "@std/async/delay";
 import { Client } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { ProcessSettings } from "./killable_process.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** How long the lease of a killed process lasts, in milliseconds. */
 const LEASE_MS = 1_000;
@@ -27,7 +28,15 @@ if (import.meta.main) {
   };
   const store = await SqliteStore.open(path);
   const lease = { duration: LEASE_MS * speed };
-  const bot = new Client({ baseUrl, token, store, encryption, lease, clock, log: false });
+  const bot = new Client({
+    baseUrl,
+    token,
+    store,
+    encryption: encryption && EVERYBODY,
+    lease,
+    clock,
+    log: false,
+  });
   const { user_id: own } = await bot.whoami();
   bot.on("m.room.message", async ({ room_id, sender, content: { body } }) => {
     if (sender === own) return;

@@ -7,6 +7,7 @@
 import { type Client, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
 import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
@@ -24,13 +25,13 @@ export async function scene(
   stage: ClientStage,
   { encryption = false, store = new MemoryStore() as KvStore } = {},
 ) {
-  const alice = stage.client("alice", { encryption });
+  const alice = stage.client("alice", { encryption: encryption && EVERYBODY });
   const roomId = await alice.createRoom({
     preset: "public_chat",
     initialState: encryption ? ENCRYPTED : [],
   });
   const instance = (duration = 15_000): Client =>
-    counting(stage.client("bot", { store, encryption, lease: { duration } }));
+    counting(stage.client("bot", { store, encryption: encryption && EVERYBODY, lease: { duration } }));
   const first = instance();
   await first.joinRoom(roomId);
   await first.syncOnce();

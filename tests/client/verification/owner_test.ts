@@ -4,6 +4,7 @@ import { RoomCreatePreset, type RoomID, type VerificationRequest } from "@greenr
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, BOB, reach, synced } from "./pair.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
 
@@ -56,8 +57,10 @@ Deno.test("A bot verifies with its owner by what confirm() says", async () => {
 
 Deno.test("A bot takes the word of its owner's signed device in a room, and no other", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
-  const bot = await synced(here, "bob", { encryption: { verification: { acceptFrom: [ALICE] } } });
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const bot = await synced(here, "bob", {
+    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+  });
   const planted = await synced(here, "alice", { deviceId: "PLANTED" }); // not signed by Alice
   const roomId = await sharedRoom(here, owner, bot);
   const [said, got] = [heard(owner), heard(bot)];
@@ -76,8 +79,10 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
 
 Deno.test("A bot calls it off if its owner says no, and goes on with the next", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
-  const bot = await synced(here, "bob", { encryption: { verification: { acceptFrom: [ALICE] } } });
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const bot = await synced(here, "bob", {
+    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+  });
   const roomId = await sharedRoom(here, owner, bot);
   const said = heard(owner);
   for (let time = 1; time <= 2; time++) {

@@ -8,6 +8,7 @@ import { assert } from "@std/assert";
 import type { Client, ClientOptions } from "@greenroom/matrix";
 import type { VerificationPhase, VerificationRequest } from "@greenroom/matrix/types";
 import type { ClientStage } from "../support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** The users of the tests. */
 export const ALICE = "@alice:localhost";
@@ -32,7 +33,7 @@ export async function synced(
   }
   const client = here.client(name, {
     retry: false,
-    encryption: true,
+    encryption: EVERYBODY,
     ...(token !== undefined && { token }),
     ...options,
   });

@@ -17,6 +17,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import { FakeUser, queryResponse } from "../support/fake_user.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 export const ME: UserID = "@me:example.org";
 export const BOB: UserID = "@bob:example.org";
@@ -49,7 +50,7 @@ export class Asked {
       vault: memoryVault(this.store),
       clock: this.clock,
       log,
-      policy: { ...DEFAULT_POLICY, ...policy },
+      policy: { ...DEFAULT_POLICY, ...EVERYBODY, ...policy },
     });
   }
 

@@ -18,6 +18,7 @@ import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ENCRYPTION, EngineServer, Refusal, ROOM, stateEvent } from "./homeserver.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** Whose engine it is, and what it goes by. */
 export interface BotOptions {
@@ -79,7 +80,7 @@ export class Bot {
       vault: this.#vault(),
       clock: this.server.clock,
       log,
-      policy: { ...DEFAULT_POLICY, ...policy },
+      policy: { ...DEFAULT_POLICY, ...EVERYBODY, ...policy },
     });
     await this.flush();
   }

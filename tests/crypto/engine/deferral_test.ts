@@ -9,6 +9,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import { memoryVault } from "../support/vault.ts";
 import { silent } from "./bot.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A vault that tells what is done to it. */
 function toldVault() {
@@ -26,7 +27,13 @@ function toldVault() {
 /** An engine whose keys are published. */
 async function published(vault: Vault, clock: TestClock = new TestClock()): Promise<Engine> {
   const account = { userId: "@alice:example.org", deviceId: "A" } as const;
-  const engine = await Engine.open({ account, vault, clock, log: silent, policy: DEFAULT_POLICY });
+  const engine = await Engine.open({
+    account,
+    vault,
+    clock,
+    log: silent,
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY },
+  });
   const shown = { device_keys: { [account.userId]: {} } };
   for (let requests = await engine.requests(); requests.length > 0; requests = await engine.requests()) {
     for (const { id, kind } of requests) {

@@ -117,7 +117,7 @@ Deno.test("an event that is not trusted enough fails with its device and what to
   const event = sender.say("hello");
   const { code, reason } = failure(await receiver.one(event));
   assertEquals(code, "UNTRUSTED");
-  assertMatch(reason, /DEVICE is not trusted enough \(unsigned-device\); verify it/);
+  assertMatch(reason, /DEVICE is not trusted enough \(unsigned-device\); its user has to verify it/);
   receiver.devices.put({ ...sender.device, trust: "cross-signed" });
   assertEquals(told(await receiver.one(event)), "hello");
 });

@@ -17,6 +17,7 @@ import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, BOB, memberEvent, ROOM } from "./room.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -114,7 +115,7 @@ class Person {
       vault,
       clock,
       log,
-      policy: DEFAULT_POLICY,
+      policy: { ...DEFAULT_POLICY, ...EVERYBODY },
     });
     await this.run();
   }

@@ -32,6 +32,10 @@ export class FakeDevices implements RecipientDevices {
   readonly dirty = new Set<UserID>();
   /** The master keys of the users with one. */
   readonly masters = new Map<UserID, string>();
+  /** The users who were verified at any time. */
+  readonly verified = new Set<UserID>();
+  /** The users whose unsigned devices count as signed. */
+  readonly spared = new Set<UserID>();
   readonly tracked = new Set<UserID>();
   readonly changes = new ChangeLog<UserID>();
   dirtyVersion = 0;
@@ -83,8 +87,12 @@ export class FakeDevices implements RecipientDevices {
 
   identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     const master = this.masters.get(userId);
-    const none = { changed: false, verified: false, wasVerified: false };
+    const none = { changed: false, verified: false, wasVerified: this.verified.has(userId) };
     return Promise.resolve(master === undefined ? master : { userId, master, pinned: master, ...none });
+  }
+
+  isSpared(_tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
+    return Promise.resolve(trust === "unsigned" && this.spared.has(userId));
   }
 
   isDirty(users: Iterable<UserID>): boolean {

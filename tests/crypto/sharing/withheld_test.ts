@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { IdentityChangedError } from "../../../src/errors/encryption_error.ts";
 import { device } from "./fakes.ts";
-import { ALICE, BOB, ROOM } from "./room.ts";
+import { ALICE, BOB, ME, ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
 
 const alice = device(ALICE, "ALICE1"), bob = device(BOB, "BOB1");
@@ -190,8 +190,10 @@ for (const [sendTo, recipients] of [["cross-signed", ["BOB2", "BOB3"]], ["verifi
 }
 
 for (const sendTo of ["cross-signed", "verified"] as const) {
-  Deno.test(`with ${sendTo}, an identity that changed stops all sending, by name, until it is acknowledged`, async () => {
+  Deno.test(`with ${sendTo}, an identity that was verified and changed stops all sending, by name, until it is acknowledged`, async () => {
     const stage = await Stage.open({ policy: { sendTo } });
+    stage.devices.masters.set(BOB, "the identity of Bob");
+    stage.devices.verified.add(BOB);
     stage.devices.put({ ...bob, trust: "verified" });
     await stage.send();
     stage.devices.put({ ...bob, trust: "violation" });
@@ -202,6 +204,31 @@ for (const sendTo of ["cross-signed", "verified"] as const) {
     await stage.send();
   });
 }
+
+Deno.test("with cross-signed, an identity that was only seen and changed leaves its user out, and nobody else", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "cross-signed" } });
+  const other = { ...alice, trust: "cross-signed" } as const;
+  stage.devices.put({ ...bob, trust: "cross-signed" }, other);
+  const first = await stage.send();
+  stage.devices.put({ ...bob, trust: "violation" });
+  const second = await stage.send();
+  assertEquals([stage.canRead(bob, first), stage.canRead(bob, second)], [true, false]);
+  assertEquals([stage.canRead(other, first), stage.canRead(other, second)], [true, true]);
+  assertEquals(stage.noticesOf(bob).map(({ code }) => code), ["m.unverified"]);
+});
+
+Deno.test("with cross-signed, own devices need no signature as long as the account has no identity", async () => {
+  const stage = await Stage.open({ policy: { sendTo: "cross-signed" } });
+  const other = device(ME, "OTHER");
+  stage.devices.put({ ...bob, trust: "cross-signed" }, other);
+  stage.devices.spared.add(ME);
+  const first = await stage.send();
+  stage.devices.spared.delete(ME);
+  stage.devices.put(other);
+  const second = await stage.send();
+  assertEquals([stage.canRead(other, first), stage.canRead(other, second)], [true, false]);
+  assertEquals(stage.noticesOf(other).map(({ code }) => code), ["m.unverified"]);
+});
 
 Deno.test("a device that is not trusted any more as it was takes the session with it", async () => {
   const stage = await Stage.open({ policy: { sendTo: "verified" } });

@@ -6,6 +6,7 @@ import type { CryptoContext, OwnDevice } from "../../../src/crypto/engine/contex
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What may be chosen; the rest is made up. */
 export interface TestContextOptions extends Partial<OwnDevice> {
@@ -38,7 +39,7 @@ export function testContext(options: TestContextOptions = {}): CryptoContext {
     },
     clock,
     log,
-    policy: { ...DEFAULT_POLICY, ...policy },
+    policy: { ...DEFAULT_POLICY, ...EVERYBODY, ...policy },
     server: { answers: 0 },
     uniqueId: () => `unique-${++names}`,
   };

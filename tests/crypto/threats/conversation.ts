@@ -6,6 +6,7 @@ import { type EncryptedFile, type MatrixEvent, type MessageEvent, SyncStream } f
 import { begin } from "../../client/support/encrypted_room.ts";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { Planted } from "./planted.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 
@@ -63,7 +64,7 @@ export async function conversation(
   const tokens = new Set<string>();
   const fetch = echoing(stage, tokens);
   const [alice, bob] = stores.map((store, index) =>
-    stage.client(index === 0 ? "alice" : "bob", { encryption: true, store, fetch, ...options })
+    stage.client(index === 0 ? "alice" : "bob", { encryption: EVERYBODY, store, fetch, ...options })
   ) as [Client, Client];
   for (const client of [alice, bob]) await begin(stage, client);
   const roomId = await alice.createRoom({

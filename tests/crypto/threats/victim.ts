@@ -10,6 +10,7 @@ import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../../actors/kernel/support.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What bots keep everything in, in memory. */
 export const STORES: Readonly<Record<string, () => Promise<KvStore>>> = {
@@ -84,7 +85,7 @@ export async function victim(store: KvStore): Promise<Victim> {
       fetch,
       token: bot.accessToken,
       store,
-      encryption: true,
+      encryption: EVERYBODY,
       log,
     });
     const bodies: string[] = [];
@@ -114,7 +115,7 @@ export async function victim(store: KvStore): Promise<Victim> {
         baseUrl,
         fetch: homeserver.fetch,
         token: accessToken,
-        encryption: true,
+        encryption: EVERYBODY,
         log,
       });
       clients.push(client);

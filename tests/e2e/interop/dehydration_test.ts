@@ -9,6 +9,7 @@ import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import { type SynapseServer, synapseTest, type TestUser } from "../support/synapse.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A recovery key that its owner has made. */
 function newKey(): string {
@@ -18,7 +19,7 @@ function newKey(): string {
 /** Our client on a new device of a user, with nothing but the recovery key, and no backup. */
 async function freshClient(server: SynapseServer, user: TestUser, recoveryKey: string): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, user);
-  const encryption = { recoveryKey, backup: false, dehydratedDevice: true };
+  const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
   const client = new Client({ baseUrl: server.baseUrl, token, mxid, encryption });
   await client.crypto?.start();
   assertEquals((await client.crypto?.ensureVerified())?.dehydratedDevice, "on");
@@ -82,7 +83,7 @@ peerTest(
     await using friend = await Ours.start(server, "friend");
     await using sender = await Peer.start("js_sdk", server, "sender");
     const recoveryKey = newKey();
-    const encryption = { recoveryKey, backup: false, dehydratedDevice: true };
+    const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
     await using bot = await Ours.start(server, "bot", { encryption });
     assertEquals((await bot.crypto.ensureVerified()).dehydratedDevice, "on");
     const roomId = await roomWith(friend, [bot, sender]);
@@ -105,7 +106,7 @@ synapseTest(
   "S59 A bot that logged out reads with its recovery key what was sent to hundreds of sessions since",
   async (server) => {
     const recoveryKey = newKey();
-    const encryption = { recoveryKey, backup: false, dehydratedDevice: true };
+    const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
     await using friend = await Ours.start(server, "friend");
     await using bot = await Ours.start(server, "bot", { encryption });
     const roomId = await roomWith(friend, [bot]);

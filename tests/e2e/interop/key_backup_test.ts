@@ -8,6 +8,7 @@ import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 import type { SynapseServer } from "../support/synapse.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A recovery key that its owner has made. */
 function newKey(): string {
@@ -17,7 +18,7 @@ function newKey(): string {
 /** Our client on another device of a peer's user, without any keys. */
 async function freshClient(server: SynapseServer, peer: Peer): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, peer.user);
-  return new Client({ baseUrl: server.baseUrl, token, mxid, encryption: true });
+  return new Client({ baseUrl: server.baseUrl, token, mxid, encryption: EVERYBODY });
 }
 
 /** What our client reads of an event of the room's history. */

@@ -8,6 +8,9 @@ import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
 
+/** What a client is given that says nothing about the devices of others. */
+const DEFAULTS = { sendTo: undefined, accept: undefined };
+
 /** A recovery key that its owner has made. */
 function newKey(): string {
   return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
@@ -35,7 +38,7 @@ peerTest(
   async (server) => {
     await using peer = await Peer.start("js_sdk", server, "peer");
     await strict(peer);
-    const encryption = { recoveryKey: newKey(), sendTo: "cross-signed", accept: "cross-signed" } as const;
+    const encryption = { recoveryKey: newKey(), ...DEFAULTS };
     await using ours = await Ours.start(server, "ours", { encryption });
     assertEquals((await ours.crypto.ensureVerified()).state, "verified");
     const roomId = await roomWith(ours, [peer]);

@@ -10,6 +10,7 @@ import { within } from "./deadline.ts";
 import type { Peer } from "./peer/peer.ts";
 import { PeerWatch } from "./peer/peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** How long a sync may take, and whatever comes before it, in milliseconds. */
 const LIMIT_MS = 30_000;
@@ -171,9 +172,18 @@ export class Ours extends PeerWatch implements AsyncDisposable {
 
   #begin(): Client {
     const { baseUrl } = this.#server;
+    const { encryption = true } = this.#options;
     const { accessToken: token, userId: mxid, deviceId } = this.user;
     const lease = { duration: 1_000 }; // the successor of one that has ended does not wait long
-    const client = new Client({ baseUrl, token, mxid, deviceId, encryption: true, lease, ...this.#options });
+    const client = new Client({
+      baseUrl,
+      token,
+      mxid,
+      deviceId,
+      lease,
+      ...this.#options,
+      encryption: encryption !== false && { ...EVERYBODY, ...encryption === true ? {} : encryption },
+    });
     client.on("UNDECRYPTABLE", ({ event, code, reason, withheld = null }) => {
       this.#failed.add(event.event_id);
       const sessionId = String(event.content.session_id);

@@ -33,6 +33,7 @@ import type { Saying } from "./saying.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { syncOptionsOf } from "./sync_options.ts";
 import { Wire } from "./wire.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What a world begins with: plain data. */
 export interface WorldPlan {
@@ -110,7 +111,7 @@ export class World implements Surroundings {
     this.trace = trace;
     this.#plan = plan;
     this.sync = syncOptionsOf(plan);
-    this.encryption = { answerKeyRequests: plan.answersRequests ?? false };
+    this.encryption = { ...EVERYBODY, answerKeyRequests: plan.answersRequests ?? false };
     this.chance = new Chance(`world ${plan.seed}`);
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({

@@ -15,6 +15,7 @@ import {
 import type { DeviceInspection } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../client/support/stage.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 
@@ -28,7 +29,7 @@ async function deviceIn(store: KvStore) {
 /** Expects that a client does not start on a store, and changes nothing. */
 async function assertRefused(stage: ClientStage, store: KvStore, kind: typeof StoreError): Promise<void> {
   const before = await Array.fromAsync(store.list([]));
-  const client = stage.client("carol", { encryption: true, store });
+  const client = stage.client("carol", { encryption: EVERYBODY, store });
   const error = await assertRejects(() => client.start(), ActorError);
   assertInstanceOf(error.cause, kind);
   await client.close();
@@ -40,7 +41,7 @@ Deno.test("A bot goes on from a copy of its device in a sealed store, with the k
   const { alice, roomId } = await twoInARoom(stage);
   const { clock } = stage;
   const old = new MemoryStore();
-  const carol = stage.client("carol", { encryption: true, store: old });
+  const carol = stage.client("carol", { encryption: EVERYBODY, store: old });
   const texts = heard(carol);
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
@@ -64,7 +65,7 @@ Deno.test("A bot goes on from a copy of its device in a sealed store, with the k
   assertEquals(counts(after), counts(before)); // how a number or a text is encoded depends on what became of it before
   assert(after.hasPosition && after.schema !== undefined && after.kinds["crypto/account"]?.records === 1);
 
-  const again = stage.client("carol", { encryption: true, store: sealed });
+  const again = stage.client("carol", { encryption: EVERYBODY, store: sealed });
   const heardAgain = heard(again);
   await begin(stage, again);
   await stage.until(() => heardAgain.includes("While it was off"));

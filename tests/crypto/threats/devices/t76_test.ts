@@ -19,6 +19,7 @@ import { ALICE, BOB as BOB_IN_ROOM } from "../../sharing/room.ts";
 import { Stage } from "../../sharing/stage.ts";
 import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser, queryResponse } from "../../support/fake_user.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const BOB = "@bob:localhost";
 
@@ -92,7 +93,7 @@ Deno.test("T76: a device is blocked, or not verified any more, while the server 
 Deno.test("T76: a device that is not known yet is looked up before it is verified by its key", async () => {
   await using stage = clientStage();
   const { alice } = await twoInARoom(stage);
-  const carol = stage.client("carol", { encryption: true });
+  const carol = stage.client("carol", { encryption: EVERYBODY });
   await carol.crypto?.start();
   const { ed25519 = "" } = await carol.crypto?.identity() ?? {};
   const deviceId = String(carol.deviceId);

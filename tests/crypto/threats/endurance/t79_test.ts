@@ -14,6 +14,7 @@ import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { clientStage, heard } from "../../../client/support/stage.ts";
 import { refusing } from "../refusing.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 /** By then a user who tries again and again has sent a message, if it can be sent at all. */
@@ -47,9 +48,9 @@ for (const path of PATHS) {
   Deno.test(`T79: who has talked goes on when somebody comes over whom the server always fails at ${path.source}`, async () => {
     await using stage = clientStage();
     const { fetch } = refusing(stage, { path, user: "@mallory:localhost", status: 500 });
-    const alice = stage.client("alice", { encryption: true, fetch });
+    const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
     const [bob, mallory] = ["bob", "mallory"]
-      .map((name) => stage.client(name, { encryption: true })) as [Client, Client];
+      .map((name) => stage.client(name, { encryption: EVERYBODY })) as [Client, Client];
     const texts = heard(bob);
     for (const client of [alice, bob, mallory]) await begin(stage, client);
     const room = await encryptedRoom(alice, bob);
@@ -67,9 +68,9 @@ for (const path of PATHS) {
   Deno.test(`T79: a device over which the server always fails at ${path.source} costs no other device a message`, async () => {
     await using stage = clientStage();
     const { fetch } = refusing(stage, { path, user: "@mallory:localhost", status: 500 });
-    const alice = stage.client("alice", { encryption: true, fetch });
+    const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
     const [bob, carol, dave, mallory] = ["bob", "carol", "dave", "mallory"]
-      .map((name) => stage.client(name, { encryption: true })) as [Client, Client, Client, Client];
+      .map((name) => stage.client(name, { encryption: EVERYBODY })) as [Client, Client, Client, Client];
     const texts = [bob, carol, dave].map(heard);
     for (const client of [alice, bob, carol, dave, mallory]) await begin(stage, client);
     const room = await encryptedRoom(alice, bob, mallory, carol);

@@ -14,6 +14,7 @@ import type { UserID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { clientStage, heard } from "../../../client/support/stage.ts";
 import { refusing } from "../refusing.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 const NAMES = ["bob", "carol", "mallory", "dave", "erin", "frank", "grace", "heidi"];
@@ -24,8 +25,8 @@ for (
   Deno.test(`T80: a ${status} of ${path.source} for one device costs no other its key`, async () => {
     await using stage = clientStage();
     const { fetch, count } = refusing(stage, { path, user: "@mallory:localhost", status });
-    const alice = stage.client("alice", { encryption: true, fetch });
-    const others = NAMES.map((name) => stage.client(name, { encryption: true }));
+    const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
+    const others = NAMES.map((name) => stage.client(name, { encryption: EVERYBODY }));
     const texts = others.map(heard);
     for (const client of [alice, ...others]) await begin(stage, client);
     const roomId = await alice.createRoom({

@@ -11,6 +11,7 @@ import type { MessagesResponse } from "../../../../src/types/api/history.ts";
 import { isJsonObject } from "../../../../src/types/json.ts";
 import { joined, message, OWN, timeline } from "../../../actors/support/events.ts";
 import { recordingLogger } from "../../../actors/kernel/support.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const FORGED = {
   senderTrust: "verified",
@@ -40,7 +41,7 @@ function lying(stage: ClientStage): typeof fetch {
 /** Carol, whose server lies, in the room of others. */
 async function withCarol(stage: ClientStage) {
   const { alice, roomId } = await twoInARoom(stage);
-  const carol = stage.client("carol", { encryption: true, fetch: lying(stage) });
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch: lying(stage) });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);

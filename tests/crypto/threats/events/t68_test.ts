@@ -17,6 +17,7 @@ import { begin } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { copyOf } from "../../../client/support/store_copy.ts";
 import { hiding } from "../hiding.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const CONTENT = { algorithm: "m.megolm.v1.aes-sha2" };
 const EVENT = { type: "m.room.encryption", content: CONTENT } as const;
@@ -50,7 +51,7 @@ for (const [name, make] of Object.entries(WAYS)) {
   Deno.test(`T68: what ${name} made encrypted stays so for a server that hides it, over a restart too`, async () => {
     await using stage = clientStage();
     const store = new MemoryStore();
-    const options: Partial<ClientOptions> = { encryption: true, store, fetch: hiding(stage) };
+    const options: Partial<ClientOptions> = { encryption: EVERYBODY, store, fetch: hiding(stage) };
     for (const follows of [true, false]) {
       const alice = stage.client("alice", options);
       if (follows) await begin(stage, alice);
@@ -76,7 +77,7 @@ for (const [name, make] of Object.entries(WAYS)) {
 Deno.test("T68: a process that is killed once the call has resolved leaves a store that knows", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
-  const alice = stage.client("alice", { encryption: true, store, fetch: hiding(stage) });
+  const alice = stage.client("alice", { encryption: EVERYBODY, store, fetch: hiding(stage) });
   const roomId = await alice.createRoom({ initialState: [EVENT] });
   const left = await copyOf(store);
   const again = stage.client("alice", { store: left, fetch: hiding(stage) });
@@ -86,7 +87,7 @@ Deno.test("T68: a process that is killed once the call has resolved leaves a sto
 
 Deno.test("T68: a room that was made without encryption is not encrypted", async () => {
   await using stage = clientStage();
-  const alice = stage.client("alice", { encryption: true });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
   for (
     const initialState of [undefined, [{ ...EVENT, state_key: "elsewhere" }], [{
       type: "m.room.topic",

@@ -19,6 +19,7 @@ import { message } from "../../../actors/support/events.ts";
 import { type ClientStage, clientStage, heard } from "../../../client/support/stage.ts";
 import type { JsonObject } from "../../../../src/types/json.ts";
 import { knownSender, Receiver } from "../../megolm/support.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const ROOM_ENCRYPTION = {
   type: "m.room.encryption",
@@ -71,8 +72,8 @@ function flood(count: number, round: string): JsonObject[] {
 async function scene(stage: ClientStage) {
   const server = showing(stage);
   const store = new MemoryStore();
-  const bot = (): Client => stage.client("bot", { encryption: true, store, fetch: server.fetch });
-  const alice = stage.client("alice", { encryption: true });
+  const bot = (): Client => stage.client("bot", { encryption: EVERYBODY, store, fetch: server.fetch });
+  const alice = stage.client("alice", { encryption: EVERYBODY });
   const first = bot();
   for (const client of [alice, first]) await begin(stage, client);
   const roomId = await alice.createRoom({ invitees: ["@bot:localhost"], initialState: [ROOM_ENCRYPTION] });
@@ -153,8 +154,8 @@ Deno.test("T77: what is new and comes twice in one response is handled once", as
     return Response.json(body);
   };
   const [alice, bot] = [
-    stage.client("alice", { encryption: true }),
-    stage.client("bot", { encryption: true, fetch: doubling }),
+    stage.client("alice", { encryption: EVERYBODY }),
+    stage.client("bot", { encryption: EVERYBODY, fetch: doubling }),
   ];
   for (const client of [alice, bot]) await begin(stage, client);
   const roomId = await alice.createRoom({ invitees: ["@bot:localhost"], initialState: [ROOM_ENCRYPTION] });

@@ -17,6 +17,7 @@ import type { MessageEvent } from "../../../../src/types/events/event.ts";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { knownSender, read, Receiver } from "../../megolm/support.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const QUESTION = { "m.in_reply_to": { event_id: "$pay" } };
 
@@ -76,7 +77,7 @@ Deno.test("T78: a bot sees that a server has aimed an answer at another question
     );
     return new Response(isSync ? forged : text, response);
   };
-  const carol = stage.client("carol", { encryption: true, fetch: aiming });
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch: aiming });
   await begin(stage, carol);
   await alice.inviteUser(roomId, "@carol:localhost");
   await carol.joinRoom(roomId);

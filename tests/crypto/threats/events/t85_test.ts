@@ -16,6 +16,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { begin } from "../../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { hiding } from "../hiding.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
 
 const CONTENT = { algorithm: "m.megolm.v1.aes-sha2" };
 
@@ -68,7 +69,7 @@ for (const [name, answer] of Object.entries(LOST)) {
   Deno.test(`T85: after ${name} nothing goes to the room in clear, over a restart too`, async () => {
     await using stage = clientStage();
     const store = new MemoryStore();
-    const options = { encryption: true, store, fetch: answering(stage, answer) };
+    const options = { encryption: EVERYBODY, store, fetch: answering(stage, answer) };
     for (const follows of [true, false]) {
       const alice = stage.client("alice", options);
       if (follows) await begin(stage, alice);
@@ -100,7 +101,7 @@ Deno.test("T85: what is sent while it is under way waits, and is encrypted", asy
     await gate.promise;
     return response;
   });
-  const alice = stage.client("alice", { encryption: true, fetch });
+  const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
   await begin(stage, alice);
   const [roomId, other] = [await alice.createRoom(), await alice.createRoom()];
   await stage.settle();
@@ -122,7 +123,7 @@ Deno.test("T85: a send that was given up counts, and one that was never made doe
     throw giveUp.signal.reason;
   });
   const giveUp = new AbortController();
-  const alice = stage.client("alice", { encryption: true, fetch });
+  const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
   const [roomId, other] = [await alice.createRoom(), await alice.createRoom()];
   await assertRejects(() => encrypt(alice, other, { signal: AbortSignal.abort() }));
   await assertRejects(() => encrypt(alice, roomId, { signal: giveUp.signal }));
@@ -133,7 +134,7 @@ Deno.test("T85: a send that was given up counts, and one that was never made doe
 Deno.test("T85: a room stays as it was if the server refuses, or what was to be sent is no such event", async () => {
   await using stage = clientStage();
   const fetch = answering(stage, () => Promise.resolve(refusal(403, "M_FORBIDDEN")));
-  const alice = stage.client("alice", { encryption: true, fetch });
+  const alice = stage.client("alice", { encryption: EVERYBODY, fetch });
   const roomId = await alice.createRoom();
   await assertRejects(() => encrypt(alice, roomId));
   await assertRejects(() => alice.sendStateEvent(roomId, "m.room.encryption", null as never));
