@@ -288,7 +288,7 @@ export class Client {
    * import { Client, MemoryStore } from "@greenroom/matrix";
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
-   * await using homeserver = new Homeserver({ pushFetch: (request) => bot.fetch(new Request(request)) });
+   * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("bot");
    * const bot = new Client({
    *   baseUrl: homeserver.baseUrl,

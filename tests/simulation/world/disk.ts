@@ -37,10 +37,11 @@ export class Disk {
     return disk;
   }
 
-  /** Notes what a process has written: only the one that has taken the disk writes. */
+  /** Notes what a process has written: only the one that has taken the disk writes, and who waits for it knocks. */
   written(process: string, mutations: readonly KvMutation[], violate: (what: string) => void): void {
     const taken = mutations.find(({ key }) => key.at(-1) === "owner");
     if (taken?.type === "set") this.#owner = (taken.value as { readonly owner: string }).owner;
+    else if (mutations.every(({ key }) => key.at(-1) === "knock")) return;
     else if (this.#owner !== undefined && this.#owner !== process) {
       violate(`${process} wrote to a disk that ${this.#owner} had taken`);
     }
