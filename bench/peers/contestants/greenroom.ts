@@ -9,6 +9,7 @@ import { Client } from "@greenroom/matrix";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
 import type { KvStore } from "../../../src/store/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
+import { EVERYBODY } from "../../../tests/support/everybody.ts";
 
 const folder = option("folder");
 /** The types that plain timelines have. */
@@ -30,7 +31,7 @@ await drive(async (token) => {
     mxid: "@me:example.org",
     deviceId: "BENCH",
     store,
-    encryption: encrypted,
+    encryption: encrypted && EVERYBODY,
   });
   // What can't be decrypted is not counted, and ends the run.
   const handle = encrypted
