@@ -63,6 +63,18 @@ Deno.test("By default, own devices hear each other as long as the account has no
   assertEquals(texts, [["one", "two"], ["one", "two"]]);
 });
 
+Deno.test("Who has said sendTo or accept gives own devices no exception", async () => {
+  for (const encryption of [{ sendTo: "cross-signed" }, { accept: "cross-signed-or-legacy" }] as const) {
+    await using stage = clientStage();
+    const carol = await synced(stage, "carol", { encryption });
+    await synced(stage, "carol", { encryption, deviceId: "SECOND" });
+    const roomId = await carol.createRoom({ initialState: ENCRYPTED });
+    await stage.settle();
+    const { withheld } = await carol.shareGroupSession(roomId);
+    assertEquals(withheld.map(({ device, code }) => [device.deviceId, code]), [["SECOND", "m.unverified"]]);
+  }
+});
+
 Deno.test("With sendTo cross-signed, a device that its user does not vouch for gets no key", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
