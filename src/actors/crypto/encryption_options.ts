@@ -35,11 +35,11 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    * Which devices get the keys to sent events: `all` of the room's members, those that are
    * `cross-signed` by their user, or those that are `verified`. A device that was blacklisted gets
    * none. Own devices count as cross-signed once `client.crypto.acknowledgeIdentity()` has said
-   * that the own identity is the user's: the server could have made it. With neither
-   * `sendTo` nor `accept` nor a recovery key, they need no signature as long as the account never had
-   * an identity. Who is left out is told so, and
-   * `client.shareGroupSession()` says who that is. Default: `cross-signed`. Users of clients without
-   * cross-signing read nothing then; `all` is for rooms with such users.
+   * that the own identity is the user's: the server could have made it. With neither `sendTo` nor
+   * `accept` nor a recovery key, they need no signature as long as the account never had an identity.
+   * Who is left out is told so, and `client.shareGroupSession()` says who that is. Default:
+   * `cross-signed`. Users of clients without cross-signing read nothing then; `all` is for rooms with
+   * such users.
    */
   sendTo?: SendPolicy;
   /**

@@ -12,6 +12,7 @@ import type { DehydrationOutcome, ShownIdentity } from "../../actors/crypto/dehy
 import type { SecretKeeper } from "../../actors/crypto/key_backup.ts";
 import { elapsed } from "../../base/clock.ts";
 import type { DehydrationState } from "../../crypto/dehydration/dehydration_protocol.ts";
+import { isOwnDehydrated } from "../../crypto/devices/device.ts";
 import { PICKLE_KEY_SECRETS } from "../../crypto/dehydration/pickle_key.ts";
 import { NotFoundError, UnrecognizedError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
@@ -91,7 +92,7 @@ async function ensured(
 async function isListed(identity: ShownIdentity): Promise<boolean> {
   const { shown } = await identity.state();
   const devices = shown === undefined ? [] : await identity.devices(shown.userId);
-  return devices.some(({ dehydrated, trust }) => dehydrated && trust === "verified");
+  return devices.some(isOwnDehydrated);
 }
 
 async function present({ api, signal }: DehydrationParts): Promise<DehydratedDevice | undefined> {

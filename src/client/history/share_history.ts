@@ -18,6 +18,7 @@ import type { HistoryRecipients } from "../../crypto/history/history_offers.ts";
 import { bundleOf, type KeyBundle, MAX_BUNDLED } from "../../crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../crypto/megolm/room_key.ts";
 import type { SessionQuery } from "../../crypto/megolm/session_export.ts";
+import { isHistoryShared } from "../../crypto/sharing/room_settings.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
@@ -77,8 +78,8 @@ async function isEncrypted({ api, stateStore }: HistoryParts, roomId: RoomID): P
 
 /** Whether who joins the room reads what was sent before, by what the server says. */
 async function isReadable(api: HistoryParts["api"], roomId: RoomID): Promise<boolean> {
-  const { history_visibility: visibility } = await stateOf(api, roomId, "m.room.history_visibility") ?? {};
-  return visibility === "shared" || visibility === "world_readable";
+  const { history_visibility } = await stateOf(api, roomId, "m.room.history_visibility") ?? {};
+  return isHistoryShared({ historyVisibility: history_visibility });
 }
 
 /** The content of a state event; undefined if there is none. */

@@ -8,7 +8,7 @@
 
 import type { CryptoFinding } from "../../actors/crypto/crypto_findings.ts";
 import type { KeyBackupInfo } from "../../actors/crypto/key_backup.ts";
-import type { Device } from "../../crypto/devices/device.ts";
+import { type Device, isOwnDehydrated } from "../../crypto/devices/device.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedSeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
@@ -135,7 +135,7 @@ export function privateKeysFinding({ shown, keys }: OwnIdentityState): CryptoFin
  */
 export function dehydratedFinding(devices: readonly Device[] | undefined): CryptoFinding[] {
   if (devices === undefined) return [];
-  if (devices.some(({ dehydrated, trust }) => dehydrated && trust === "verified")) {
+  if (devices.some(isOwnDehydrated)) {
     const message = "The server has a dehydrated device, signed by the own identity.";
     return [{ code: "dehydrated-device-on", level: "ok", message }];
   }

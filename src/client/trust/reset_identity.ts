@@ -9,6 +9,7 @@
  */
 
 import type { ResetIdentityOptions, VerificationReport } from "../../actors/crypto/identity_crypto.ts";
+import { isVouchedFor } from "../../crypto/devices/device.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
@@ -47,7 +48,7 @@ async function reset(
   const storage = by !== undefined && hasStorage ? await held.open(by) : undefined;
   const { userId, master } = shown;
   const devices = (await identity.devices(userId))
-    .filter(({ trust }) => trust === "verified" || trust === "cross-signed")
+    .filter(isVouchedFor)
     .map(({ deviceId }) => deviceId);
   const secretStorage = storage === undefined && hasStorage ? "replaced" : "kept";
   if (await confirm({ master, devices, secretStorage }) !== true) {

@@ -47,6 +47,16 @@ export interface Device {
   readonly trust: DeviceTrust;
 }
 
+/** Whether its user vouches for a device, by the identity that was seen first, or it was verified. */
+export function isVouchedFor({ trust }: Pick<Device, "trust">): boolean {
+  return trust === "cross-signed" || trust === "verified";
+}
+
+/** Whether a device of the own user is a dehydrated one that the own identity has signed. */
+export function isOwnDehydrated({ dehydrated, trust }: Pick<Device, "dehydrated" | "trust">): boolean {
+  return dehydrated && trust === "verified";
+}
+
 /** A device that the application has compared: its name, and the key that it was compared by. */
 export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;
 

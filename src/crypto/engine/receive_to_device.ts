@@ -118,7 +118,7 @@ async function receiveDecrypted(
       if (ENCRYPTED_ONLY.has(type)) return {};
       const senderTrust = senderTrustOf(device);
       const isSpared = device !== undefined && await devices.isSpared(tx, device);
-      if (!isSpared && !accepts(policy.accept, senderTrust, "direct")) {
+      if (!accepts(policy.accept, { trust: senderTrust, source: "direct", isSpared })) {
         log.warn("Dropped a message of a device that is not trusted enough: see encryption.accept", {
           sender,
           type,

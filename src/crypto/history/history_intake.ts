@@ -18,7 +18,7 @@ import type { StateEvent } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
+import { type Device, isVouchedFor } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { AnswerOutput } from "../engine/engine_protocol.ts";
 import { type KeyReceivers, receiveKeys } from "../engine/receive_keys.ts";
@@ -26,6 +26,7 @@ import { DAY_MS } from "../engine/retention.ts";
 import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import { FairRecords } from "../records/fair_records.ts";
 import type { Transaction } from "../records/transaction.ts";
+import { isRefusal } from "../requests/outbox.ts";
 import { Retries } from "../requests/retries.ts";
 import type { BundleRequest } from "./history_protocol.ts";
 import { keysIn, readBundlePlace } from "./key_bundle.ts";
@@ -230,7 +231,7 @@ export class HistoryIntake {
     if (announced === undefined) return {};
     this.#end(tx);
     const { log, clock } = this.#options.context;
-    if (status >= 400 && status < 500 && status !== 401 && status !== 429) {
+    if (isRefusal(status) && status !== 401) {
       const { sender, roomId } = announced;
       log.warn("The history that an inviter shares is gone", { sender, roomId, status });
       this.#drop(tx, announced);
@@ -266,7 +267,7 @@ export class HistoryIntake {
 /** Whether it is the device that has sent the message, and its user vouches for it. */
 function isTrusted(device: Device | undefined, { curve25519, ed25519 }: Announced): boolean {
   if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.dehydrated) return false;
-  return device.trust === "cross-signed" || device.trust === "verified";
+  return isVouchedFor(device);
 }
 
 function nameOf({ sender, roomId }: Place): string {

@@ -10,7 +10,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
+import { type Device, isVouchedFor } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { type CryptoContext, newTxn } from "../engine/context.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
@@ -89,8 +89,9 @@ export class HistoryOffers {
   async #devicesOf(tx: Transaction, userId: UserID): Promise<Device[]> {
     const { context: { policy }, devices } = this.#options;
     const found = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
-    return found.filter(({ trust, dehydrated }) =>
-      !dehydrated && (trust === "verified" || (trust === "cross-signed" && policy.sendTo !== "verified"))
+    return found.filter((device) =>
+      !device.dehydrated && isVouchedFor(device) &&
+      (policy.sendTo !== "verified" || device.trust === "verified")
     );
   }
 }

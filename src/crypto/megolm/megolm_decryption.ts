@@ -188,9 +188,8 @@ export class MegolmDecryption {
     },
   ): Decryption {
     const { messageIndex } = plaintext;
-    const { trust: senderTrust, source: keySource, senderKey, senderDevice, sharedBy, isSpared } =
-      attribution;
-    if (!isSpared && !accepts(this.#options.context.policy.accept, senderTrust, keySource)) {
+    const { trust: senderTrust, source: keySource, senderKey, senderDevice, sharedBy } = attribution;
+    if (!accepts(this.#options.context.policy.accept, attribution)) {
       return untrusted(event, attribution);
     }
     // After the check of trust: a refused event must not use up an index.

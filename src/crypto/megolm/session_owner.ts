@@ -47,9 +47,12 @@ export function senderTrustOf(device: Pick<Device, "trust"> | undefined): Sender
  * the key itself is not accepted as a legacy one: a server could hide a device to pass it off as
  * that.
  */
-export function accepts(policy: AcceptPolicy, trust: SenderTrust, source: KeySource): boolean {
+export function accepts(
+  policy: AcceptPolicy,
+  { trust, source, isSpared = false }: Pick<Attribution, "trust" | "source" | "isSpared">,
+): boolean {
   if (trust === "mismatched-sender") return false;
-  if (policy === "all" || trust === "verified" || trust === "unverified-identity") return true;
+  if (policy === "all" || isSpared || trust === "verified" || trust === "unverified-identity") return true;
   return policy === "cross-signed-or-legacy" && trust === "unknown-device" && source !== "direct";
 }
 

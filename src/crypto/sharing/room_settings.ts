@@ -62,7 +62,9 @@ export function sameSettings(first: RoomSettings | undefined, second: RoomSettin
  * Whether earlier messages may be shared with users who join later: an unknown visibility allows
  * nothing.
  */
-export function isHistoryShared({ historyVisibility }: RoomSettings): boolean {
+export function isHistoryShared(
+  { historyVisibility }: { readonly historyVisibility?: unknown },
+): boolean {
   return historyVisibility === "shared" || historyVisibility === "world_readable";
 }
 

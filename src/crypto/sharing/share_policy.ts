@@ -5,7 +5,7 @@
  */
 
 import type { WithheldCode } from "../../types/content/to_device_content.ts";
-import type { Device } from "../devices/device.ts";
+import { type Device, isVouchedFor } from "../devices/device.ts";
 import type { SendPolicy } from "../engine/policy.ts";
 
 /** A device that does not get the key, and why. */
@@ -38,11 +38,12 @@ const UNVERIFIED: ShareDecision = { code: "m.unverified", silent: false };
 /** Decides about a device, which is not the own one. */
 export function shareDecision(
   policy: SendPolicy,
-  { trust, dehydrated }: Device,
+  device: Device,
   { isSpared, wasVerified }: DeviceUser,
 ): ShareDecision {
+  const { trust, dehydrated } = device;
   if (trust === "blacklisted") return { code: "m.blacklisted", silent: false };
-  const vouchedFor = trust === "cross-signed" || trust === "verified";
+  const vouchedFor = isVouchedFor(device);
   if (dehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
   switch (policy) {
     case "all":

@@ -48,7 +48,7 @@ Deno.test("which senders are accepted, by policy", () => {
   ];
   for (const [trust, source, ...expected] of rows) {
     const found = (["all", "cross-signed-or-legacy", "cross-signed"] as const)
-      .map((policy) => accepts(policy, trust, source) ? "yes" : "no");
+      .map((policy) => accepts(policy, { trust, source }) ? "yes" : "no");
     assertEquals([trust, source, ...found], [trust, source, ...expected]);
   }
 });
