@@ -28,7 +28,7 @@ import type { PresenceState } from "../types/enums.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
 import { type ClientEncryption, clientEncryption } from "./client_encryption.ts";
 import { syncRequests } from "./client_operations.ts";
-import { acceptClear, type ClientOptions, encryptionOptions } from "./client_options.ts";
+import { acceptClear, type ClientOptions, CLOSE_DEADLINE, encryptionOptions } from "./client_options.ts";
 import { clientStore } from "./client_store.ts";
 import { Housekeeping } from "./housekeeping.ts";
 
@@ -78,9 +78,6 @@ export interface ClientCore {
   readonly supervisor: Supervisor;
 }
 
-/** How long each part may take to stop by default, in milliseconds. */
-const DEADLINE = 5_000;
-
 /** Makes the core of a client. */
 export function clientCore(parts: ClientCoreParts): ClientCore {
   const { options, session, api, registry, encryption: holder, blacklist, holding, log, cryptoLog } = parts;
@@ -124,7 +121,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     log,
   });
   const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
-  const { closeDeadline: deadline = DEADLINE } = options;
+  const { closeDeadline: deadline = CLOSE_DEADLINE } = options;
   const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
   return { store, ready, dispatcher, deliverer, syncer, own, housekeeping, supervisor };
 }

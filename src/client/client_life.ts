@@ -16,13 +16,11 @@ import { isInside } from "../actors/kernel/turn_scope.ts";
 import type { AccountAPI } from "../api/account/account.ts";
 import type { SessionAPI } from "../api/account/session_api.ts";
 import type { Clock } from "../base/clock.ts";
+import { CLOSE_DEADLINE } from "./client_options.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
 import type { Logger } from "../base/log.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/lease.ts";
-
-/** How long each part may take to stop by default, in milliseconds. */
-const DEADLINE = 5_000;
 
 /** What of a client its life is made of. */
 export interface ClientLifeParts {
@@ -73,7 +71,7 @@ export class ClientLife {
 
   /** @param parts What it is made of. */
   constructor(parts: ClientLifeParts) {
-    const { holding, clock, deadline = DEADLINE } = parts;
+    const { holding, clock, deadline = CLOSE_DEADLINE } = parts;
     this.#parts = parts;
     this.#deadline = deadline;
     this.passes = new Passes({ life: this, holding, clock });

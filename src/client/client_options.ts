@@ -20,6 +20,8 @@ import { MAX_LEASE } from "../store/device/lease_records.ts";
 import type { WakeOptions } from "./serving/wake_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
+/** How long each part may take to stop by default, in milliseconds. */
+export const CLOSE_DEADLINE = 5_000;
 /** The shortest secret of a wake, in characters. */
 const MIN_SECRET = 16;
 /** How long the answer to a wake may take, in milliseconds. */

@@ -16,31 +16,33 @@ import { endpoint, field, fields } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
+const PATH = "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device";
+
 const get = endpoint(
   "getDehydratedDevice",
   "GET",
-  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  PATH,
   fields<DehydratedDevice>({ device_id: "string", device_data: "object" }),
 );
 
 const put = endpoint(
   "putDehydratedDevice",
   "PUT",
-  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  PATH,
   field<DeviceID>("device_id", "string"),
 );
 
 const remove = endpoint(
   "deleteDehydratedDevice",
   "DELETE",
-  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device",
+  PATH,
   field<DeviceID>("device_id", "string"),
 );
 
 const events = endpoint(
   "getDehydratedDeviceEvents",
   "GET",
-  "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device/{deviceId}/events",
+  `${PATH}/{deviceId}/events`,
   (body, request) => {
     const { events, ...page } = parsePage(body, request);
     return { ...page, events: events.map(bare) };

@@ -40,18 +40,9 @@ export async function restored(
     deliver(recovered);
     onProgress?.({ ...report, count });
   };
-  const reader = new RoomKeysReader();
-  let batch: RestoredKey[] = [];
-  for await (const block of await api.downloadRoomKeys(version, request)) {
-    for (const key of reader.add(block)) {
-      if (batch.push(key) < KEYS_A_STEP) continue;
-      await take(batch);
-      batch = [];
-    }
-  }
-  await take(batch);
+  const isWhole = await inSteps(await api.downloadRoomKeys(version, request), take);
   wake(); // what came need not be asked for any more
-  if (reader.isWhole) return report;
+  if (isWhole) return report;
   throw new ServiceResponseError(
     "Cannot restore all room keys: the answer of the server breaks off; try again",
   );
@@ -68,9 +59,17 @@ export async function restoreRoom(
     deliver(recovered);
     wake();
   };
+  await inSteps(inRooms(roomId, await api.downloadRoomKeys(version, { roomId })), take);
+}
+
+/** Has the keys of an answer taken, as many at a time as a step takes; returns whether it is whole. */
+async function inSteps(
+  answer: AsyncIterable<Uint8Array>,
+  take: (keys: readonly RestoredKey[]) => Promise<void>,
+): Promise<boolean> {
   const reader = new RoomKeysReader();
   let batch: RestoredKey[] = [];
-  for await (const block of inRooms(roomId, await api.downloadRoomKeys(version, { roomId }))) {
+  for await (const block of answer) {
     for (const key of reader.add(block)) {
       if (batch.push(key) < KEYS_A_STEP) continue;
       await take(batch);
@@ -78,6 +77,7 @@ export async function restoreRoom(
     }
   }
   await take(batch);
+  return reader.isWhole;
 }
 
 /** What a backup has of a room, put in the place where the answer for all rooms has it. */

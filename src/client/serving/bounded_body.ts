@@ -4,6 +4,7 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
 import { alarm, type Clock } from "../../base/clock.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { Refusal } from "./refusal.ts";
@@ -56,7 +57,7 @@ export class BoundedBodies {
       for (;;) {
         const { value, done } = await reader.read();
         if (isLate) throw new Refusal(408, "M_UNKNOWN", "The body did not arrive in time");
-        if (done) return joined(chunks, size);
+        if (done) return concat(chunks);
         size += value.byteLength;
         this.#reading += value.byteLength;
         chunks.push(value);
@@ -77,16 +78,6 @@ export class BoundedBodies {
 
 function tooLarge(): Refusal {
   return new Refusal(413, "M_TOO_LARGE", `The body has more than ${MAX_BODY} bytes`);
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
 
 function parse(text: string): unknown {

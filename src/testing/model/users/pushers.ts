@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { Clock } from "../../../base/clock.ts";
+import { alarm, type Clock } from "../../../base/clock.ts";
 import type { RoomID, UserID } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
 import type { RoomEvent } from "../events/room_event.ts";
@@ -171,10 +171,7 @@ export class Pushers {
       ...(Object.keys(tweaks).length > 0 && { tweaks }),
     };
     const late = new AbortController();
-    const inTime = new AbortController();
-    const { clock } = this.#server.settings;
-    clock.delay(TIMEOUT, { signal: AbortSignal.any([inTime.signal, this.#server.closing]) })
-      .then(() => late.abort(), () => {});
+    const inTime = alarm(this.#server.settings.clock, TIMEOUT, () => late.abort());
     try {
       const response = await pushFetch(String(url), {
         method: "POST",
@@ -191,7 +188,7 @@ export class Pushers {
         this.removed(user, key);
       }
     } finally {
-      inTime.abort();
+      inTime();
     }
   }
 
