@@ -4,13 +4,12 @@ import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "../sup
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "../trust/crash_scene.ts";
-import { device } from "../trust/scene.ts";
+import { device, history } from "../trust/scene.ts";
 import {
   bot,
   DEHYDRATED,
   dehydratedDevices,
   friendOf,
-  history,
   inSmallPages,
   leave,
   outcomeOf,

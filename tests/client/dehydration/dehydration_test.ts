@@ -2,13 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { begin } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { device, KEY, PASSWORD, selfSigning } from "../trust/scene.ts";
+import { device, history, KEY, PASSWORD, selfSigning } from "../trust/scene.ts";
 import {
   bot,
   DEHYDRATED,
   dehydratedDevices,
   friendOf,
-  history,
   inSmallPages,
   leave,
   outcomeOf,

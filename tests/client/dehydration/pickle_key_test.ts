@@ -1,18 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { device, KEY } from "../trust/scene.ts";
-import {
-  bot,
-  DEHYDRATED,
-  dehydratedDevices,
-  friendOf,
-  history,
-  leave,
-  outcomeOf,
-  says,
-  watched,
-} from "./scene.ts";
+import { device, history, KEY } from "../trust/scene.ts";
+import { bot, DEHYDRATED, dehydratedDevices, friendOf, leave, outcomeOf, says, watched } from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 const WEEK = 7 * 86_400_000;

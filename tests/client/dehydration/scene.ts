@@ -4,9 +4,8 @@
  * @module
  */
 
-import { assert } from "@std/assert";
-import { type Client, encryptionOf, type KvStore } from "@greenroom/matrix";
-import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
+import type { Client, KvStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import type { ClientStage } from "../support/stage.ts";
 import { ALICE, device, type DeviceOptions, KEY } from "../trust/scene.ts";
@@ -55,20 +54,6 @@ export async function says(client: Client, roomId: RoomID, ...texts: readonly st
     await client.sendText(roomId, text);
     await client.crypto?.discardGroupSession(roomId);
   }
-}
-
-/** What a device reads of the history of a room, the oldest first, and where the keys are from. */
-export async function history(client: Client, roomId: RoomID): Promise<string[]> {
-  const { chunk } = await client.getMessages(roomId, PaginationDirection.BACKWARD, undefined, { limit: 500 });
-  const texts: string[] = [];
-  for (const event of chunk) {
-    if (event.type !== "m.room.encrypted") continue;
-    const decryption = await client.crypto?.decrypt(event as MessageEvent);
-    assert(decryption !== undefined);
-    if (!("event" in decryption)) texts.push(decryption.code);
-    else texts.push(`${decryption.event.content.body} by ${encryptionOf(decryption.event)?.keySource}`);
-  }
-  return texts.reverse();
 }
 
 /** The dehydrated devices that the server shows of Alice. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { history } from "../dehydration/scene.ts";
+import { history } from "../trust/scene.ts";
 import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "../support/crash.ts";
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";

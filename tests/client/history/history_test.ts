@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { type Client, encryptionOf, MemoryStore } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
-import { history } from "../dehydration/scene.ts";
+import { history } from "../trust/scene.ts";
 import { withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { accepts, GUEST, keyOf, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";

@@ -1,16 +1,23 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreInUseError, ValueError } from "@greenroom/matrix";
+import { StoreInUseError, type SyncOnceOptions, ValueError } from "@greenroom/matrix";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { counting, scene, stopping, syncs } from "../support/passes.ts";
-import { clientStage } from "../support/stage.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+
+/** A pass whose handler stops at a message until it is let go. */
+async function busy(stage: ClientStage, options?: SyncOnceOptions) {
+  const passes = await scene(stage);
+  const { alice, roomId, first } = passes;
+  const here = stopping(first, "a");
+  await alice.sendText(roomId, "a");
+  const pass = first.syncOnce(options);
+  await stage.until(() => here.at.length === 1);
+  return { ...passes, here, pass };
+}
 
 Deno.test("A call while a pass is under way has it ask once more, and shares its outcome", async () => {
   await using stage = clientStage();
-  const { alice, roomId, first } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const one = first.syncOnce();
-  await stage.until(() => here.at.length === 1);
+  const { alice, roomId, first, here, pass: one } = await busy(stage);
   const before = syncs(stage);
   await alice.sendText(roomId, "b");
   const others = Array.from({ length: 100 }, () => first.syncOnce({ deadline: 5_000 }));
@@ -23,11 +30,7 @@ Deno.test("A call while a pass is under way has it ask once more, and shares its
 
 Deno.test("A pass that comes while another process has the device leaves in time, and the other makes one more round", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, first, answers } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const one = first.syncOnce();
-  await stage.until(() => here.at.length === 1);
+  const { alice, roomId, instance, answers, here, pass: one } = await busy(stage);
   const second = instance();
   await alice.sendText(roomId, "b");
   const two = second.syncOnce({ deadline: 2_000 });
@@ -44,11 +47,7 @@ Deno.test("A pass that comes while another process has the device leaves in time
 
 Deno.test("A pass that comes while another process has the device goes on as soon as that hands it back", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, first } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const one = first.syncOnce();
-  await stage.until(() => here.at.length === 1);
+  const { instance, here, pass: one } = await busy(stage);
   const two = instance().syncOnce({ deadline: 10_000 });
   await stage.settle();
   here.go();
@@ -59,11 +58,7 @@ Deno.test("A pass that comes while another process has the device goes on as soo
 
 Deno.test("A pass whose time is over leaves handlers at work, and hands the device back when they have settled", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, first, answers } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const pass = first.syncOnce({ deadline: 5_000 });
-  await stage.until(() => here.at.length === 1);
+  const { alice, roomId, instance, answers, here, pass } = await busy(stage, { deadline: 5_000 });
   await stage.clock.tick(5_000);
   assertEquals(await pass, { events: 1, rounds: 1, left: "handlers" });
   const second = instance();
@@ -82,11 +77,7 @@ Deno.test("A pass whose time is over leaves handlers at work, and hands the devi
 
 Deno.test("A handler that never settles keeps the device no longer than the lease, and its event comes again elsewhere", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, first, answers } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const pass = first.syncOnce({ deadline: 5_000 });
-  await stage.until(() => here.at.length === 1);
+  const { alice, roomId, instance, first, answers, here, pass } = await busy(stage, { deadline: 5_000 });
   await stage.clock.tick(5_000);
   await pass;
   await stage.clock.tick(15_000);
@@ -123,11 +114,7 @@ Deno.test("A pass whose time is over before the server has answered handles noth
 
 Deno.test("A process that was paused in a pass until another had its device is told, and makes the next pass anew", async () => {
   await using stage = clientStage();
-  const { alice, roomId, first, answers, store } = await scene(stage);
-  const here = stopping(first, "a");
-  await alice.sendText(roomId, "a");
-  const pass = first.syncOnce();
-  await stage.until(() => here.at.length === 1);
+  const { alice, roomId, first, answers, store, here, pass } = await busy(stage);
   const { clock } = stage;
   const later = { now: () => clock.now() + 15_000, delay: clock.delay.bind(clock) };
   const second = counting(stage.client("bot", { store, clock: later }));

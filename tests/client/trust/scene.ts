@@ -4,7 +4,9 @@
  * @module
  */
 
-import type { Client, ClientOptions, KvStore } from "@greenroom/matrix";
+import { assert } from "@std/assert";
+import { type Client, type ClientOptions, encryptionOf, type KvStore } from "@greenroom/matrix";
+import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "../support/stage.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 
@@ -96,4 +98,18 @@ export function changed(
     change(body);
     return Response.json(body);
   };
+}
+
+/** What a device reads of the history of a room, the oldest first, and where the keys are from. */
+export async function history(client: Client, roomId: RoomID): Promise<string[]> {
+  const { chunk } = await client.getMessages(roomId, PaginationDirection.BACKWARD, undefined, { limit: 500 });
+  const texts: string[] = [];
+  for (const event of chunk) {
+    if (event.type !== "m.room.encrypted") continue;
+    const decryption = await client.crypto?.decrypt(event as MessageEvent);
+    assert(decryption !== undefined);
+    if (!("event" in decryption)) texts.push(decryption.code);
+    else texts.push(`${decryption.event.content.body} by ${encryptionOf(decryption.event)?.keySource}`);
+  }
+  return texts.reverse();
 }

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Client, encryptionOf, MemoryStore } from "@greenroom/matrix";
-import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { ALICE, changed, changes, device, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
+import { ALICE, changed, changes, device, history as historyOf, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
 
 /** A device of Alice that is started with the recovery key. */
 async function started(
@@ -29,18 +29,9 @@ async function said(client: Client, text: string): Promise<RoomID> {
   return roomId;
 }
 
-/** What a device reads of the history of a room. */
+/** What a device reads of the history of a room, the latest first. */
 async function history(client: Client, roomId: RoomID): Promise<string[]> {
-  const { chunk } = await client.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
-  const texts: string[] = [];
-  for (const event of chunk) {
-    if (event.type !== "m.room.encrypted") continue;
-    const decryption = await client.crypto?.decrypt(event as MessageEvent);
-    assert(decryption !== undefined);
-    if (!("event" in decryption)) texts.push(decryption.code);
-    else texts.push(`${decryption.event.content.body} by ${encryptionOf(decryption.event)?.keySource}`);
-  }
-  return texts;
+  return (await historyOf(client, roomId)).reverse();
 }
 
 Deno.test("A new process that has nothing but the recovery key reads history by the backup that the first one made", async () => {

@@ -3,7 +3,8 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
 import { RawSession } from "../engine/raw_device.ts";
 import { ME, ownScene } from "../identity/own_scene.ts";
-import { dehydrationScene, read } from "./stage.ts";
+import { read } from "../engine/bot.ts";
+import { dehydrationScene } from "./stage.ts";
 
 Deno.test("A dehydrated device is named by its key, signed by itself and by the own identity, and has one-time and fallback keys", async () => {
   const { upload, identity } = await dehydrationScene();

@@ -66,14 +66,3 @@ export async function dehydrationScene(): Promise<DehydrationScene> {
     receive: (...events) => dehydration.receiveRehydrated({ deviceId, events }),
   };
 }
-
-/** What the engine makes of an event of a session. */
-export async function read({ server, bot }: OwnScene, session: RawSession): Promise<string> {
-  const event = server.publish(
-    { userId: ALICE, deviceId: "PHONE" },
-    session.event(ROOM, "hello"),
-    crypto.randomUUID(),
-  );
-  const decryption = await bot.engine.decrypt(event);
-  return "event" in decryption ? String(decryption.event.content.body) : decryption.code;
-}

@@ -16,6 +16,7 @@ import { MemoryStore } from "../../../src/store/memory_store.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { RawSession } from "./raw_device.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ENCRYPTION, EngineServer, Refusal, ROOM, stateEvent } from "./homeserver.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -245,6 +246,17 @@ export async function aliceAndBob(
   const bob = await Bot.open(server, { userId: "@bob:example.org", deviceId: "BOB", ...options });
   await alice.sync();
   return { server, alice, bob };
+}
+
+/** What an engine makes of an event of a session, which Alice has sent. */
+export async function read(
+  { server, bot }: { readonly server: EngineServer; readonly bot: Bot },
+  session: RawSession,
+): Promise<string> {
+  const sender = { userId: "@alice:example.org", deviceId: "PHONE" } as const;
+  const event = server.publish(sender, session.event(ROOM, "hello"), crypto.randomUUID());
+  const decryption = await bot.engine.decrypt(event);
+  return "event" in decryption ? String(decryption.event.content.body) : decryption.code;
 }
 
 function textOf({ content }: MessageEvent): string {

@@ -5,7 +5,7 @@ import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
-import { Bot } from "../engine/bot.ts";
+import { Bot, read } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
 import { RawDevice, type RawSession } from "../engine/raw_device.ts";
 import { FakeUser } from "../support/fake_user.ts";
@@ -91,15 +91,7 @@ export async function historyScene(policy: Partial<CryptoPolicy> = {}): Promise<
       const event = { ...joined, origin_server_ts: server.clock.now(), unsigned, ...change } as StateEvent;
       await bot.sync({ state: [{ roomId: ROOM, events: [event], limited: false, lossy: false }] });
     },
-    async read(session) {
-      const sent = server.publish(
-        { userId: ALICE, deviceId: "PHONE" },
-        session.event(ROOM, "hello"),
-        crypto.randomUUID(),
-      );
-      const decryption = await bot.engine.decrypt(sent);
-      return "event" in decryption ? String(decryption.event.content.body) : decryption.code;
-    },
+    read: (session) => read({ server, bot }, session),
   };
 }
 

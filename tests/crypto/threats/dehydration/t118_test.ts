@@ -5,7 +5,8 @@ import type { UserID } from "../../../../src/types/ids.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ME } from "../../identity/own_scene.ts";
-import { ALICE, dehydrationScene, read } from "../../dehydration/stage.ts";
+import { read } from "../../engine/bot.ts";
+import { ALICE, dehydrationScene } from "../../dehydration/stage.ts";
 
 const MALLORY: UserID = "@mallory:example.org";
 

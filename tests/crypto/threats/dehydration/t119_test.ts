@@ -3,7 +3,8 @@
 import { assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
-import { dehydrationScene, read } from "../../dehydration/stage.ts";
+import { read } from "../../engine/bot.ts";
+import { dehydrationScene } from "../../dehydration/stage.ts";
 
 const MALLORY: UserID = "@mallory:example.org";
 
