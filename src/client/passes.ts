@@ -114,7 +114,7 @@ export class Passes {
       core = await life.taken(signal);
       for (;;) {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
-        const round = await unwrapped(core.syncer.ask("once", settings, { signal }));
+        const round = await unwrapped(core.syncer.ask("once", { ...settings, isPass: true }, { signal }));
         [events, rounds] = [events + round.events, rounds + 1];
         if (round.isSettled) this.#note(round.ids);
         if (!round.isSettled) {
@@ -134,7 +134,7 @@ export class Passes {
       else await abortable(this.#leave(core, holding), signal).catch(() => {}); // it goes on by itself
       if (!time.isOver || error !== time.signal.reason) {
         const failure = core?.supervisor.failure;
-        throw error instanceof ActorStoppedError && failure !== undefined ? reasonOf(failure) : error;
+        throw reasonOf(error instanceof ActorStoppedError && failure !== undefined ? failure : error);
       }
       return { events, rounds, left: core === undefined && time.wasWaiting ? "device" : "server" };
     }

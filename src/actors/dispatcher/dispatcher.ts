@@ -106,10 +106,10 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         return later(Promise.all(waitSync(started.tasks)).then(() => {}));
       },
       settled: (batch) => later(pending.of(batch).then(() => {})),
-      noted: () =>
+      noted: (body) =>
         later(
           pending.upTo(Infinity).then(() => quarantine.idle()).then(() => checkpoint.recorded())
-            .then(() => store.ask("flush", undefined)),
+            .then(() => body?.later ? undefined : store.ask("flush", undefined)),
         ),
       redeliver: async (id) => {
         await prepare();

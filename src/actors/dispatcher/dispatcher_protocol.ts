@@ -71,9 +71,9 @@ export interface DispatcherProtocol {
   settled(batch: number): void;
   /**
    * Answered when all handlers that have been started by now have settled, and the store has
-   * recorded that.
+   * recorded that: durably, or, if there is `later`, with the next commit.
    */
-  noted(): void;
+  noted(body: { readonly later: boolean } | undefined): void;
   /**
    * Delivers an event that was left out again. Answered when its handlers have settled.
    *

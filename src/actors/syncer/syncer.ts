@@ -81,13 +81,16 @@ class Syncer {
     await this.#running?.done;
   }
 
-  async once(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<SyncedOnce> {
+  async once(
+    { isPass = false, ...settings }: Parameters<SyncerProtocol["once"]>[0],
+    ...signals: (AbortSignal | undefined)[]
+  ): Promise<SyncedOnce> {
     if (this.#running !== undefined) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
     return await this.#runs(signals, async (signal) => {
       const brought = await this.#single(settings, signal);
-      const isSettled = await abortable(this.#settle(), signal).then(() => true, (error) => {
+      const isSettled = await abortable(this.#settle({ later: isPass }), signal).then(() => true, (error) => {
         if (!signal.aborted || signal.reason instanceof ActorStoppedError) throw error;
         return false; // what was begun goes on
       });
@@ -96,9 +99,9 @@ class Syncer {
   }
 
   /** Waits until handlers have settled and requests are made: the program may end then. */
-  async #settle(): Promise<void> {
+  async #settle(noted: { readonly later: boolean }): Promise<void> {
     const { dispatcher, encryption, afterSync, afterFirst } = this.#options;
-    await dispatcher.ask("noted", undefined);
+    await dispatcher.ask("noted", noted);
     await encryption.crypto?.idle();
     await afterSync();
     afterFirst();

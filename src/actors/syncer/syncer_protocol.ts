@@ -29,9 +29,10 @@ export interface SyncerProtocol {
   stop(): void;
   /**
    * Syncs once, and answers when all handlers have settled and encryption has made its requests; or
-   * before, if it is cancelled when the response has been taken in.
+   * before, if it is cancelled when the response has been taken in. That handlers have settled is
+   * recorded durably; or, in a pass, with the commit that hands the device back.
    */
-  once(settings: SyncSettings): SyncedOnce;
+  once(settings: SyncSettings & { readonly isPass?: boolean }): SyncedOnce;
   /**
    * Takes a response that was requested elsewhere. Answers with the number of its batch when
    * handlers have been started.
