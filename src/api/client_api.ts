@@ -139,6 +139,7 @@ export function clientAPI(
       cipher,
       isEncrypted,
       nextTransactionId: session.http.nextTransactionId,
+      asUserId: session.http.asUserId,
     }),
   };
 }

@@ -115,7 +115,7 @@ export class Client {
       ask: (...message) => now().dispatcher.ask(...message),
     };
     const ready: OpenStore = (signal) => now().ready(signal);
-    this.stateStore = new StateStore(store, ready);
+    this.stateStore = options.stateStore ?? new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
     const { stateStore, encryptionBlacklist: blacklist } = this;

@@ -101,8 +101,11 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     log: cryptoLog,
   });
   const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
+  const { feed } = options;
+  const requests = syncRequests(session, api);
   const syncer = spawnSyncer({
-    requests: syncRequests(session, api),
+    requests: feed === undefined ? requests : { ...requests, sync: feed.sync },
+    feed,
     session,
     encryption: holder,
     acceptClear: acceptClear(encryption, blacklist),

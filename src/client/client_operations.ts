@@ -38,7 +38,7 @@ export function clientOperations(
   { encryption, stateStore, blacklist, hold, log }: ClientOperationsParts,
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
-  const { nextTransactionId } = session.http;
+  const { nextTransactionId, asUserId } = session.http;
   const encryptionSends = new EncryptionSends();
   const api = clientAPI(session, (core) => {
     const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
@@ -49,6 +49,7 @@ export function clientOperations(
       blacklist,
       hold,
       nextTransactionId,
+      asUserId,
     });
   }, attachmentCipher);
   return { ...api, ...notingEncryption(api, { stateStore, log }) };

@@ -9,6 +9,8 @@ import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
 import type { EnsureVerifiedOptions } from "../actors/crypto/identity_crypto.ts";
 import { homeserverOf } from "../api/server/discovery.ts";
+import type { StateStore } from "../actors/store/state_store.ts";
+import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
 import type { FillMemberEventCallback } from "../api/session.ts";
@@ -113,6 +115,19 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * @internal
    */
   crypto?: CryptoMachine;
+  /**
+   * Where sync responses come from, in place of the homeserver: see `src/appservice/`.
+   *
+   * @internal
+   */
+  feed?: SyncFeed;
+  /**
+   * What is known of the state of rooms, in place of what the client has seen itself: see
+   * `src/appservice/`.
+   *
+   * @internal
+   */
+  stateStore?: StateStore;
   /** Types of event that are never encrypted. Default: `m.reaction`. */
   encryptionBlacklist?: Iterable<string>;
   /** Completes member events that are sent by hand. Default: with the profile that is known. */

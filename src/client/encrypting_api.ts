@@ -10,9 +10,9 @@ import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
 import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
-import { identified } from "../api/http/transaction_id.ts";
+import { identified, type SendingUser } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
-import type { EventID, RoomID, TransactionID } from "../types/ids.ts";
+import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
 import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
@@ -46,7 +46,7 @@ export interface EncryptingAPI {
 export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** What encrypting sends need beside the core operations. */
-export interface EncryptingOptions {
+export interface EncryptingOptions extends SendingUser {
   /** Has the encryption of the client. */
   readonly encryption: CryptoHolder;
   /** Says which rooms are encrypted. */
@@ -57,8 +57,6 @@ export interface EncryptingOptions {
   readonly blacklist: ReadonlySet<string>;
   /** Holds the device for the time of some work, where that commits to the store. Default: it is held. */
   readonly hold?: Hold;
-  /** Makes a transaction ID, for a send that has none. */
-  readonly nextTransactionId: () => TransactionID;
 }
 
 /**
@@ -74,8 +72,7 @@ export interface EncryptingOptions {
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { encryption, stateStore, encryptionSends, blacklist, hold = (work) => work(), nextTransactionId }:
-    EncryptingOptions,
+  { encryption, stateStore, encryptionSends, blacklist, hold = (work) => work(), ...user }: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
@@ -116,7 +113,7 @@ export function encryptingAPI(
       const action = `send ${type} to the encrypted room ${roomId}`;
       machine(action); // refused before it gets a name
       const outgoing = { roomId, type, content: event.content };
-      const named = await identified(outgoing, options, nextTransactionId);
+      const named = await identified(outgoing, options, user);
       const { txnId, signal } = named;
       return await hold(async () => {
         const crypto = machine(action); // of now: the actors may have been replaced

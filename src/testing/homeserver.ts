@@ -7,6 +7,7 @@
 import { systemClock } from "../base/clock.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
+import type { AppserviceFetch, TestRegistration } from "./appservice_registration.ts";
 import { FaultList } from "./fault_list.ts";
 import type { Faults } from "./faults.ts";
 import type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
@@ -166,6 +167,21 @@ export class Homeserver implements AsyncDisposable {
     const device = this.#state.addDevice(user, deviceId, undefined);
     const session = this.#state.sessions.open(user, device);
     return { userId: user.id, deviceId: device.id, accessToken: session.token, password };
+  }
+
+  /**
+   * Adds an application service. From then on it may act as its users, and is sent what it is
+   * interested in.
+   *
+   * @param registration What is in its registration file.
+   * @param fetch Reaches it, whatever the URL in the registration: what it serves. Default: the
+   *   global `fetch`.
+   */
+  addAppservice(
+    registration: TestRegistration,
+    fetch: AppserviceFetch = (request) => globalThis.fetch(request),
+  ): void {
+    this.#state.appservices.add(registration, fetch);
   }
 
   /**

@@ -89,6 +89,7 @@ export type {
   TruncateFault,
 } from "./faults.ts";
 export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
+export type { AppserviceFetch, TestNamespace, TestRegistration } from "./appservice_registration.ts";
 export type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";

@@ -13,6 +13,7 @@ const MAX_LINES = 300;
 const BARRELS = [
   "mod.ts",
   "types.ts",
+  "src/appservice/mod.ts",
   "src/store/kv.ts",
   "src/store/sqlite.ts",
   "src/testing/mod.ts",

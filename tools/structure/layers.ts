@@ -23,6 +23,11 @@ const layers: Layer[] = [
     imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground"],
   },
   {
+    name: "appservice",
+    files: /^src\/appservice\//,
+    imports: ["client", "actors", "api", "store", "ground"],
+  },
+  {
     name: "client",
     files: /^src\/client\//,
     imports: ["kernel", "actors", "api", "crypto", "store", "ground"],

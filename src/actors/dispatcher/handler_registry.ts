@@ -44,6 +44,11 @@ export interface HandlerOptions {
    */
   history?: boolean;
   /**
+   * Of an application service: whether the handler also gets what its own users have sent. Default:
+   * false.
+   */
+  own?: boolean;
+  /**
    * Only events from one of these parts of a sync response: flags of `SyncStream`. Default: from
    * anywhere.
    */
@@ -72,6 +77,8 @@ export interface HandlerEntry {
   readonly sequential: boolean;
   /** See {@link HandlerOptions.history}. */
   readonly history: boolean;
+  /** See {@link HandlerOptions.own}. */
+  readonly own: boolean;
   /** See {@link HandlerOptions.source}; undefined: from anywhere. */
   readonly source: SyncStream | undefined;
   /**
@@ -173,7 +180,7 @@ export class HandlerRegistry {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
-    const { waitSync = false, sequential = false, redacted = false, history = false } = options;
+    const { waitSync = false, sequential = false, redacted = false, history = false, own = false } = options;
     const { source, session, name } = options;
     if (name !== undefined && !NAME.test(name)) {
       throw new ValueError("Cannot add an event handler: its name may have 1 to 50 letters, digits, _ and -");
@@ -185,6 +192,7 @@ export class HandlerRegistry {
         waitSync,
         sequential,
         history,
+        own,
         source,
         session,
         check: type === undefined ? undefined : contentCheckOf(type),
@@ -262,6 +270,7 @@ export class HandlerRegistry {
 /** Whether a handler wants events from a source. */
 export function takes(entry: HandlerEntry, source: SyncStream): boolean {
   if ((source & SyncStream.HISTORY) !== 0 && !entry.history) return false;
+  if ((source & SyncStream.OWN) !== 0 && !entry.own) return false;
   return entry.source === undefined || (entry.source & source) !== 0;
 }
 

@@ -140,9 +140,9 @@ function withoutShown(
   return ignored;
 }
 
-/** A remark on history has the source of history: only handlers of history get it. */
+/** A remark goes to the handlers that want such an event: of history, or of the own users. */
 function remarkSource({ source }: MatrixEvent): SyncStream {
-  return SyncStream.INTERNAL | source & SyncStream.HISTORY;
+  return SyncStream.INTERNAL | source & (SyncStream.HISTORY | SyncStream.OWN);
 }
 
 /**

@@ -15,6 +15,7 @@ import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import type { Continuation, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";
+import { markOwn } from "./sync_feed.ts";
 import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import type { SyncParts } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
@@ -154,7 +155,7 @@ export class SyncRound {
       repeated,
       handledBefore,
       after,
-      members: filter.members,
+      members: syncer.feed === undefined ? filter.members : "some",
       acceptClear: crypto && syncer.acceptClear,
       outlives: syncer.isDurable,
       atOnce: syncer.resume === "committed",
@@ -167,7 +168,10 @@ export class SyncRound {
       crypto,
       store: syncer.store,
       log: syncer.log,
-      connect: (parts) => continuity.connect(parts, this.#continuation(position, context)),
+      connect: (parts) => {
+        if (syncer.feed !== undefined) markOwn(parts, syncer.feed);
+        return continuity.connect(parts, this.#continuation(position, context));
+      },
       readAhead: (parts) => {
         isAsked = this.#readAhead(parts, since);
         return isAsked && syncer.isDurable ? reader.sent() : undefined;

@@ -21,6 +21,7 @@ import type { SyncSettings } from "./start_options.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
+import { NOBODY } from "./sync_feed.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { type SyncPosition, SyncRound } from "./sync_round.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
@@ -235,12 +236,16 @@ class Syncer {
     });
   }
 
-  /** Opens the store for the acting user; later it rejects if another one acts. */
+  /**
+   * Opens the store for the acting user; later it rejects if another one acts.
+   *
+   * @returns Whose comings and goings matter.
+   */
   async #open(signal: AbortSignal): Promise<UserID> {
-    const { session, ready } = this.#options;
+    const { session, ready, feed } = this.#options;
     const own = session.mxid || await session.userId({ signal });
     await ready(signal);
-    return own;
+    return feed === undefined ? own : NOBODY;
   }
 
   #reportFirst(): void {

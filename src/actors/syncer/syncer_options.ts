@@ -14,6 +14,7 @@ import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 import type { SyncContext } from "./sync_batch.ts";
+import type { SyncFeed } from "./sync_feed.ts";
 import type { FiltersAPI } from "../../api/account/filters.ts";
 import type { MessagesAPI } from "../../api/messages/messages.ts";
 import type { SyncAPI } from "../../api/server/sync.ts";
@@ -54,6 +55,8 @@ export interface SyncerOptions {
    * meanwhile.
    */
   readonly isDurable: boolean;
+  /** Where responses come from, if not from the homeserver. */
+  readonly feed?: SyncFeed;
   /** Whether to go on from what was handled, or from what was committed. */
   readonly resume: "handled" | "committed";
   /** Measures waits. */

@@ -16,15 +16,15 @@ import {
   endpoint,
   fillPath,
   type Method,
-  type Query,
   queryString,
   unchecked,
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
-import { requestHeaders, type RequestOptions } from "./request_options.ts";
+import { identityQuery, requestHeaders, type RequestOptions } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
 import { DEFAULT_RETRY, isMatrixRefusal, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
+import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./transaction_id.ts";
 
 /** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
@@ -87,6 +87,11 @@ export class HTTPAPI {
   /** Replaces the access token; a refresh token is forgotten with the old one. */
   set token(accessToken: string) {
     this.#credentials.set({ accessToken });
+  }
+
+  /** Application services: the user that every request acts as; undefined: the token's own. */
+  get asUserId(): UserID | undefined {
+    return this.#options.asUserId;
   }
 
   /** @internal Whether the server has said of this token that it does not know it. */
@@ -186,7 +191,8 @@ export class HTTPAPI {
   ): Promise<Result> {
     const { operation, method, auth } = endpoint;
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
-    const query = queryString(call.query, this.#identity(options), options.query);
+    await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
+    const query = queryString(call.query, identityQuery(options, this.#options), options.query);
     const repeatable = endpoint.idempotent && (call.raw?.repeatable ?? true);
     const policy = retryPolicy(this.#retry, repeatable ? options.retry : false);
     const request: Exchange = {
@@ -276,18 +282,6 @@ export class HTTPAPI {
     const own = { "user-agent": this.#options.userAgent ?? "greenroom" };
     if (headers !== undefined) return requestHeaders({ ...own, ...headers });
     return this.#headers ??= requestHeaders(own);
-  }
-
-  #identity({ asUserId, asDeviceId, timestamp }: RequestOptions): Query | undefined {
-    const user = asUserId ?? this.#options.asUserId;
-    const device = asDeviceId ?? this.#options.asDeviceId;
-    if (user === undefined && device === undefined && timestamp === undefined) return undefined;
-    return {
-      user_id: user,
-      device_id: device,
-      "org.matrix.msc3202.device_id": device,
-      ts: timestamp,
-    };
   }
 }
 

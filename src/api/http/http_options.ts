@@ -55,7 +55,21 @@ export interface HTTPAPIOptions {
   asUserId?: UserID;
   /** Application services: the device to act as in every request. */
   asDeviceId?: DeviceID;
+  /**
+   * What has to be done before a request leaves; a rejection is the request's. See
+   * `src/appservice/`.
+   *
+   * @internal
+   */
+  prepare?: Prepare;
 }
+
+/** Does what has to be done before a request, given the operation and what fills its path. */
+export type Prepare = (
+  operation: string,
+  path: Readonly<Record<string, string>>,
+  options: RequestOptions,
+) => Promise<void>;
 
 /** What fills an endpoint for one request. */
 export type Call<Path extends string> = {

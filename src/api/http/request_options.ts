@@ -48,6 +48,22 @@ export function requestOptions(
 }
 
 /**
+ * The query that says as whom a request is made, and when.
+ *
+ * @param options The request's own.
+ * @param byDefault As whom all requests are made, that do not say.
+ */
+export function identityQuery(
+  { asUserId, asDeviceId, timestamp }: RequestOptions,
+  byDefault: Pick<RequestOptions, "asUserId" | "asDeviceId">,
+): Query | undefined {
+  const user = asUserId ?? byDefault.asUserId;
+  const device = asDeviceId ?? byDefault.asDeviceId;
+  if (user === undefined && device === undefined && timestamp === undefined) return undefined;
+  return { user_id: user, device_id: device, "org.matrix.msc3202.device_id": device, ts: timestamp };
+}
+
+/**
  * A caller's headers, but for `Authorization`; their names in lower case.
  *
  * @throws {ValueError} If one can't be sent.

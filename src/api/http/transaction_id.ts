@@ -7,7 +7,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import { currentHandler, type Outgoing } from "../../base/handler_scope.ts";
-import type { TransactionID } from "../../types/ids.ts";
+import type { TransactionID, UserID } from "../../types/ids.ts";
 import type { RequestOptions } from "./request_options.ts";
 
 /** What makes a repeated send one send, if the caller says. */
@@ -39,6 +39,14 @@ export function transactionIds(): () => TransactionID {
   return () => `gr-${random}-${(count++).toString(36)}`;
 }
 
+/** Who sends. */
+export interface SendingUser {
+  /** Makes a new transaction ID. */
+  readonly nextTransactionId: () => TransactionID;
+  /** As whom, if that is not the token's own user and the request does not say. */
+  readonly asUserId?: UserID;
+}
+
 /** Options of a send that has its transaction ID. */
 export type Identified<Options extends TransactionOptions> = Omit<Options, "key"> & {
   readonly txnId: TransactionID;
@@ -55,20 +63,21 @@ export function isToldByContent({ txnId, key }: TransactionOptions): boolean {
  *
  * @param outgoing What is about to be sent.
  * @param options What the caller says of it.
- * @param next Makes a new one.
+ * @param user Who sends.
  * @throws {ValueError} If `key` is empty, given beside `txnId`, or used for something else by the
  *   same run of the handler.
  */
 export async function identified<Options extends TransactionOptions>(
   outgoing: Omit<Outgoing, "asUserId">,
   { key, ...options }: Options,
-  next: () => TransactionID,
+  { nextTransactionId, asUserId: user }: SendingUser,
 ): Promise<Identified<Options>> {
-  const { txnId, asUserId } = options;
+  const { txnId, asUserId = user } = options;
   if (key === "") throw new ValueError(`Cannot send ${outgoing.type}: its key is empty; leave it out`);
   if (key !== undefined && txnId !== undefined) {
     throw new ValueError(`Cannot send ${outgoing.type}: it has both a txnId and a key; give one of them`);
   }
-  const made = txnId ?? await currentHandler()?.transactionId({ ...outgoing, asUserId }, key) ?? next();
+  const made = txnId ?? await currentHandler()?.transactionId({ ...outgoing, asUserId }, key) ??
+    nextTransactionId();
   return { ...options, txnId: made };
 }

@@ -9,7 +9,7 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment_cipher.ts";
 import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
-import type { ContentURI, RoomID, TransactionID } from "../../types/ids.ts";
+import type { ContentURI, RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
@@ -17,6 +17,7 @@ import { checkFile } from "./media_cipher.ts";
 import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
 import type { SendOptions } from "../messages/messages.ts";
 import { type RequestOptions, requestOptions } from "../http/request_options.ts";
+import type { SendingUser } from "../http/transaction_id.ts";
 import {
   isMediaData,
   type MediaData,
@@ -29,7 +30,7 @@ import {
 import { nodeCrypto } from "../../base/node_crypto.ts";
 
 /** What uploads and encrypts files. */
-export interface FilePlacing {
+export interface FilePlacing extends SendingUser {
   /** Uploads content. */
   readonly upload: UploadSource;
   /** Encrypts files. */
@@ -39,8 +40,6 @@ export interface FilePlacing {
    * can't, it rejects: then nothing is uploaded. Default: they are not.
    */
   readonly isEncrypted?: (roomId: RoomID, options: RequestOptions) => Promise<boolean>;
-  /** Makes a transaction ID, for a message that has none. */
-  readonly nextTransactionId: () => TransactionID;
 }
 
 /** The files of a message, as the caller gives them. */

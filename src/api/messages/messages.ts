@@ -203,13 +203,13 @@ export function messagesAPI(session: Session): MessagesAPI {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };
-      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+      const { txnId, ...options } = await identified(outgoing, given, http);
       return await http.call(send, { path: { roomId, eventType, txnId }, body: content }, options);
     },
     async redact(roomId, eventId, { reason = "", extraContent, ...given } = {}) {
       const body = { ...extraContent, ...(reason !== "" && { reason }) };
       const outgoing = { roomId, type: `the redaction of ${eventId}`, content: body, inClear: true };
-      const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+      const { txnId, ...options } = await identified(outgoing, given, http);
       return await http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
     },
     getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),

@@ -180,7 +180,7 @@ export function sendFilesAPI(
     checkAttachment(placing.cipher, attachment);
     try {
       const outgoing = { roomId, type: "m.room.message", content: {} };
-      const named = isHashed ? options : await identified(outgoing, options, placing.nextTransactionId);
+      const named = isHashed ? options : await identified(outgoing, options, placing);
       const { placed, digests } = await placeFiles(placing, roomId, attachment, options);
       const told = {
         msgtype: fileType,
@@ -195,7 +195,7 @@ export function sendFilesAPI(
         ...outgoing,
         content: { ...told, info, thumbnail: thumbnail?.info, files: [data, small] },
       };
-      return await sendMessage(roomId, content, await identified(same, options, placing.nextTransactionId));
+      return await sendMessage(roomId, content, await identified(same, options, placing));
     } catch (error) {
       discard(file, thumbnail?.data);
       throw error;

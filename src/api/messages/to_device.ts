@@ -96,7 +96,7 @@ export function toDeviceAPI({ http }: Session): ToDeviceAPI {
     const eventType = checkedType(type, "to_device");
     checkMessages(messages);
     const outgoing = { type: eventType, content: messages, inClear: true };
-    const { txnId, ...options } = await identified(outgoing, given, http.nextTransactionId);
+    const { txnId, ...options } = await identified(outgoing, given, http);
     return await http.call(send, { path: { eventType, txnId }, body: { messages } }, options);
   };
   return {

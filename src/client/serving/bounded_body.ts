@@ -9,21 +9,30 @@ import { alarm, type Clock } from "../../base/clock.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { Refusal } from "./refusal.ts";
 
-/** The largest body, in bytes: an event has at most 65,536, and a notification little more. */
-const MAX_BODY = 131_072;
-/** The bytes of all bodies that are being read. */
-const MAX_READING = 8 * 2 ** 20;
+/** How much is read. */
+export interface BodyBounds {
+  /** The largest body, in bytes. */
+  readonly body: number;
+  /** The bytes of all bodies that are being read. */
+  readonly reading: number;
+}
+
 /** How long a body may take, in milliseconds. */
 const MAX_TIME = 10_000;
 
 /** Reads bodies. */
 export class BoundedBodies {
   readonly #clock: Clock;
+  readonly #bounds: BodyBounds;
   #reading = 0;
 
-  /** @param clock Measures the time. */
-  constructor(clock: Clock) {
+  /**
+   * @param clock Measures the time.
+   * @param bounds How much is read.
+   */
+  constructor(clock: Clock, bounds: BodyBounds) {
     this.#clock = clock;
+    this.#bounds = bounds;
   }
 
   /**
@@ -32,9 +41,9 @@ export class BoundedBodies {
    * @throws {Refusal} If it is none, or too large, or does not arrive in time.
    */
   async json(request: Request): Promise<JsonObject> {
-    if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY) {
+    if (Number(request.headers.get("content-length") ?? 0) > this.#bounds.body) {
       await request.body?.cancel().catch(() => {}); // the caller has gone
-      throw tooLarge();
+      throw this.#tooLarge();
     }
     const text = new TextDecoder().decode(await this.#bytes(request));
     const parsed = parse(text);
@@ -61,8 +70,8 @@ export class BoundedBodies {
         size += value.byteLength;
         this.#reading += value.byteLength;
         chunks.push(value);
-        if (size > MAX_BODY) throw tooLarge();
-        if (this.#reading > MAX_READING) {
+        if (size > this.#bounds.body) throw this.#tooLarge();
+        if (this.#reading > this.#bounds.reading) {
           throw new Refusal(503, "M_LIMIT_EXCEEDED", "Too many requests at once");
         }
       }
@@ -74,10 +83,10 @@ export class BoundedBodies {
       end();
     }
   }
-}
 
-function tooLarge(): Refusal {
-  return new Refusal(413, "M_TOO_LARGE", `The body has more than ${MAX_BODY} bytes`);
+  #tooLarge(): Refusal {
+    return new Refusal(413, "M_TOO_LARGE", `The body has more than ${this.#bounds.body} bytes`);
+  }
 }
 
 function parse(text: string): unknown {

@@ -29,6 +29,8 @@ export interface PushGatewayOptions {
   readonly log: Logger;
 }
 
+/** An event has at most 65,536 bytes, and a notification little more. */
+const BOUNDS = { body: 131_072, reading: 8 * 2 ** 20 };
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
 /** How many devices a notification may name: ours names one. */
@@ -45,7 +47,7 @@ export class PushGateway {
   /** @param options What it works with. */
   constructor(options: PushGatewayOptions) {
     this.#options = options;
-    this.#bodies = new BoundedBodies(options.clock);
+    this.#bodies = new BoundedBodies(options.clock, BOUNDS);
   }
 
   /**

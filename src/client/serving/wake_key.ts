@@ -5,6 +5,7 @@
  */
 
 import { nodeCrypto } from "../../base/node_crypto.ts";
+import { isSameSecret } from "../../base/same_secret.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Session } from "../../api/session.ts";
 import type { WakeOptions } from "./wake_options.ts";
@@ -42,9 +43,7 @@ export class WakeKey {
   /** Whether a text is the push key. How long that takes does not depend on what it says. */
   async matches(text: string): Promise<boolean> {
     if (text.length > MAX_KEY) return false;
-    const { createHash, timingSafeEqual } = await nodeCrypto();
-    const [given, known] = [text, await this.get()].map((each) => createHash("sha256").update(each).digest());
-    return given !== undefined && known !== undefined && timingSafeEqual(given, known);
+    return await isSameSecret(text, await this.get());
   }
 
   async #derive(): Promise<string> {

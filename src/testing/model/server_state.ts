@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { Appservices } from "./appservices.ts";
 import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import { notFound } from "../http/failure.ts";
 import type { IdGenerator } from "../ids.ts";
@@ -95,6 +96,8 @@ export class ServerState {
   readonly unread: Unread = new Unread();
   /** The stream position of the latest change of anyone's presence. */
   latestPresence = 0;
+  /** Application services. */
+  readonly appservices: Appservices;
   /** Sends notifications. */
   readonly pushers: Pushers;
   /** Limits how many events users send. */
@@ -112,6 +115,7 @@ export class ServerState {
     this.stream = new Stream(settings.clock);
     this.sessions = new Sessions(settings.clock, settings.ids, settings.accessTokenLifetime);
     this.uia = new UiaSessions(settings.ids);
+    this.appservices = new Appservices(this);
     this.pushers = new Pushers(this);
     this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimit);
     this.media = new MediaStore(settings.serverName, settings.ids);

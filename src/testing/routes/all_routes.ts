@@ -7,6 +7,7 @@
 import type { Route } from "../http/route.ts";
 import { accountDataRoutes } from "./account/account_data.ts";
 import { accountRoutes } from "./account/account.ts";
+import { appserviceRoutes } from "./appservice.ts";
 import { createRoomRoutes } from "./rooms/create_room.ts";
 import { crossSigningRoutes } from "./account/cross_signing.ts";
 import { dehydratedDeviceRoutes } from "./account/dehydrated_device.ts";
@@ -34,6 +35,7 @@ import { toDeviceRoutes } from "./account/to_device.ts";
 export const ALL_ROUTES: readonly Route[] = [
   ...accountDataRoutes,
   ...accountRoutes,
+  ...appserviceRoutes,
   ...createRoomRoutes,
   ...crossSigningRoutes,
   ...dehydratedDeviceRoutes,

@@ -44,6 +44,10 @@ export const SyncStream = {
    * `history: true` get it.
    */
   HISTORY: 2048,
+  /**
+   * Sent by a user of the own application service: only handlers with `own: true` get it.
+   */
+  OWN: 4096,
 } as const;
 /** One flag of {@linkcode SyncStream}, or several joined with `|`. */
 export type SyncStream = number;

@@ -51,6 +51,7 @@ export function sendEvent(server: ServerState, room: Room, draft: EventDraft): R
   }
   server.stream.wake(room.membersWith("join"));
   server.pushers.sent(room, event);
+  server.appservices.sent(room, event);
   return event;
 }
 

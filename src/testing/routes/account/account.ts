@@ -24,7 +24,7 @@ export const accountRoutes: readonly Route[] = [
   route("GET", "v3/account/whoami", ({ user, device }) => ({
     user_id: user.id,
     is_guest: false,
-    device_id: device.id,
+    ...(device.id !== "" && { device_id: device.id }), // application services have none
   })),
   route("POST", "v3/account/password", changePassword),
   route("POST", "v3/account/deactivate", deactivate),
@@ -46,6 +46,7 @@ function register(request: MatrixRequest): Answer {
     throw badRequest("M_UNKNOWN", "Invalid refresh_token");
   }
   checkText(json.username, "username");
+  if (json.type === "m.login.application_service") return registerForAppservice(request);
   if (token !== undefined) throw badRequest("M_UNKNOWN", "Registering takes no access token");
   if (!server.settings.registration) {
     throw new Failure(
@@ -61,6 +62,18 @@ function register(request: MatrixRequest): Answer {
   const password = optionalString(json, "password");
   if (password === undefined || password === "") throw missingParam("password");
   const user = server.addUser(username ?? nextNumber(server), password);
+  if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
+  const device = server.addDevice(
+    user,
+    optionalString(json, "device_id"),
+    optionalString(json, "initial_device_display_name"),
+  );
+  return describeSession(server, openSession(server, user, device, json));
+}
+
+function registerForAppservice(request: MatrixRequest): Answer {
+  const { server, json } = request;
+  const user = server.appservices.register(request);
   if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
   const device = server.addDevice(
     user,
@@ -92,6 +105,7 @@ function checkUsername(server: ServerState, username: string): void {
   if (id.length > MAX_USER_ID) {
     throw badRequest("M_INVALID_USERNAME", `User ID may not be longer than ${MAX_USER_ID} characters`);
   }
+  server.appservices.checkUser(id);
   if (server.users.has(id)) throw badRequest("M_USER_IN_USE", "User ID already taken.");
   if (/^\d+$/.test(username)) {
     throw badRequest("M_INVALID_USERNAME", "Numeric user IDs are reserved for guest users.");

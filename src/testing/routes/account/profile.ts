@@ -50,8 +50,9 @@ function userOf(request: MatrixRequest, errcode: string): User {
 }
 
 /** Profiles are open to all, but not to those with a token that does not work. */
-function checkToken({ server, token }: MatrixRequest): void {
-  if (token !== undefined) server.sessions.find(token);
+function checkToken(request: MatrixRequest): void {
+  const { server, token } = request;
+  if (token !== undefined && server.appservices.session(request) === undefined) server.sessions.find(token);
 }
 
 function getField(request: MatrixRequest): Answer {

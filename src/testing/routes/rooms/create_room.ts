@@ -22,9 +22,9 @@ export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom"
 
 const PRESETS = ["private_chat", "trusted_private_chat", "public_chat"];
 
-function create({ server, user, json: body }: AuthedRequest): Answer {
+function create({ server, user, token, json: body }: AuthedRequest): Answer {
   const version = roomVersion(server, body);
-  const alias = roomAlias(server, body);
+  const alias = roomAlias(server, body, token);
   const { visibility = "private" }: JsonObject = body;
   const preset = optionalString(body, "preset") ??
     (visibility === "private" ? "private_chat" : "public_chat");
@@ -57,11 +57,12 @@ export function roomVersion(server: ServerState, body: JsonObject, key = "room_v
   return version;
 }
 
-function roomAlias(server: ServerState, body: JsonObject): RoomAlias | undefined {
+function roomAlias(server: ServerState, body: JsonObject, token: string | undefined): RoomAlias | undefined {
   const localpart = optionalString(body, "room_alias_name");
   if (localpart === undefined) return undefined;
   if (/[\s:]/.test(localpart)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
   const alias: RoomAlias = `#${localpart}:${server.settings.serverName}`;
+  server.appservices.checkAlias(alias, token);
   if (server.aliases.has(alias)) throw badRequest("M_ROOM_IN_USE", "Room alias already taken");
   return alias;
 }

@@ -45,8 +45,11 @@ function aliasOf(request: MatrixRequest): RoomAlias {
   return alias as RoomAlias;
 }
 
-function resolve(request: MatrixRequest): Answer {
-  const alias = request.server.aliases.get(aliasOf(request));
+async function resolve(request: MatrixRequest): Promise<Answer> {
+  const { server: { aliases, appservices } } = request;
+  const name = aliasOf(request);
+  await appservices.queryAlias(name);
+  const alias = aliases.get(name);
   if (alias === undefined) throw notFound(`Room alias ${aliasOf(request)} not found`);
   return { room_id: alias.room, servers: [request.server.settings.serverName] };
 }
@@ -61,6 +64,7 @@ function addAlias(request: AuthedRequest): Answer {
   if (!alias.endsWith(`:${server.settings.serverName}`)) {
     throw badRequest("M_UNKNOWN", "Room alias must be local");
   }
+  server.appservices.checkAlias(alias, request.token);
   if (server.aliases.has(alias)) throw new Failure(409, "M_UNKNOWN", `Room alias ${alias} already exists`);
   server.aliases.set(alias, { room: room.id, creator: user.id });
   return {};

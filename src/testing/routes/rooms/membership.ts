@@ -41,7 +41,17 @@ function reasonOf({ reason }: JsonObject): JsonObject {
   return reason === undefined ? {} : { reason };
 }
 
-function enter(request: AuthedRequest, action: "join" | "knock", content: JsonObject): Answer {
+function enter(
+  request: AuthedRequest,
+  action: "join" | "knock",
+  content: JsonObject,
+): Answer | Promise<Answer> {
+  const asking = request.server.appservices.queryAlias(request.param("roomIdOrAlias"));
+  if (asking !== undefined) return asking.then(() => enterKnown(request, action, content));
+  return enterKnown(request, action, content);
+}
+
+function enterKnown(request: AuthedRequest, action: "join" | "knock", content: JsonObject): Answer {
   const { server, user } = request;
   const named = request.param("roomIdOrAlias");
   const room = server.room(named === "" ? request.param("roomId") : resolveRoom(server, named));

@@ -112,6 +112,10 @@ function markRead(request: AuthedRequest, type: string, id: string, thread: stri
   if (stored) {
     server.stream.wake(room.membersWith("join"));
     server.pushers.read(user);
+    if (!type.endsWith(".private")) {
+      const content = { [event.id]: { [type]: { [user.id]: { ts: server.now } } } };
+      server.appservices.ephemeral(room, { type: "m.receipt", content });
+    }
   }
 }
 
@@ -151,5 +155,6 @@ function stopTyping(request: AuthedRequest, room: Room): void {
 
 function announce({ server }: AuthedRequest, room: Room): void {
   room.typingPosition = server.stream.advance();
+  server.appservices.ephemeral(room, { type: "m.typing", content: { user_ids: [...room.typing.keys()] } });
   server.stream.wake(room.membersWith("join"));
 }

@@ -1,0 +1,333 @@
+/**
+ * An application service: what its homeserver tells it, in handlers, and all of its users.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
+ * @module
+ */
+
+import { HTTPAPI } from "../api/http/http_api.ts";
+import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import { RecentMap } from "../base/recent_map.ts";
+import { type Logger, loggerOf } from "../base/log.ts";
+import { Client } from "../client/client.ts";
+import type { HandlersAPI } from "../client/handlers_api.ts";
+import { Refusal } from "../client/serving/refusal.ts";
+import { NetworkError } from "../errors/network_error.ts";
+import { MemoryStore } from "../store/memory_store.ts";
+import { parseUserId } from "../types/identifiers.ts";
+import type { UserID } from "../types/ids.ts";
+import { type AppserviceOptions, type AppserviceStartOptions, checkOptions } from "./appservice_options.ts";
+import { Ghosts } from "./ghosts.ts";
+import { HomeserverDoor } from "./homeserver_door.ts";
+import { Inbox } from "./inbox.ts";
+import { Intent } from "./intent.ts";
+import { OwnUsers } from "./own_users.ts";
+import { pingAppservice } from "./ping.ts";
+import type { Registration } from "./registration.ts";
+import { TransactionFeed } from "./transaction_feed.ts";
+
+const TIME_LIMIT = 20_000;
+const MAX_ACTING = 256;
+/** How many intents are remembered. */
+const MAX_INTENTS = 100_000;
+
+/**
+ * An application service: the homeserver sends it what happens to its users and rooms, it acts as
+ * any of them, and no client of them syncs.
+ *
+ * Its handlers get what a client's get, with the same guarantees: each event is kept before the
+ * homeserver has its answer, and handled once, in the order of its room, also after a crash. What
+ * the own users have sent reaches only handlers with `own: true`. An invitation of one of them is
+ * an `INVITE`, whose `state_key` says whom.
+ *
+ * @example A room where a ghost repeats what is said
+ * ```ts
+ * import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * const registration = createRegistration({
+ *   id: "echo",
+ *   url: "http://localhost:9000",
+ *   serverName: "localhost",
+ * });
+ * await using homeserver = new Homeserver();
+ * await using appservice = new Appservice({
+ *   registration,
+ *   serverName: "localhost",
+ *   baseUrl: homeserver.baseUrl,
+ *   fetch: homeserver.fetch,
+ * });
+ * appservice.on("m.room.message", async ({ room_id, content }) => {
+ *   await appservice.intent("_echo_parrot").sendText(room_id, content.body);
+ * });
+ * // Deno.serve({ port: 9000 }, appservice.fetch);
+ * // await appservice.start();
+ * ```
+ */
+export class Appservice {
+  /** What the homeserver has, too. */
+  readonly registration: Registration;
+  /**
+   * The application service's own user, as a client, which delivers what the homeserver sends. Its
+   * `stateStore` has the state of rooms as far as that was sent.
+   */
+  readonly bot: Client;
+  /** Logs what goes on. */
+  readonly log: Logger;
+  /** Adds a handler: see {@linkcode HandlersAPI.on}. */
+  readonly on: HandlersAPI["on"];
+  /** Adds a handler: see {@linkcode HandlersAPI.addEventHandler}. */
+  readonly addEventHandler: HandlersAPI["addEventHandler"];
+  /** Removes a handler: see {@linkcode HandlersAPI.removeEventHandler}. */
+  readonly removeEventHandler: HandlersAPI["removeEventHandler"];
+  readonly #users: OwnUsers;
+  readonly #transport: HTTPAPIOptions;
+  /** The way to the homeserver, as the application service itself. */
+  readonly #http: HTTPAPI;
+  readonly #ghosts: Ghosts;
+  readonly #feed: TransactionFeed;
+  readonly #door: HomeserverDoor;
+  readonly #timeLimit: number;
+  readonly #maxActing: number;
+  readonly #acting = new RecentMap<UserID, Client>();
+  readonly #intents = new RecentMap<UserID, Intent>();
+  /** Ends the starts until now. */
+  #stopping = new AbortController();
+  /** How many calls of `start()` have not ended. */
+  #starts = 0;
+
+  /**
+   * Makes an application service; nothing is sent.
+   *
+   * @param options The registration and the homeserver, at the least.
+   * @throws {ValueError} If an option can't be used.
+   */
+  constructor(options: AppserviceOptions) {
+    checkOptions(options);
+    const { registration, baseUrl, serverName, store, queries = {}, thirdParty = {} } = options;
+    const { lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
+    this.registration = registration;
+    this.#timeLimit = options.timeLimit ?? TIME_LIMIT;
+    this.#maxActing = options.maxActing ?? MAX_ACTING;
+    const { fetch, clock: given, retry, requestTimeout, maxResponseSize, userAgent } = options;
+    this.#transport = {
+      ...{ baseUrl, fetch, log, clock: given, retry, requestTimeout, maxResponseSize, userAgent },
+      token: registration.as_token,
+    };
+    this.#http = new HTTPAPI(this.#transport);
+    const { clock } = this.#http;
+    this.log = loggerOf(log, clock, "appservice");
+    const users = this.#users = new OwnUsers(registration, serverName);
+    const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users });
+    const kept = store ?? new MemoryStore();
+    const inbox = new Inbox(kept, registration.id);
+    this.#feed = new TransactionFeed({
+      inbox,
+      users,
+      store: kept,
+      device: [users.sender, NO_DEVICE],
+      onTransaction: (transaction) => ghosts.note(transaction),
+      clock,
+      log: this.log,
+    });
+    this.bot = new Client({
+      api: new HTTPAPI({ ...this.#transport, prepare: ghosts.prepare(users.sender) }),
+      mxid: users.sender,
+      deviceId: NO_DEVICE,
+      store: kept,
+      feed: this.#feed,
+      ...{ lease, deliver, maxPendingHandlers, closeDeadline, log },
+    });
+    this.on = this.bot.on;
+    this.addEventHandler = this.bot.addEventHandler;
+    this.removeEventHandler = this.bot.removeEventHandler;
+    this.#door = new HomeserverDoor({
+      hsToken: registration.hs_token,
+      inbox,
+      onTransaction: () => this.#handle(),
+      isActable: (userId) => users.isOwn(userId),
+      makeUser: (userId, profile) => this.intent(userId).ensureProfile(profile),
+      queries,
+      thirdParty,
+      clock,
+      log: this.log,
+    });
+  }
+
+  /** The application service's own user. */
+  get userId(): UserID {
+    return this.#users.sender;
+  }
+
+  /** Resolves when it has been closed; rejects when it can't go on: see {@linkcode Client.done}. */
+  get done(): Promise<void> {
+    return this.bot.done;
+  }
+
+  /**
+   * Answers HTTP requests: give it to `Deno.serve()`, or whatever serves functions from a request to
+   * a response, below any path. It needs no `this`, and never rejects.
+   *
+   * It answers the application-service API: transactions, users, aliases, networks, and the knock
+   * of {@linkcode Appservice.ping}; and `health` and `ready` as {@linkcode Client.fetch} does.
+   * Whoever has not got the homeserver's token is refused.
+   *
+   * While the application service is started, a transaction is answered when it is durable.
+   * Otherwise, as where no process stays, it is answered when it has been handled as well, or after
+   * `timeLimit`: what is left comes with the next, or with {@linkcode Appservice.handlePending}.
+   */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    try {
+      return await this.#door.answer(request) ?? await this.bot.fetch(request);
+    } catch (error) {
+      if (error instanceof Refusal) return error.response;
+      this.log.error("A request could not be answered", { error: String(error) });
+      return new Refusal(500, "M_UNKNOWN", "The request could not be answered").response;
+    }
+  };
+
+  /**
+   * Delivers what the homeserver sends to handlers, until {@linkcode Appservice.stop} is called.
+   * Serve {@linkcode Appservice.fetch} before, where the registration says.
+   *
+   * @param options How.
+   * @returns Resolves when it has been stopped.
+   * @throws {AppservicePingError} If the homeserver does not get through, or has another
+   *   registration. That it can't be reached now is only logged.
+   */
+  async start({ ping = true, ...options }: AppserviceStartOptions = {}): Promise<void> {
+    const { signal: stopped } = this.#stopping;
+    const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
+    this.#starts++;
+    try {
+      if (ping) await this.#firstPing(signal);
+      await this.bot.start({ ...options, signal });
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw error;
+    } finally {
+      this.#starts--;
+    }
+  }
+
+  /** Stops delivering: see {@linkcode Client.stop}. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stopping = new AbortController();
+    await this.bot.stop();
+  }
+
+  /**
+   * Handles what is left, where no process stays: call it from time to time, as by `Deno.cron()`.
+   *
+   * @returns Whether nothing is left.
+   */
+  async handlePending(): Promise<boolean> {
+    void this.bot.fetch; // it does not keep its device between two passes
+    const { clock } = this.#http;
+    const end = clock.now() + this.#timeLimit;
+    for (let left = this.#timeLimit; left > 0; left = end - clock.now()) {
+      const pass = await this.bot.syncOnce({ deadline: left });
+      if (pass.left !== undefined) return false;
+      if (this.#feed.isDrained) {
+        await this.#feed.removeHandled();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Has the homeserver knock at {@linkcode Appservice.fetch}.
+   *
+   * @returns How long that took, in milliseconds; undefined if the homeserver has no such request.
+   * @throws {AppservicePingError} If it does not get through, or has another registration.
+   */
+  async ping(): Promise<number | undefined> {
+    return await pingAppservice(this.#http, this.registration);
+  }
+
+  /**
+   * One of the users of the application service.
+   *
+   * @param user The user ID, or what stands before its colon.
+   * @returns The user: with all operations of a client.
+   * @throws {ValueError} If the namespaces of the registration do not have it.
+   */
+  intent(user: string): Intent {
+    const userId = this.#users.actable(user);
+    const known = this.#intents.get(userId);
+    if (known !== undefined) return known;
+    const intent = new Intent(userId, {
+      client: (id) => this.#client(id),
+      register: (id) => this.#ghosts.register(id),
+      join: (id, roomId) => this.#ghosts.join(id, roomId),
+    });
+    this.#intents.set(userId, intent);
+    while (this.#intents.size > MAX_INTENTS) this.#intents.removeOldest();
+    return intent;
+  }
+
+  /**
+   * Somebody's own account, by a token of theirs: what they say on the network that is bridged to
+   * appears as their own. What it sends comes back to handlers, since it is not of an own user.
+   *
+   * @param userId The user.
+   * @param token An access token of the user's: keep it secret.
+   * @returns A client that acts as the user, and does not sync.
+   */
+  puppet(userId: UserID, token: string): Client {
+    parseUserId(userId);
+    const { stateStore } = this.bot;
+    const { log } = this.#transport;
+    return new Client({ api: new HTTPAPI({ ...this.#transport, token }), mxid: userId, stateStore, log });
+  }
+
+  /** Closes the application service: see {@linkcode Client.close}. */
+  async close(): Promise<void> {
+    await this.bot.close();
+  }
+
+  /** The same as {@linkcode Appservice.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The client that acts as a user. It has nothing that would have to be closed. */
+  #client(userId: UserID): Client {
+    if (userId === this.#users.sender) return this.bot;
+    const known = this.#acting.get(userId);
+    if (known !== undefined) return known;
+    const prepare = this.#ghosts.prepare(userId);
+    const api = new HTTPAPI({ ...this.#transport, asUserId: userId, prepare });
+    const { stateStore } = this.bot;
+    const { log } = this.#transport;
+    const client = new Client({ api, mxid: userId, deviceId: NO_DEVICE, stateStore, log });
+    this.#acting.set(userId, client);
+    while (this.#acting.size > this.#maxActing) this.#acting.removeOldest();
+    return client;
+  }
+
+  /** Handles a transaction that is durable, if nothing else does. */
+  async #handle(): Promise<void> {
+    if (this.#starts > 0) return;
+    try {
+      await this.handlePending();
+    } catch (error) {
+      this.log.warn("A transaction is kept, and could not be handled yet", { error: String(error) });
+    }
+  }
+
+  async #firstPing(signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await pingAppservice(this.#http, this.registration, signal);
+      await this.#ghosts.register(this.#users.sender, { signal });
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error;
+      this.log.warn("The homeserver can't be reached; it is waited for", { error: String(error) });
+    }
+  }
+}
+
+/** Application services act without a device. */
+const NO_DEVICE = "";

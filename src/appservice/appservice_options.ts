@@ -1,0 +1,78 @@
+/**
+ * How an application service is made and started.
+ *
+ * @module
+ */
+
+import type { StartOptions } from "../actors/syncer/start_options.ts";
+import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import type { ClientOptions } from "../client/client_options.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
+import type { Registration } from "./registration.ts";
+
+/** How an {@linkcode Appservice} is made: a registration and a homeserver is all it must have. */
+export interface AppserviceOptions extends
+  Pick<
+    HTTPAPIOptions,
+    "fetch" | "log" | "clock" | "retry" | "requestTimeout" | "maxResponseSize" | "userAgent"
+  >,
+  Pick<ClientOptions, "lease" | "deliver" | "maxPendingHandlers" | "closeDeadline"> {
+  /** What the homeserver has, too: see {@linkcode createRegistration}. */
+  registration: Registration;
+  /** The homeserver's address; a path in it is kept in front of every request's. */
+  baseUrl: string | URL;
+  /** The part behind the colon of the users' IDs. */
+  serverName: string;
+  /**
+   * Where transactions are kept until they have been handled, room state, and what was handled; it
+   * may be shared, and is left open. Default: in memory, so that a process that ends loses what it
+   * has not handled.
+   */
+  store?: ClientOptions["store"];
+  /** Answers to what the homeserver asks of users and aliases. Default: there are none. */
+  queries?: QueryHandlers;
+  /** Answers to questions about networks. Default: nothing is known. */
+  thirdParty?: ThirdPartyHandlers;
+  /**
+   * How long the answer to a transaction may take where no process stays, in milliseconds, from 100
+   * to 600,000: the time for handling it. It is kept by then, and what is not handled in time comes
+   * with the next. Without effect while the application service is started. Default: 20,000.
+   */
+  timeLimit?: number;
+  /**
+   * How many users act at a time without being made anew, which costs no request: some 60 kB each.
+   * Default: 256.
+   */
+  maxActing?: number;
+}
+
+/** Options of {@linkcode Appservice.start}. */
+export interface AppserviceStartOptions extends Pick<StartOptions, "signal" | "signals" | "backoff"> {
+  /**
+   * Whether to have the homeserver knock first, so that it is known at once if that does not get
+   * through. Default: true.
+   */
+  ping?: boolean;
+}
+
+const MIN_TIME_LIMIT = 100;
+const MAX_TIME_LIMIT = 600_000;
+
+/**
+ * Checks numbers.
+ *
+ * @throws {ValueError} If one can't be used.
+ */
+export function checkOptions({ timeLimit = MIN_TIME_LIMIT, maxActing = 1 }: AppserviceOptions): void {
+  if (!(timeLimit >= MIN_TIME_LIMIT && timeLimit <= MAX_TIME_LIMIT)) {
+    throw new ValueError(
+      `Cannot make an application service: timeLimit must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${timeLimit}`,
+    );
+  }
+  if (!(Number.isSafeInteger(maxActing) && maxActing >= 1)) {
+    throw new ValueError(
+      `Cannot make an application service: maxActing must be a whole number from 1 on, not ${maxActing}`,
+    );
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Makes the users of an application service, and has them join rooms: once each, when it is needed.
+ *
+ * @module
+ */
+
+import type { HTTPAPI } from "../api/http/http_api.ts";
+import type { Prepare } from "../api/http/http_options.ts";
+import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
+import { ForbiddenError, UserInUseError } from "../errors/errcodes.ts";
+import { RecentMap } from "../base/recent_map.ts";
+import { isJsonObject } from "../types/json.ts";
+import { Membership } from "../types/enums.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { OwnUsers } from "./own_users.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What ghosts are made with. */
+export interface GhostsOptions {
+  /** The way to the homeserver, as the application service itself. */
+  readonly http: HTTPAPI;
+  /** The users of the application service. */
+  readonly users: OwnUsers;
+}
+
+/** Operations that only a member of the room can do. */
+const OF_MEMBERS = new Set([
+  "sendMessageEvent",
+  "sendStateEvent",
+  "redact",
+  "setTyping",
+  "sendReceipt",
+  "setFullyReadMarker",
+  "inviteUser",
+  "kickUser",
+  "banUser",
+  "unbanUser",
+]);
+/** How many users, and members of rooms, are remembered. */
+const MAX_KNOWN = 100_000;
+
+/** Makes users, and has them join. */
+export class Ghosts {
+  readonly #options: GhostsOptions;
+  /** Who is registered, or about to be. */
+  readonly #registered = new RecentMap<UserID, Promise<void>>();
+  /** Who is in which room, or about to be: by user and room. */
+  readonly #joined = new RecentMap<string, Promise<void>>();
+
+  /** @param options What they are made with. */
+  constructor(options: GhostsOptions) {
+    this.#options = options;
+  }
+
+  /** What has to be done before a request of a user. */
+  prepare(userId: UserID): Prepare {
+    return async (operation, { roomId }, options) => {
+      const { asUserId: acting = userId } = options;
+      await this.register(acting, options);
+      if (roomId === undefined || acting === this.#options.users.sender) return;
+      if (OF_MEMBERS.has(operation)) await this.join(acting, roomId as RoomID, options);
+    };
+  }
+
+  /** Registers a user, unless it is. */
+  async register(userId: UserID, options: RequestOptions = {}): Promise<void> {
+    await once(this.#registered, userId, () => this.#register(userId, options));
+  }
+
+  /** Has a user join a room, unless it is there: by invitation of the own user, where it takes one. */
+  async join(userId: UserID, roomId: RoomID, options: RequestOptions = {}): Promise<void> {
+    await once(this.#joined, `${userId} ${roomId}`, () => this.#join(userId, roomId, options));
+  }
+
+  /** Learns from a transaction who has come and gone. */
+  note({ events }: Pick<Transaction, "events">): void {
+    for (const event of events) {
+      if (!isJsonObject(event) || event.type !== "m.room.member" || !isJsonObject(event.content)) continue;
+      const { state_key: userId, room_id: roomId, content: { membership } } = event;
+      if (typeof userId !== "string" || !this.#options.users.isOwn(userId)) continue;
+      const place = `${userId} ${String(roomId)}`;
+      if (membership === Membership.JOIN) remember(this.#joined, place, Promise.resolve());
+      else this.#joined.remove(place);
+    }
+  }
+
+  async #register(userId: UserID, options: RequestOptions): Promise<void> {
+    const username = userId.slice(1, userId.indexOf(":"));
+    const body = { type: "m.login.application_service", username, inhibit_login: true };
+    try {
+      await this.#options.http.request("POST", "/_matrix/client/v3/register", {
+        ...own(options),
+        body,
+        idempotent: true,
+      });
+    } catch (error) {
+      if (!(error instanceof UserInUseError)) throw error;
+    }
+  }
+
+  async #join(userId: UserID, roomId: RoomID, options: RequestOptions): Promise<void> {
+    const { http } = this.#options;
+    const post = (action: string, body: object, asUserId?: UserID) =>
+      http.request("POST", `/_matrix/client/v3/rooms/{roomId}/${action}`, {
+        ...own(options),
+        path: { roomId },
+        body,
+        asUserId,
+        idempotent: true,
+      });
+    try {
+      await post("join", {}, userId);
+    } catch (error) {
+      if (!(error instanceof ForbiddenError)) throw error;
+      await post("invite", { user_id: userId }).catch(() => {
+        throw error; // that it can't join says more
+      });
+      await post("join", {}, userId);
+    }
+  }
+}
+
+/** The options that fit a request which is made before: it is the application service's own. */
+function own(options: RequestOptions): RequestOptions {
+  const { asUserId: _, asDeviceId: __, ...rest } = requestOptions(options);
+  return rest;
+}
+
+/** Does something once, and again if it fails. */
+async function once<Key>(known: RecentMap<Key, Promise<void>>, key: Key, work: () => Promise<void>) {
+  const before = known.get(key);
+  if (before !== undefined) return await before;
+  const done = work();
+  remember(known, key, done);
+  await done.catch((error) => {
+    if (known.get(key) === done) known.remove(key);
+    throw error;
+  });
+}
+
+function remember<Key>(known: RecentMap<Key, Promise<void>>, key: Key, value: Promise<void>): void {
+  known.set(key, value);
+  while (known.size > MAX_KNOWN) known.removeOldest();
+}

@@ -1,0 +1,173 @@
+/**
+ * The inbox of an application service: transactions, durable before they are answered, until they
+ * have been handled.
+ *
+ * Any process may add to it. What it has is numbered in the order of arrival, and the record of the
+ * last number, which every change checks and writes, makes each change one that nobody else has
+ * made.
+ *
+ * @module
+ */
+
+import { StoreError } from "../errors/store_error.ts";
+import { isJsonObject } from "../types/json.ts";
+import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What is known of the inbox as a whole. */
+interface Head {
+  /** The number of the latest transaction; 0: there was none. */
+  readonly last: number;
+  /** Up to which number transactions were handled, and removed. */
+  readonly removed: number;
+  /** The IDs of the latest transactions. */
+  readonly ids: readonly string[];
+}
+
+/** A transaction in the inbox. */
+export interface Entry {
+  /** Its number. */
+  readonly number: number;
+  /** The transaction. */
+  readonly transaction: Transaction;
+}
+
+const EMPTY: Head = { last: 0, removed: 0, ids: [] };
+/** How many IDs are remembered: homeservers send one transaction after the other. */
+const MAX_IDS = 100;
+/** How many transactions may wait to be handled. */
+const MAX_WAITING = 10_000;
+/** How often a change is tried that another process was faster than. */
+const TRIES = 20;
+/** How many transactions are removed at once. */
+const REMOVED_AT_ONCE = 500;
+
+/** What became of a transaction: kept, there already, or there is no room for it. */
+export type Arrival = "new" | "known" | "full";
+
+/** Keeps transactions. */
+export class Inbox {
+  readonly #store: KvStore;
+  readonly #prefix: KvKey;
+  /** The changes of this process, one after the other. */
+  #changes: Promise<unknown> = Promise.resolve();
+  #arrival = Promise.withResolvers<void>();
+  #last = 0;
+
+  /**
+   * @param store Where they are kept.
+   * @param id Names the application service.
+   */
+  constructor(store: KvStore, id: string) {
+    this.#store = store;
+    this.#prefix = ["appservice", id];
+  }
+
+  /** The number of the latest transaction that this process has seen. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Keeps a transaction, durably, unless it has been before. */
+  async add(id: string, transaction: Transaction): Promise<Arrival> {
+    const arrival = await this.#change((head) => {
+      if (head.ids.includes(id)) return "known";
+      if (head.last - head.removed >= MAX_WAITING) return "full";
+      const number = head.last + 1;
+      const kept = { ...head, last: number, ids: [...head.ids, id].slice(-MAX_IDS) };
+      // As text: nobody can change it, and stores copy it faster than an object.
+      const mutation: KvMutation = {
+        type: "set",
+        key: this.#entry(number),
+        value: JSON.stringify(transaction),
+      };
+      return { head: kept, mutations: [mutation] };
+    });
+    return typeof arrival === "string" ? arrival : "new";
+  }
+
+  /**
+   * The transactions after a number, in order.
+   *
+   * @param limit How many.
+   */
+  async after(number: number, limit: number): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    const options = { after: this.#entry(number), limit };
+    for await (const { key, value } of this.#store.list([...this.#prefix, "in"], options)) {
+      const found = Number(key.at(-1));
+      this.#last = Math.max(this.#last, found);
+      entries.push({ number: found, transaction: JSON.parse(String(value)) as Transaction }); // as it was added
+    }
+    return entries;
+  }
+
+  /** Up to which number transactions have been removed. */
+  async removed(): Promise<number> {
+    return (await this.#head())[0].removed;
+  }
+
+  /** Removes transactions up to a number: they have been handled. */
+  async remove(number: number): Promise<void> {
+    for (let isDone = false; !isDone;) {
+      await this.#change((head) => {
+        const end = Math.min(number, head.last, head.removed + REMOVED_AT_ONCE);
+        isDone = end >= Math.min(number, head.last);
+        if (end <= head.removed) return "known";
+        const mutations: KvMutation[] = [];
+        for (let each = head.removed + 1; each <= end; each++) {
+          mutations.push({ type: "delete", key: this.#entry(each) });
+        }
+        return { head: { ...head, removed: end }, mutations };
+      });
+    }
+  }
+
+  /** Resolves with the next transaction that arrives in this process. */
+  get arrival(): Promise<void> {
+    return this.#arrival.promise;
+  }
+
+  #change<Result>(
+    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
+  ): Promise<Result | { readonly head: Head }> {
+    const change = this.#changes.then(() => this.#commit(make));
+    this.#changes = change.catch(() => {}); // its caller gets that
+    return change;
+  }
+
+  async #commit<Result>(
+    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
+  ): Promise<Result | { readonly head: Head }> {
+    const key = [...this.#prefix, "head"];
+    for (let tries = 0; tries < TRIES; tries++) {
+      const [head, versionstamp] = await this.#head();
+      const made = make(head);
+      if (typeof made !== "object" || made === null || !("mutations" in made)) return made as Result;
+      const mutations: KvMutation[] = [...made.mutations, { type: "set", key, value: made.head }];
+      if (!await this.#store.commit(mutations, [{ key, versionstamp }])) continue;
+      if (made.head.last > head.last) this.#arrived(made.head.last);
+      return made;
+    }
+    throw new StoreError("Cannot keep a transaction: other processes change the inbox all the time");
+  }
+
+  #arrived(number: number): void {
+    this.#last = number;
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
+  }
+
+  async #head(): Promise<[Head, string | null]> {
+    const [entry] = await this.#store.getMany([[...this.#prefix, "head"]]);
+    if (entry === undefined || !isJsonObject(entry.value)) return [EMPTY, entry?.versionstamp ?? null];
+    const head = entry.value as unknown as Head; // as it was written
+    this.#last = Math.max(this.#last, head.last);
+    return [head, entry.versionstamp];
+  }
+
+  /** Numbers have as many digits, so that their order is that of the keys. */
+  #entry(number: number): KvKey {
+    return [...this.#prefix, "in", String(number).padStart(16, "0")];
+  }
+}

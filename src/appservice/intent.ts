@@ -1,0 +1,114 @@
+/**
+ * An intent: all operations of a client, as one of the users of an application service.
+ *
+ * @module
+ */
+
+import { type ClientAPI, clientAPI } from "../api/client_api.ts";
+import { HTTPAPI } from "../api/http/http_api.ts";
+import { Session } from "../api/session.ts";
+import type { Client } from "../client/client.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import type { GhostProfile } from "./queries.ts";
+
+/** What an intent works with. */
+export interface IntentParts {
+  /** The client that acts as a user: made at its first use, and again if it was let go since. */
+  readonly client: (userId: UserID) => Client;
+  /** Registers a user. */
+  readonly register: (userId: UserID) => Promise<void>;
+  /** Has a user join a room. */
+  readonly join: (userId: UserID, roomId: RoomID) => Promise<void>;
+}
+
+/** The names of all operations. Nothing is asked: they are made to read their names. */
+const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))));
+
+/**
+ * A user of an application service: it has every operation of a client, acts as that user, and
+ * costs nothing until it does. The user is registered with the first request, and joins a room
+ * before it sends there.
+ *
+ * Made by {@linkcode Appservice.intent}.
+ */
+export class Intent {
+  /** The user. */
+  readonly userId: UserID;
+  readonly #parts: IntentParts;
+  /** The profile, as the server has it; undefined: not known. */
+  #profile: Promise<GhostProfile> | undefined;
+
+  /**
+   * Made by the application service.
+   *
+   * @internal
+   * @param userId The user.
+   * @param parts What it works with.
+   */
+  constructor(userId: UserID, parts: IntentParts) {
+    this.userId = userId;
+    this.#parts = parts;
+  }
+
+  static {
+    for (const name of OPERATIONS) {
+      const call = function (this: Intent, ...args: unknown[]): unknown {
+        const client = this.#parts.client(this.userId) as unknown as Record<
+          string,
+          (...args: unknown[]) => unknown
+        >;
+        return client[name]?.(...args);
+      };
+      Object.defineProperty(this.prototype, name, { value: call, configurable: true, writable: true });
+    }
+  }
+
+  /** Registers the user, unless it is registered. Every request does so before. */
+  async ensureRegistered(): Promise<void> {
+    await this.#parts.register(this.userId);
+  }
+
+  /**
+   * Has the user join a room, unless it is there: invited by the application service's own user, if
+   * it takes an invitation. Whatever sends to a room does so before.
+   *
+   * @param roomId The room.
+   */
+  async ensureJoined(roomId: RoomID): Promise<void> {
+    await this.#parts.register(this.userId);
+    await this.#parts.join(this.userId, roomId);
+  }
+
+  /**
+   * Sets the user's profile, as far as it is different: the server is asked once what it is.
+   *
+   * @param profile The profile.
+   */
+  async ensureProfile(profile: GhostProfile): Promise<void> {
+    const client = this.#parts.client(this.userId);
+    const before = this.#profile;
+    const change = async (): Promise<GhostProfile> => {
+      const known = await (before ?? this.#readProfile());
+      const { displayname = known.displayname, avatarUrl = known.avatarUrl } = profile;
+      if (displayname !== known.displayname) await client.setDisplayname(displayname, KNOWN);
+      if (avatarUrl !== known.avatarUrl) await client.setAvatarUrl(avatarUrl, KNOWN);
+      return { displayname, avatarUrl };
+    };
+    const changed = this.#profile = change(); // one after the other
+    await changed.catch((error) => {
+      if (this.#profile === changed) this.#profile = undefined;
+      throw error;
+    });
+  }
+
+  async #readProfile(): Promise<GhostProfile> {
+    const { displayname, avatar_url } = await this.#parts.client(this.userId).getProfile(this.userId);
+    return { displayname, avatarUrl: avatar_url };
+  }
+}
+
+/** What there is was looked up before. */
+const KNOWN = { checkCurrent: false };
+
+/** The operations, which are on the prototype. */
+export interface Intent extends ClientAPI {}

@@ -1,0 +1,45 @@
+/**
+ * `@greenroom/matrix/appservice`: application services, for bridges and for bots of a homeserver.
+ *
+ * {@linkcode Appservice} is where to begin: the homeserver sends it what happens, its handlers get
+ * it, and {@linkcode Appservice.intent} acts as any of its users.
+ *
+ * @example
+ * ```ts
+ * import { Appservice, parseRegistration } from "@greenroom/matrix/appservice";
+ *
+ * const registration = parseRegistration(`
+ * id: echo
+ * url: http://localhost:9000
+ * as_token: a-secret
+ * hs_token: another-secret
+ * sender_localpart: echo
+ * namespaces:
+ *   users: [{ regex: "@_echo_.*", exclusive: true }]
+ * `);
+ * const appservice = new Appservice({
+ *   registration,
+ *   serverName: "example.org",
+ *   baseUrl: "https://matrix.example.org",
+ * });
+ * console.assert(appservice.intent("_echo_parrot").userId === "@_echo_parrot:example.org");
+ * await appservice.close();
+ * ```
+ *
+ * @module
+ */
+
+export { Appservice } from "./appservice.ts";
+export type { AppserviceOptions, AppserviceStartOptions } from "./appservice_options.ts";
+export { Intent, type IntentParts } from "./intent.ts";
+export { AppservicePingError } from "./ping.ts";
+export type { GhostProfile, QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
+export {
+  createRegistration,
+  type CreateRegistrationOptions,
+  type Namespace,
+  type Namespaces,
+  parseRegistration,
+  type Registration,
+  registrationToYaml,
+} from "./registration.ts";

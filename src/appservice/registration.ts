@@ -1,0 +1,198 @@
+/**
+ * The registration of an application service: what it and its homeserver know of each other.
+ *
+ * @see
+ * {@link https://spec.matrix.org/v1.16/application-service-api/#registration | Registration}
+ * @module
+ */
+
+import { parse, stringify } from "yaml";
+import { ValueError } from "../errors/value_error.ts";
+import { isJsonObject } from "../types/json.ts";
+
+/** Identifiers that an application service is interested in. */
+export interface Namespace {
+  /** A regular expression that the whole beginning of an identifier has to match. */
+  regex: string;
+  /** Whether nobody else may make such a user or alias. */
+  exclusive: boolean;
+}
+
+/** The namespaces of an application service. */
+export interface Namespaces {
+  /** User IDs. */
+  users?: Namespace[];
+  /** Room aliases. */
+  aliases?: Namespace[];
+  /** Room IDs. */
+  rooms?: Namespace[];
+}
+
+/** What is in the file that the administrator of the homeserver adds to its configuration. */
+export interface Registration {
+  /** Names the application service, and never changes. */
+  id: string;
+  /** Where the homeserver reaches it; null: nowhere. */
+  url: string | null;
+  /** What the application service shows to the homeserver: keep it secret. */
+  as_token: string;
+  /** What the homeserver shows to the application service: keep it secret. */
+  hs_token: string;
+  /** The part before the colon of the ID of its own user. */
+  sender_localpart: string;
+  /** What it is interested in. */
+  namespaces: Namespaces;
+  /** Whether its users are limited in how fast they send. Default: true, and never for the sender. */
+  rate_limited?: boolean;
+  /** Networks that it bridges to. */
+  protocols?: string[];
+  /** Whether it is sent typing, receipts and presence. Default: false. */
+  receive_ephemeral?: boolean;
+  /** Whatever else the file says. */
+  [key: string]: unknown;
+}
+
+/** What a new registration is made of. */
+export interface CreateRegistrationOptions {
+  /** Names the application service, and never changes. */
+  id: string;
+  /** Where the homeserver reaches it; null: nowhere. */
+  url: string | null;
+  /** The part behind the colon of its users' IDs. */
+  serverName: string;
+  /** The part before the colon of the ID of its own user. Default: the `id`. */
+  senderLocalpart?: string;
+  /** What the IDs of its other users begin with, after the `@`. Default: `_`, the `id` and `_`. */
+  userPrefix?: string;
+  /** What its aliases begin with, after the `#`. Default: none are its own. */
+  aliasPrefix?: string;
+  /** Networks that it bridges to. Default: none. */
+  protocols?: string[];
+}
+
+const TEXTS = ["id", "as_token", "hs_token", "sender_localpart"] as const;
+/** What a header can have. */
+const TOKEN = /^[\x21-\x7e]+$/;
+/** The longest registration, in characters. */
+const MAX_LENGTH = 1_000_000;
+
+/**
+ * Makes a registration, with new tokens.
+ *
+ * @param options What it is made of.
+ * @returns The registration: keep its tokens secret.
+ * @throws {ValueError} If an option can't be used.
+ * @example
+ * ```ts
+ * import { createRegistration, registrationToYaml } from "@greenroom/matrix/appservice";
+ *
+ * const registration = createRegistration({
+ *   id: "echo",
+ *   url: "http://localhost:9000",
+ *   serverName: "example.org",
+ * });
+ * console.assert(registrationToYaml(registration).includes("sender_localpart: echo"));
+ * ```
+ */
+export function createRegistration(options: CreateRegistrationOptions): Registration {
+  const { id, url, serverName, senderLocalpart = id, userPrefix = `_${id}_`, aliasPrefix, protocols } =
+    options;
+  const own = (sign: string, prefix: string): Namespace[] => [
+    { regex: `${sign}${escaped(prefix)}.*:${escaped(serverName)}`, exclusive: true },
+  ];
+  return checked({
+    id,
+    url,
+    as_token: randomToken(),
+    hs_token: randomToken(),
+    sender_localpart: senderLocalpart,
+    namespaces: {
+      users: own("@", userPrefix),
+      aliases: aliasPrefix === undefined ? [] : own("#", aliasPrefix),
+      rooms: [],
+    },
+    rate_limited: false,
+    receive_ephemeral: true,
+    ...(protocols && { protocols }),
+  });
+}
+
+/**
+ * Writes a registration as homeservers read it.
+ *
+ * @param registration The registration.
+ * @returns YAML: keep it secret.
+ * @throws {ValueError} If something is missing, or of the wrong kind.
+ */
+export function registrationToYaml(registration: Registration): string {
+  return stringify(checked(registration));
+}
+
+/**
+ * Reads a registration.
+ *
+ * @param text YAML, or JSON.
+ * @returns The registration.
+ * @throws {ValueError} If it is no YAML, or something is missing, or of the wrong kind.
+ */
+export function parseRegistration(text: string): Registration {
+  if (text.length > MAX_LENGTH) {
+    throw new ValueError(`Cannot read the registration: it has more than ${MAX_LENGTH} characters`);
+  }
+  let value: unknown;
+  try {
+    value = parse(text, { logLevel: "silent" });
+  } catch {
+    // Why is not said: the parser quotes the line, and a token may be in it.
+    throw new ValueError("Cannot read the registration: it is no YAML");
+  }
+  return checked(value);
+}
+
+function checked(value: unknown): Registration {
+  if (!isJsonObject(value)) throw wrong("it must be an object");
+  for (const name of TEXTS) {
+    if (typeof value[name] !== "string" || value[name] === "") throw wrong(`${name} must be a text`);
+  }
+  const { url, namespaces, sender_localpart, as_token, hs_token } = value;
+  if (![as_token, hs_token].every((token) => TOKEN.test(String(token)))) {
+    throw wrong("as_token and hs_token may have no spaces, and nothing but ASCII");
+  }
+  if (url !== null && !(typeof url === "string" && URL.canParse(url))) {
+    throw wrong("url must be an address, or null");
+  }
+  if (encodeURIComponent(String(sender_localpart)) !== sender_localpart) {
+    throw wrong("sender_localpart must need no escaping in a URL");
+  }
+  if (as_token === hs_token) throw wrong("as_token and hs_token must not be the same");
+  if (!isJsonObject(namespaces)) throw wrong("namespaces must be an object");
+  for (const kind of ["users", "aliases", "rooms"]) checkNamespaces(kind, namespaces[kind] ?? []);
+  return value as unknown as Registration; // checked
+}
+
+function checkNamespaces(kind: string, list: unknown): void {
+  if (!Array.isArray(list)) throw wrong(`namespaces.${kind} must be a list`);
+  for (const each of list as unknown[]) {
+    if (!isJsonObject(each) || typeof each.regex !== "string" || typeof each.exclusive !== "boolean") {
+      throw wrong(`each of namespaces.${kind} must have a regex and exclusive`);
+    }
+    try {
+      new RegExp(each.regex);
+    } catch (cause) {
+      throw wrong(`a regex of namespaces.${kind} can't be used`, cause);
+    }
+  }
+}
+
+function wrong(what: string, cause?: unknown): ValueError {
+  return new ValueError(`Cannot use the registration: ${what}`, { cause });
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** 256 random bits. */
+function randomToken(): string {
+  return crypto.getRandomValues(new Uint8Array(32)).toHex();
+}

@@ -1,0 +1,14 @@
+/**
+ * Compares secrets.
+ *
+ * @module
+ */
+
+import { nodeCrypto } from "./node_crypto.ts";
+
+/** Whether a text is a secret. How long that takes does not depend on what the text says. */
+export async function isSameSecret(text: string, secret: string): Promise<boolean> {
+  const { createHash, timingSafeEqual } = await nodeCrypto();
+  const hashed = (each: string) => createHash("sha256").update(each).digest();
+  return timingSafeEqual(hashed(text), hashed(secret));
+}

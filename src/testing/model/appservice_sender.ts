@@ -1,0 +1,189 @@
+/**
+ * Sends transactions to an application service, as Synapse does: one after the other, with what has
+ * come meanwhile. Where that fails, it sends the same again, after 2 seconds and then twice as long
+ * each time.
+ *
+ * @see
+ * {@link https://spec.matrix.org/v1.16/application-service-api/#pushing-events | Pushing events}
+ * @module
+ */
+
+import type { RoomAlias, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { AppserviceFetch, TestRegistration } from "../appservice_registration.ts";
+import { formatEvent, strippedEvent } from "./events/format_event.ts";
+import type { RoomEvent } from "./events/room_event.ts";
+import type { Room } from "./rooms/room.ts";
+import type { User } from "./users/user.ts";
+
+/** What of a homeserver it takes to send. */
+export interface SendingServer {
+  /** What was set when it was made. */
+  readonly settings: { /** The name behind the colon. */ readonly serverName: string };
+  /** Users by ID. */
+  readonly users: ReadonlyMap<UserID, User>;
+  /** Aliases. */
+  readonly aliases: ReadonlyMap<RoomAlias, { readonly room: RoomID }>;
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether it has shut down. */
+  readonly closed: boolean;
+  /** Aborted when it does. */
+  readonly closing: AbortSignal;
+  /** Does something later. */
+  later(ms: number, action: () => void): void;
+}
+
+const FIRST_WAIT = 2_000;
+const LONGEST_WAIT = 512_000;
+/** How many events, and others, a transaction has at most. */
+const MAX_EVENTS = 100;
+const PREFIX = "/_matrix/app/v1";
+
+/** An event that waits. */
+interface Waiting {
+  readonly event: JsonObject;
+  /** A user whom nobody knows yet. */
+  readonly unknown: string | undefined;
+}
+
+/** Sends to one application service. */
+export class AppserviceSender {
+  readonly #server: SendingServer;
+  readonly #registration: TestRegistration;
+  readonly #fetch: AppserviceFetch;
+  readonly #events: Waiting[] = [];
+  #ephemeral: JsonObject[] = [];
+  /** The transaction that is being sent, or has to be sent again. */
+  #current: { readonly id: number; readonly body: JsonObject } | undefined;
+  #transactions = 0;
+  #isBusy = false;
+  #isDown = false;
+  #wait = FIRST_WAIT;
+
+  /**
+   * @param server The homeserver.
+   * @param registration The application service's.
+   * @param fetch Reaches it.
+   */
+  constructor(server: SendingServer, registration: TestRegistration, fetch: AppserviceFetch) {
+    this.#server = server;
+    this.#registration = registration;
+    this.#fetch = fetch;
+  }
+
+  /** Sends an event. */
+  push(room: Room, event: RoomEvent, { unknown }: { readonly unknown: string | undefined }): void {
+    if (this.#registration.url === null) return;
+    this.#events.push({ event: this.#format(room, event), unknown });
+    this.#go();
+  }
+
+  /** Sends what is not kept: it is dropped while the application service is down. */
+  pushEphemeral(edu: JsonObject): void {
+    if (this.#registration.url === null || this.#isDown) return;
+    this.#ephemeral.push(edu);
+    this.#go();
+  }
+
+  /** Asks for a user or an alias: whether there is one now. */
+  async asks(path: string): Promise<boolean> {
+    try {
+      return (await this.request("GET", path)).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Knocks. Whoever has been down is up from then on. */
+  async ping(body: JsonObject): Promise<Response> {
+    const response = await this.request("POST", "ping", body);
+    if (response.ok && this.#isDown) this.#go();
+    return response;
+  }
+
+  /** Makes a request. */
+  async request(method: string, path: string, body?: JsonObject): Promise<Response> {
+    const { url, hs_token } = this.#registration;
+    const response = await this.#fetch(
+      new Request(`${url?.replace(/\/$/, "")}${PREFIX}/${path}`, {
+        method,
+        headers: { authorization: `Bearer ${hs_token}`, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: this.#server.closing,
+      }),
+    );
+    await response.clone().body?.cancel();
+    return response;
+  }
+
+  #go(): void {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    // What is sent in the same turn goes along.
+    queueMicrotask(() => void this.#run().finally(() => this.#isBusy = false));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#server.closed) {
+      this.#current ??= await this.#next();
+      if (this.#current === undefined) return;
+      const { id, body } = this.#current;
+      const isSent = await this.request("PUT", `transactions/${id}`, body).then(async (response) => {
+        await response.body?.cancel();
+        return response.ok;
+      }, () => false);
+      if (!isSent) {
+        this.#isDown = true;
+        this.#ephemeral = [];
+        this.#server.later(this.#wait, () => this.#go());
+        this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+        return;
+      }
+      this.#current = undefined;
+      this.#isDown = false;
+      this.#wait = FIRST_WAIT;
+    }
+  }
+
+  async #next(): Promise<{ id: number; body: JsonObject } | undefined> {
+    const waiting = this.#events.splice(0, MAX_EVENTS);
+    const ephemeral = this.#ephemeral.splice(0, MAX_EVENTS);
+    if (waiting.length === 0 && ephemeral.length === 0) return undefined;
+    for (const { unknown } of waiting) {
+      if (unknown === undefined || this.#server.users.has(unknown as UserID)) continue;
+      await this.asks(`users/${encodeURIComponent(unknown)}`);
+    }
+    const extra = this.#registration.receive_ephemeral === true
+      ? { ephemeral, "de.sorunome.msc2409.to_device": [] }
+      : {};
+    return { id: ++this.#transactions, body: { events: waiting.map(({ event }) => event), ...extra } };
+  }
+
+  #format(room: Room, event: RoomEvent): JsonObject {
+    const viewer = { user: event.sender, now: this.#server.now };
+    const json = formatEvent(room, event, viewer, { bare: true });
+    const unsigned = json.unsigned as JsonObject;
+    if (event.replaces !== undefined) {
+      unsigned.prev_content = event.replaces.content;
+      unsigned.prev_sender = event.replaces.sender;
+      json.prev_content = event.replaces.content;
+    }
+    if (event.type === "m.room.member" && event.content.membership === "invite") {
+      const shown = SHOWN.flatMap((type) => room.state(type) ?? []);
+      unsigned.invite_room_state = shown.map(strippedEvent);
+    }
+    return json;
+  }
+}
+
+/** The state that an invitation shows. */
+const SHOWN = [
+  "m.room.create",
+  "m.room.join_rules",
+  "m.room.canonical_alias",
+  "m.room.avatar",
+  "m.room.encryption",
+  "m.room.name",
+  "m.room.topic",
+];

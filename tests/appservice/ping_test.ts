@@ -1,0 +1,61 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { AppservicePingError } from "@greenroom/matrix/appservice";
+import { appserviceScene, registration } from "./scene.ts";
+
+Deno.test("ping() resolves when the homeserver gets through", async () => {
+  await using scene = await appserviceScene();
+  assertEquals(await scene.serving?.ping(), 0);
+});
+
+const failures: [string, Parameters<Awaited<ReturnType<typeof appserviceScene>>["instance"]>[0], string][] = [
+  ["has another hs_token", { registration: { ...registration, hs_token: "other" } }, "hs_token"],
+  ["has an as_token that the homeserver does not know", {
+    registration: { ...registration, as_token: "other" },
+  }, "as_token"],
+  ["has the id of another", { registration: { ...registration, id: "other" } }, "another registration"],
+];
+for (const [name, options, mend] of failures) {
+  Deno.test(`start() of one that ${name} rejects, and says so`, async () => {
+    await using scene = await appserviceScene({ isServing: false });
+    scene.serving = scene.instance(options);
+    const error = await assertRejects(async () => await scene.serving?.start(), AppservicePingError);
+    assertStringIncludes(error.message, mend);
+    for (const secret of [registration.hs_token, registration.as_token]) {
+      assert(!error.message.includes(secret));
+    }
+  });
+}
+
+Deno.test("start() rejects if something else answers at the URL", async () => {
+  await using scene = await appserviceScene({ isServing: false });
+  const error = await assertRejects(async () => await scene.instance().start(), AppservicePingError);
+  assertStringIncludes(error.message, "https://echo.example said 502");
+});
+
+Deno.test("start() waits for a homeserver that can't be reached", async () => {
+  await using scene = await appserviceScene();
+  const { serving, stage } = scene;
+  using _fault = stage.homeserver.faults.add({ kind: "drop", match: { path: "/ping" } });
+  const done = serving?.start();
+  await stage.settle();
+  await scene.send("t1", []);
+  await serving?.stop();
+  await done;
+});
+
+Deno.test("start() that is stopped while the homeserver is asked to knock ends", async () => {
+  await using scene = await appserviceScene();
+  using _fault = scene.stage.homeserver.faults.add({ kind: "delay", ms: 60_000, match: { path: "/ping" } });
+  const done = scene.serving?.start();
+  await scene.serving?.stop();
+  await done;
+});
+
+Deno.test("start() without ping asks the homeserver nothing", async () => {
+  await using scene = await appserviceScene();
+  const done = scene.serving?.start({ ping: false });
+  await scene.stage.settle();
+  await scene.serving?.stop();
+  await done;
+  assertEquals(scene.stage.homeserver.requests.filter("POST", "/ping").length, 0);
+});

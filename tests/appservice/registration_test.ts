@@ -1,0 +1,62 @@
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import {
+  Appservice,
+  createRegistration,
+  parseRegistration,
+  registrationToYaml,
+} from "@greenroom/matrix/appservice";
+import { registration } from "./scene.ts";
+
+const options = { id: "irc", url: "http://127.0.0.1:9000", serverName: "example.org" };
+
+Deno.test("createRegistration() makes tokens that nobody can guess, and namespaces that are escaped", () => {
+  const [made, other] = [
+    createRegistration(options),
+    createRegistration({ ...options, userPrefix: "irc.*" }),
+  ];
+  assertEquals(made.namespaces.users, [{ regex: "@_irc_.*:example\\.org", exclusive: true }]);
+  assertEquals(other.namespaces.users, [{ regex: "@irc\\.\\*.*:example\\.org", exclusive: true }]);
+  assertNotEquals(made.as_token, other.as_token);
+  assertNotEquals(made.as_token, made.hs_token);
+  assert([made.as_token, made.hs_token].every((token) => /^[0-9a-f]{64}$/.test(token)));
+});
+
+Deno.test("A registration is the same after it was written and read, with what it says beside", () => {
+  const made = { ...createRegistration(options), "io.element.msc4190": true, note: "x: 'y'\n- z" };
+  assertEquals(parseRegistration(registrationToYaml(made)), made);
+  assertEquals(parseRegistration(JSON.stringify(made)), made);
+});
+
+const wrong: [string, object | string][] = [
+  ["no YAML", "{"],
+  ["a list", []],
+  ["no id", { ...registration, id: undefined }],
+  ["an empty token", { ...registration, as_token: "" }],
+  ["a token with a line break", { ...registration, hs_token: "a\nb" }],
+  ["one token for both", { ...registration, hs_token: registration.as_token }],
+  ["a url that is none", { ...registration, url: "here" }],
+  ["no url", { ...registration, url: undefined }],
+  ["a sender that needs escaping", { ...registration, sender_localpart: "a/b" }],
+  ["no namespaces", { ...registration, namespaces: undefined }],
+  ["a namespace without exclusive", { ...registration, namespaces: { users: [{ regex: "a" }] } }],
+  ["a regex that is none", { ...registration, namespaces: { users: [{ regex: "(", exclusive: true }] } }],
+  [
+    "aliases of aliases",
+    "a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]",
+  ],
+];
+for (const [name, value] of wrong) {
+  Deno.test(`parseRegistration() refuses ${name}, and does not tell what it says`, () => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const error = assertThrows(() => parseRegistration(text), ValueError);
+    assert(!error.message.includes(registration.as_token));
+  });
+}
+
+Deno.test("new Appservice() refuses a time limit and a number of users that can't be used", () => {
+  const base = { registration, serverName: "localhost", baseUrl: "http://localhost" };
+  for (const bad of [{ timeLimit: 0 }, { timeLimit: NaN }, { maxActing: 0 }, { maxActing: 1.5 }]) {
+    assertThrows(() => new Appservice({ ...base, ...bad }), ValueError);
+  }
+});

@@ -1,0 +1,198 @@
+/**
+ * An application service on a Synapse of its own, which has its registration.
+ *
+ * @module
+ */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { Client, defineSession, MemoryStore } from "@greenroom/matrix";
+import {
+  Appservice,
+  type AppserviceOptions,
+  AppservicePingError,
+  createRegistration,
+  type Registration,
+  registrationToYaml,
+} from "@greenroom/matrix/appservice";
+import type { RoomID } from "@greenroom/matrix/types";
+import { Synapse } from "../../tools/synapse.ts";
+import { within } from "./support/deadline.ts";
+import { newUser, synapseTest } from "./support/synapse.ts";
+
+const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+
+/** A Synapse with an application service, whose ghost answers each message with its number. */
+async function scene() {
+  const folder = await Deno.makeTempDir({ prefix: "greenroom-appservice-" });
+  let serving: Appservice | undefined;
+  const statuses: number[] = [];
+  const listener = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
+    const response = await serving?.fetch(request) ?? new Response(null, { status: 502 });
+    statuses.push(response.status);
+    return response;
+  });
+  const registration: Registration = createRegistration({
+    id: "echo",
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    serverName: "localhost",
+    aliasPrefix: "echo_",
+  });
+  await Deno.writeTextFile(`${folder}/registration.yaml`, registrationToYaml(registration));
+  const synapse = await Synapse.start({
+    config: { app_service_config_files: [`${folder}/registration.yaml`] },
+    print() {},
+  });
+  const store = new MemoryStore();
+  const closing: (() => Promise<unknown>)[] = [];
+  const instance = (options: Partial<AppserviceOptions> = {}): Appservice => {
+    const made = new Appservice({
+      registration,
+      baseUrl: synapse.baseUrl,
+      serverName: "localhost",
+      store,
+      log: false,
+      ...options,
+    });
+    made.on("INVITE", async ({ room_id, state_key }) => void await made.intent(state_key).joinRoom(room_id));
+    made.on("m.room.message", async ({ room_id, content }, { session }) => {
+      await made.intent("_echo_parrot").sendText(room_id, `${++session.count}: ${content.body}`);
+    }, { session: counter, sequential: true });
+    closing.push(() => made.close());
+    return made;
+  };
+  const user = await newUser(synapse, "alice");
+  const alice = new Client({ baseUrl: synapse.baseUrl, token: user.accessToken, log: false });
+  const seen: { readonly roomId: RoomID; readonly sender: string; readonly body: string }[] = [];
+  let told = Promise.withResolvers<void>();
+  alice.on("m.room.message", ({ room_id: roomId, sender, content }) => {
+    if (sender === user.userId) return;
+    seen.push({ roomId, sender, body: content.body });
+    told.resolve();
+    told = Promise.withResolvers();
+  });
+  const running = alice.start();
+  return {
+    synapse,
+    registration,
+    alice,
+    statuses,
+    instance,
+    /** Answers from now on; undefined: nobody does. */
+    serve: (appservice: Appservice | undefined) => serving = appservice,
+    /** What Alice has read, when it is so much. */
+    async read(count: number): Promise<string[]> {
+      while (seen.length < count) await within(told.promise, 30_000, "the ghost answers");
+      return seen.map(({ body }) => body);
+    },
+    senders: () => [...new Set(seen.map(({ sender }) => sender))],
+    async [Symbol.asyncDispose]() {
+      await alice.close();
+      await running;
+      for (const close of closing) await close();
+      await synapse.stop();
+      await listener.shutdown();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+synapseTest(
+  "An application service on Synapse: ghosts come by invitation, answer, and are made when asked for",
+  async () => {
+    await using stage = await scene();
+    const { alice, instance } = stage;
+    const invited: string[] = [];
+    const appservice = instance({
+      queries: {
+        user: (userId) => userId.includes("_echo_p") ? { displayname: "A ghost" } : undefined,
+        async room(alias) {
+          if (alias !== "#echo_hall:localhost") return false;
+          await appservice.bot.createRoom({ aliasLocalpart: "echo_hall", preset: "public_chat" });
+          return true;
+        },
+      },
+    });
+    appservice.on("INVITE", ({ state_key }) => invited.push(state_key));
+    stage.serve(appservice);
+    const done = appservice.start();
+    const roomId = await alice.createRoom({ preset: "private_chat", invitees: ["@_echo_parrot:localhost"] });
+    const joined = Promise.withResolvers<void>();
+    appservice.on("JOIN", ({ state_key }) => state_key === "@_echo_parrot:localhost" && joined.resolve(), {
+      own: true,
+    });
+    await within(joined.promise, 20_000, "the ghost joins");
+    assertEquals(invited, ["@_echo_parrot:localhost"]);
+    for (const text of ["a", "b", "c"]) await alice.sendText(roomId, text);
+    assertEquals(await stage.read(3), ["1: a", "2: b", "3: c"]);
+    assertEquals(stage.senders(), ["@_echo_parrot:localhost"]);
+    assertEquals(await alice.getDisplayname("@_echo_parrot:localhost"), "A ghost");
+
+    // A ghost that needs an invitation gets one of the own user, who has to be there.
+    const named = appservice.intent("_echo_polly");
+    await assertRejects(async () => await named.sendText(roomId, "no"));
+    await alice.inviteUser(roomId, appservice.userId);
+    const botJoined = Promise.withResolvers<void>();
+    appservice.on("JOIN", ({ state_key }) => state_key === appservice.userId && botJoined.resolve(), {
+      own: true,
+    });
+    await within(botJoined.promise, 20_000, "the own user joins");
+    await named.ensureProfile({ displayname: "Polly" });
+    await named.sendText(roomId, "hello");
+    assertEquals((await stage.read(4)).at(-1), "hello");
+
+    const hall = await alice.joinRoom("#echo_hall:localhost");
+    await alice.sendText(hall, "in the hall");
+    assertEquals((await stage.read(5)).at(-1), "1: in the hall");
+    assert(stage.statuses.includes(404) || stage.statuses.every((status) => status === 200));
+    await appservice.stop();
+    await done;
+  },
+);
+
+synapseTest(
+  "An application service that is down, started again, and repeated to, answers each message once",
+  async () => {
+    await using stage = await scene();
+    const { alice, instance } = stage;
+    const first = instance();
+    stage.serve(first);
+    const done = first.start();
+    const roomId = await alice.createRoom({ preset: "public_chat" });
+    await first.intent("_echo_parrot").joinRoom(roomId);
+    await alice.sendText(roomId, "a");
+    assertEquals(await stage.read(1), ["1: a"]);
+    stage.serve(undefined);
+    await first.close();
+    await done.catch(() => {});
+    await alice.sendText(roomId, "b");
+    await alice.sendText(roomId, "c");
+    const second = instance();
+    stage.serve(second);
+    const again = second.start(); // its ping has Synapse send at once
+    assertEquals(await stage.read(3), ["1: a", "2: b", "3: c"]);
+    await second.stop();
+    await again;
+    // Where no process stays, each transaction is handled with its request.
+    await alice.sendText(roomId, "d");
+    assertEquals(await stage.read(4), ["1: a", "2: b", "3: c", "4: d"]);
+  },
+);
+
+synapseTest("start() says what is wrong with a registration that Synapse has otherwise", async () => {
+  await using stage = await scene();
+  const { registration, instance } = stage;
+  const cases: [Partial<Registration>, string][] = [
+    [{ hs_token: "other" }, "hs_token"],
+    [{ as_token: "other" }, "as_token"],
+    [{ id: "other" }, "another registration"],
+  ];
+  for (const [change, mend] of cases) {
+    const appservice = instance({ registration: { ...registration, ...change } as Registration });
+    stage.serve(appservice);
+    const error = await assertRejects(async () => await appservice.start(), AppservicePingError);
+    assertStringIncludes(error.message, mend);
+  }
+  stage.serve(undefined);
+  const error = await assertRejects(async () => await instance().start(), AppservicePingError);
+  assertStringIncludes(error.message, "said 502");
+});
