@@ -73,6 +73,7 @@ export class BenchDevice implements AsyncDisposable {
     this.#store = store;
     this.crypto = new EngineCrypto({
       identity: {
+        prepare: () => Promise.resolve(),
         verify: () => Promise.reject(new TypeError()),
         reset: () => Promise.reject(new TypeError()),
         renew: () => Promise.reject(new TypeError()),

@@ -3,6 +3,7 @@
  * process; and the steps of the backup.
  */
 
+import { delay } from "@std/async/delay";
 import { Client } from "../../mod.ts";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
@@ -16,9 +17,18 @@ const homeserver = new Homeserver();
 homeserver.createUser("bot");
 const { baseUrl, fetch } = homeserver;
 
+/** What a request takes on a slow network, in milliseconds. */
+const SLOW = 100;
+
+/** A network that is slow. */
+const slowFetch: typeof globalThis.fetch = async (...request) => {
+  await delay(SLOW);
+  return await fetch(...request);
+};
+
 /** A client of a new device. */
-async function newClient(encryption: { recoveryKey?: string }): Promise<Client> {
-  const client = new Client({ baseUrl, fetch, encryption, store: new MemoryStore(), log: false });
+async function newClient(encryption: { recoveryKey?: string }, network = fetch): Promise<Client> {
+  const client = new Client({ baseUrl, fetch: network, encryption, store: new MemoryStore(), log: false });
   await client.login({ identifier: "@bot:localhost", password: "password of bot" });
   return client;
 }
@@ -26,16 +36,18 @@ async function newClient(encryption: { recoveryKey?: string }): Promise<Client> 
 const first = await newClient({ recoveryKey });
 await first.crypto?.start(); // from now on there are an identity, a secret storage and a backup
 
-for (
-  const [name, encryption] of [["without a key", {}], ["with the recovery key", { recoveryKey }]] as const
-) {
-  Deno.bench(`start a new device ${name}`, async (bench) => {
-    const client = await newClient(encryption);
-    bench.start();
-    await client.crypto?.start();
-    bench.end();
-    await client.close();
-  });
+for (const [where, network] of [["", fetch], [` over a network of ${SLOW} ms`, slowFetch]] as const) {
+  for (
+    const [name, encryption] of [["without a key", {}], ["with the recovery key", { recoveryKey }]] as const
+  ) {
+    Deno.bench(`start a new device ${name}${where}`, async (bench) => {
+      const client = await newClient(encryption, network);
+      bench.start();
+      await client.crypto?.start();
+      bench.end();
+      await client.close();
+    });
+  }
 }
 
 const text = `{"rooms":{"!room:example.org":{"sessions":${backedUpSessions(200, "!room:example.org")}}}}`;

@@ -18,6 +18,7 @@ import { coreAPI } from "../api/core_api.ts";
 import type { Session } from "../api/session.ts";
 import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
 import { lazyDehydration } from "./dehydration/lazy_dehydration.ts";
+import { EarlyReads } from "./trust/early_reads.ts";
 import { policyOf, verificationOptions } from "./client_options.ts";
 import type { Logger } from "../base/log.ts";
 import { InternalEventType } from "../types/events/internal_event_type.ts";
@@ -60,6 +61,7 @@ export function clientEncryption(
   const { clock } = session.http;
   const stopping = new AbortController();
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
+  const early = new EarlyReads(api);
   const machines = () => ({ backup: crypto.backup, dehydration: crypto.dehydration });
   const crypto: EngineCrypto = new EngineCrypto({
     actor,
@@ -71,7 +73,7 @@ export function clientEncryption(
     send: requestSender(api, clock),
     sendToRoom: ({ roomId, type, content, txnId }) =>
       api.sendMessageEvent(roomId, type, content, { txnId, signal: stopping.signal }),
-    backup: (parts) => lazyKeyBackup({ ...parts, api }, log),
+    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, log),
     async shareHistory(parts, roomId, userId) {
       const { shareHistory } = await import("./history/share_history.ts");
       return await shareHistory({ ...parts, api, stateStore, log }, { roomId, userId });
@@ -86,9 +88,24 @@ export function clientEncryption(
     },
     onNewRecipient: options.onNewRecipient,
     identity: {
-      async verify(identity, using) {
+      async prepare(identity, using) {
+        const { shown, keys } = await identity.known();
+        const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
+        if (keys?.phase === "created" || (keys !== undefined && isDone)) return;
+        const { startReads } = await import("./trust/start_reads.ts");
+        early.begin(startReads(using.backup !== false));
+      },
+      async verify(identity, using, { isAsked = false } = {}) {
         const { ensureVerified } = await import("./trust/ensure_verified.ts");
-        return await ensureVerified({ identity, api, log, ...machines() }, using);
+        try {
+          const onNew = () => early.end();
+          return await ensureVerified(
+            { identity, api: early.api, log, ...machines(), isAsked, onNew },
+            using,
+          );
+        } finally {
+          early.end();
+        }
       },
       async reset(identity, using) {
         const { resetIdentity } = await import("./trust/reset_identity.ts");

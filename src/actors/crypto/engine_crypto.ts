@@ -314,10 +314,12 @@ export class EngineCrypto implements CryptoMachine {
   /** The same, and publishes its keys; later, if the server is down. */
   async #publish(): Promise<unknown> {
     this.#verifications.begin();
-    const { failure } = await this.#requests.round("keysQuery");
     const { secrets } = this.#options;
+    const preparing = secrets && this.#verification.prepare(secrets); // while the server is asked
+    const { ended, failure } = await this.#requests.round("keysQuery");
+    await preparing;
     if (secrets !== undefined && this.#requests.conflict === undefined) {
-      await this.#verification.verify(secrets);
+      await this.#verification.verify(secrets, { isAsked: ended > 0 && failure === undefined });
     }
     await this.#requests.round("keysUpload");
     return failure;

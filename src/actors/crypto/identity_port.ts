@@ -41,6 +41,11 @@ export class IdentityPort {
     this.#options = options;
   }
 
+  /** The identity as it is known, without asking. */
+  async known(): Promise<OwnIdentityState> {
+    return await this.#options.actor.ask("ownIdentity", undefined);
+  }
+
   /** The identity as it is known; the server is asked if it may have changed. */
   async state(): Promise<OwnIdentityState> {
     const state = await this.#options.actor.ask("ownIdentity", undefined);
@@ -63,10 +68,18 @@ export class IdentityPort {
     return await this.#options.actor.ask("compareIdentity", seeds);
   }
 
-  /** Offers private keys: they are kept if they fit what the server shows when it is asked now. */
-  async offer(seeds: Partial<IdentitySeeds>): Promise<OfferOutcome> {
-    await this.look();
-    return this.#offered(await this.#options.actor.ask("offerIdentity", seeds));
+  /**
+   * Offers private keys: they are kept if they fit what the server shows when it is asked now.
+   *
+   * @param options.isAsked Whether it has just been asked: it is again only if they don't fit. Default: false.
+   */
+  async offer(
+    seeds: Partial<IdentitySeeds>,
+    { isAsked = false }: { readonly isAsked?: boolean } = {},
+  ): Promise<OfferOutcome> {
+    if (!isAsked) await this.look();
+    const outcome = this.#offered(await this.#options.actor.ask("offerIdentity", seeds));
+    return isAsked && outcome !== "adopted" ? await this.offer(seeds) : outcome;
   }
 
   /** Makes an identity, or returns the one that was made and is not published yet. */
@@ -133,8 +146,18 @@ export class IdentityPort {
 
 /** What is done to the own identity by several requests. */
 export interface IdentityWork {
-  /** Has the own device signed by its user's identity. */
-  verify(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<VerificationReport>;
+  /**
+   * Has the own device signed by its user's identity.
+   *
+   * @param start.isAsked Whether the server has just been asked for the own identity. Default: false.
+   */
+  verify(
+    identity: IdentityPort,
+    options: EnsureVerifiedOptions,
+    start?: { readonly isAsked?: boolean },
+  ): Promise<VerificationReport>;
+  /** Begins to read what that will read. */
+  prepare(identity: IdentityPort, options: EnsureVerifiedOptions): Promise<void>;
   /** Replaces the identity. */
   reset(identity: IdentityPort, options: ResetIdentityOptions): Promise<VerificationReport>;
   /** Sees to the dehydrated device. */
@@ -174,8 +197,16 @@ export class Verification {
   }
 
   /** Verifies when the calls before have ended. */
-  async verify(options: EnsureVerifiedOptions): Promise<VerificationReport> {
-    return await this.#inTurn(() => this.#work.verify(this.#identity, options));
+  async verify(
+    options: EnsureVerifiedOptions,
+    start?: { readonly isAsked?: boolean },
+  ): Promise<VerificationReport> {
+    return await this.#inTurn(() => this.#work.verify(this.#identity, options, start));
+  }
+
+  /** Begins to read what {@link Verification.verify} will read. Never rejects. */
+  async prepare(options: EnsureVerifiedOptions): Promise<void> {
+    await this.#work.prepare(this.#identity, options).catch(() => {}); // verify() gets the error
   }
 
   /** Replaces the identity when the calls before have ended. */

@@ -39,15 +39,12 @@ export async function ensureBackup(
 ): Promise<KeyBackupOutcome | undefined> {
   const { log } = parts;
   try {
+    const isWanted = isOn || await isWantedBy(parts.api, {});
+    if (isWanted === false) return "unwanted";
     const storage = await open();
     if (storage === undefined) return isOn ? "on" : undefined;
     if (isOn) return await stored(parts, storage);
-    const [isWanted, shown, secret] = await Promise.all([
-      isWantedBy(parts.api, {}),
-      latestVersion(parts.api, {}),
-      storedSecret(storage),
-    ]);
-    if (isWanted === false) return "unwanted";
+    const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
     if (shown === undefined) await begin(parts, storage, secret);
     else await use(parts, storage, { shown, secret });
     if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });

@@ -19,7 +19,8 @@ export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "
 /** Account data by type. */
 export type AccountData = ReadonlyMap<string, JsonObject>;
 
-const DEFAULT_KEY = "m.secret_storage.default_key";
+/** The account data that names the default key. */
+export const DEFAULT_KEY = "m.secret_storage.default_key";
 const KEY = "m.secret_storage.key.";
 const MAX_KEY_ID = 255;
 
@@ -35,7 +36,7 @@ export class AccountSecrets {
   /** The account data of a type, unchecked; undefined if there is none. */
   async read(type: string, options?: RequestOptions): Promise<JsonObject | undefined> {
     try {
-      return shallow(await this.#api.getAccountData(raw(type), options));
+      return shallow(await this.#api.getAccountData(rawType(type), options));
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
       throw error;
@@ -44,7 +45,7 @@ export class AccountSecrets {
 
   /** Replaces the account data of a type. */
   async write(type: string, content: JsonObject, options?: RequestOptions): Promise<void> {
-    await this.#api.setAccountData(raw(type), content, options);
+    await this.#api.setAccountData(rawType(type), content, options);
   }
 
   /** What the server keeps of a key. */
@@ -146,7 +147,7 @@ export function secretsFor(all: AccountData, keyId: string): [name: string, cont
 }
 
 /** A type that account data is read and written under as it is. */
-function raw(type: string): EventDefinition<string, "account_data"> {
+export function rawType(type: string): EventDefinition<string, "account_data"> {
   return defineEvent({ type, class: "account_data" });
 }
 

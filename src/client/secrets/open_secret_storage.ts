@@ -93,8 +93,10 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
       checkSecretName(name);
       const encrypted = await key.encrypt(name, value);
       const request = requestOptions(options);
-      await secrets.assertDefault(keyId, request);
-      const content = await secrets.read(name, request);
+      const [content] = await Promise.all([
+        secrets.read(name, request),
+        secrets.assertDefault(keyId, request),
+      ]);
       ciphertextsOf(name, content); // something else stays
       await secrets.write(name, withCiphertext(content, keyId, encrypted), request);
       await secrets.assertDefault(keyId, request); // or the new key does not open what was stored

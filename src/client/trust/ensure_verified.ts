@@ -17,7 +17,11 @@ import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
-/** Finds out what the account has, and goes the shortest way that replaces nothing. */
+/**
+ * Finds out what the account has, and goes the shortest way that replaces nothing.
+ *
+ * @param parts.isAsked Whether the server has just been asked for the own identity.
+ */
 export async function ensureVerified(
   parts: VerifyParts,
   options: EnsureVerifiedOptions,
@@ -121,11 +125,11 @@ async function verified(
 }
 
 /** Takes the private keys of an identity that is there from the secret storage. */
-async function adopted({ identity, held }: CallParts, by: SecretStorageUnlock): Promise<"verified"> {
+async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<"verified"> {
   const seeds = await readSeeds(await held.open(by), {});
   try {
     assertSigning(seeds);
-    const outcome = await identity.offer(seeds);
+    const outcome = await identity.offer(seeds, { isAsked });
     if (outcome === "unproven") assertSigning(seeds, ["master"]); // nothing else has proven the identity
     checkOutcome(outcome);
   } finally {

@@ -65,9 +65,10 @@ export async function writeSeeds(
   seeds: IdentitySeeds,
   request: RequestOptions,
 ): Promise<void> {
-  for (const name of keysOf(SEED_SECRETS)) {
-    await storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), request);
-  }
+  const names = keysOf(SEED_SECRETS);
+  await Promise.all(
+    names.map((name) => storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), request)),
+  );
 }
 
 /**
@@ -76,8 +77,10 @@ export async function writeSeeds(
  * @throws {OwnIdentityError} If there are some: the account had an identity, which the server hides.
  */
 export async function assertNoSeeds(secrets: AccountSecrets, request: RequestOptions): Promise<void> {
-  for (const name of Object.values(SEED_SECRETS)) {
-    if (ciphertextsOf(name, await secrets.read(name, request)) === undefined) continue;
+  const names = Object.values(SEED_SECRETS);
+  const contents = await Promise.all(names.map((name) => secrets.read(name, request)));
+  for (const [index, name] of names.entries()) {
+    if (ciphertextsOf(name, contents[index]) === undefined) continue;
     throw new OwnIdentityError(
       `Cannot make an identity: the account has ${name} in its secret storage, but the server shows neither ` +
         "an identity nor a default key of the storage; look with another client of the user what has become of them",

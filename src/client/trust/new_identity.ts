@@ -57,10 +57,10 @@ async function storageFor(
   const { api, identity } = parts;
   const secrets = new AccountSecrets(api);
   const by = unlockOf(options);
-  if (await secrets.defaultKeyId() === undefined) {
-    await assertNoSeeds(secrets, {});
-    return await newStorage(parts, options);
-  }
+  const hasStorage = await secrets.defaultKeyId() !== undefined;
+  if (!hasStorage) await assertNoSeeds(secrets, {});
+  parts.onNew?.();
+  if (!hasStorage) return await newStorage(parts, options);
   if (by !== undefined || keys?.phase !== "created") return by;
   return await pendingKey(identity); // a call before was cut off after it had made the storage
 }

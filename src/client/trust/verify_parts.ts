@@ -27,6 +27,10 @@ export interface VerifyParts {
   readonly dehydration: Pick<DehydrationMachine, "ensure">;
   /** Where it says what is missing. */
   readonly log: Logger;
+  /** Whether the server has just been asked for the own identity. Default: false. */
+  readonly isAsked?: boolean;
+  /** Is called before anything is made: what was read until then may be out of date by then. */
+  readonly onNew?: () => void;
 }
 
 /** The same, in one call. */

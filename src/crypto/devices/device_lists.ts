@@ -304,7 +304,7 @@ export class DeviceLists {
     this.#verifier = verifier;
     tx.onAbort(() => this.#verifier = before);
     tx.onCommit(() => this.#changes.noteAll());
-    if (verifier !== undefined) this.#tracked.invalidateAll(tx);
+    if (verifier !== undefined) this.#tracked.invalidateOthers(tx, userId);
   }
 
   async #devices(tx: Transaction, userId: UserID): Promise<readonly Device[]> {

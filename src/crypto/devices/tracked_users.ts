@@ -1,6 +1,8 @@
 /**
  * Users whose device lists are tracked, and the queries that keep them up to date.
  *
+ * Over 300 lines because everything that says when a user is asked about is here.
+ *
  * @module
  */
 
@@ -102,6 +104,13 @@ export class TrackedUsers {
     return left;
   }
 
+  /** Marks all users but one, of whom is known what was known before. */
+  invalidateOthers(tx: Transaction, userId: UserID): void {
+    const wasBehind = this.isBehind(userId);
+    this.invalidateAll(tx);
+    if (!wasBehind) this.#checked(tx, userId, this.#epoch);
+  }
+
   /** Marks all users. */
   invalidateAll(tx: Transaction): void {
     const before = this.#epoch;
@@ -188,11 +197,7 @@ export class TrackedUsers {
       this.#recovered(userId);
       this.#refresh(userId);
     });
-    const tracking = this.#users.get(userId);
-    if (tracking === undefined) return;
-    const next = { ...tracking, checked: sequence };
-    this.#set(tx, userId, next);
-    tx.set(trackedKey(userId), next);
+    this.#checked(tx, userId, sequence);
   }
 
   /** Notes that the server does not know a user: it is asked again later. */
@@ -235,6 +240,14 @@ export class TrackedUsers {
     if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);
     this.#backoff.exists(userId);
     this.#set(tx, userId, next);
+  }
+
+  #checked(tx: Transaction, userId: UserID, sequence: number): void {
+    const tracking = this.#users.get(userId);
+    if (tracking === undefined) return;
+    const next = { ...tracking, checked: sequence };
+    this.#set(tx, userId, next);
+    tx.set(trackedKey(userId), next);
   }
 
   #set(tx: Transaction, userId: UserID, tracking: Tracking | undefined): void {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
 import { clientStage } from "../support/stage.ts";
-import { changes, device, KEY, selfSigning, shown } from "./scene.ts";
+import { changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
 Deno.test("A bot that is given nothing but a recovery key is signed from its first upload on, and so is the next one", async () => {
   await using here = clientStage();
@@ -158,4 +158,33 @@ Deno.test("Options that contradict one another are refused", async () => {
   const { crypto } = await device(here, "FIRST");
   const both = async () => await crypto?.ensureVerified({ recoveryKey: KEY, passphrase: "both" });
   await assertRejects(both, ValueError, "one of them");
+});
+
+Deno.test("A start during which the identity is replaced takes the new one, since the server is asked again", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  const before = (await shown(first)).master;
+  const replaced = Promise.withResolvers<void>();
+  let queries = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.includes("/account_data/")) await replaced.promise;
+    const response = await here.homeserver.fetch(request);
+    if (request.url.includes("/keys/query") && ++queries === 1) {
+      await first.crypto?.resetIdentity({
+        recoveryKey: KEY,
+        password: PASSWORD,
+        confirm: () => true,
+      });
+      replaced.resolve();
+    }
+    return response;
+  };
+  const second = await device(here, "SECOND", { fetch, encryption: { recoveryKey: KEY } });
+  await second.crypto?.start();
+  const { master, signers } = await shown(first);
+  assert(master !== before);
+  assertEquals(signers.SECOND, [await selfSigning(first)]);
+  assertEquals(queries, 2);
 });

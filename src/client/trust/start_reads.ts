@@ -1,0 +1,21 @@
+/**
+ * What is read by a start that takes the private keys of the own identity from the secret storage.
+ *
+ * @module
+ */
+
+import { BACKUP_SECRET } from "../../crypto/backup/backup_key.ts";
+import { SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
+import { WANTED } from "../backup/key_backup_operations.ts";
+import { DEFAULT_KEY, rawType } from "../secrets/account_secrets.ts";
+import type { ReadPlan } from "./early_reads.ts";
+
+/**
+ * Tells what that is. The key's description has to wait: its name is what the default key says.
+ *
+ * @param hasBackup Whether the backup is taken into use, too.
+ */
+export function startReads(hasBackup: boolean): ReadPlan {
+  const names = [DEFAULT_KEY, ...Object.values(SEED_SECRETS), ...hasBackup ? [BACKUP_SECRET] : []];
+  return { types: [...names.map(rawType), ...hasBackup ? [WANTED] : []], version: hasBackup };
+}
