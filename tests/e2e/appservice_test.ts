@@ -196,3 +196,87 @@ synapseTest("start() says what is wrong with a registration that Synapse has oth
   const error = await assertRejects(async () => await instance().start(), AppservicePingError);
   assertStringIncludes(error.message, "said 502");
 });
+
+synapseTest(
+  "An application service that is killed again and again, also between durable and answered, answers each message once",
+  async () => {
+    const folder = await Deno.makeTempDir({ prefix: "greenroom-appservice-" });
+    const port = freePort();
+    const registration = createRegistration({
+      id: "echo",
+      url: `http://127.0.0.1:${port}`,
+      serverName: "localhost",
+    });
+    const file = `${folder}/registration.yaml`;
+    await Deno.writeTextFile(file, registrationToYaml(registration));
+    await using synapse = await Synapse.start({ config: { app_service_config_files: [file] }, print() {} });
+    const { accessToken, userId } = await newUser(synapse, "alice");
+    const alice = new Client({ baseUrl: synapse.baseUrl, token: accessToken, log: false });
+    const roomId = await alice.createRoom({ preset: "public_chat" });
+    await using elsewhere = new Appservice({
+      registration,
+      baseUrl: synapse.baseUrl,
+      serverName: "localhost",
+      log: false,
+    });
+    await elsewhere.intent("_echo_parrot").joinRoom(roomId);
+    const answers: string[] = [];
+    let told = Promise.withResolvers<void>();
+    alice.on("m.room.message", ({ sender, content }) => {
+      if (sender === userId) return;
+      answers.push(content.body);
+      told.resolve();
+      told = Promise.withResolvers();
+    });
+    const running = alice.start();
+    const run = (killAfter: number): Deno.ChildProcess =>
+      new Deno.Command(Deno.execPath(), {
+        args: [
+          ...["run", "-A", "--no-check", import.meta.resolve("./support/appservice_process.ts")],
+          ...[file, synapse.baseUrl, `${folder}/store.db`, String(port), String(killAfter)],
+        ],
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn();
+    const ready = async (process: Deno.ChildProcess): Promise<void> => {
+      const reader = process.stdout.getReader();
+      await reader.read();
+      await reader.cancel();
+    };
+    const texts: string[] = [];
+    try {
+      for (let kill = 0; kill < 8; kill++) {
+        const process = run(kill % 2 === 0 ? 1 + kill % 3 : 0);
+        await ready(process);
+        for (let message = 0; message < 4; message++) {
+          texts.push(`${kill}.${message}`);
+          await alice.sendText(roomId, texts.at(-1) ?? "");
+        }
+        // Every other one kills itself, when a transaction is durable.
+        if (kill % 2 === 1) process.kill("SIGKILL");
+        await within(process.status, 60_000, "the process ends");
+      }
+      const last = run(0);
+      await ready(last);
+      const isAll = async () => {
+        while (answers.length < texts.length) await told.promise;
+      };
+      await within(isAll(), 90_000, "all messages are answered");
+      last.kill("SIGTERM");
+      await last.status;
+      // Each is counted once, in the order of arrival: after a failure, Synapse may send a later
+      // transaction before the one that failed.
+      assertEquals(answers.map((answer) => answer.split(":")[0]), texts.map((_, index) => String(index + 1)));
+      assertEquals(answers.map((answer) => answer.split(" ")[1]).sort(), texts.toSorted());
+    } finally {
+      await alice.close();
+      await running;
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
