@@ -229,6 +229,7 @@ synapseTest(
       told = Promise.withResolvers();
     });
     const running = alice.start();
+    let current: Deno.ChildProcess | undefined;
     const run = (killAfter: number): Deno.ChildProcess =>
       new Deno.Command(Deno.execPath(), {
         args: [
@@ -246,7 +247,7 @@ synapseTest(
     const texts: string[] = [];
     try {
       for (let kill = 0; kill < 8; kill++) {
-        const process = run(kill % 2 === 0 ? 1 + kill % 3 : 0);
+        const process = current = run(kill % 2 === 0 ? 1 + kill % 3 : 0);
         await ready(process);
         for (let message = 0; message < 4; message++) {
           texts.push(`${kill}.${message}`);
@@ -256,7 +257,7 @@ synapseTest(
         if (kill % 2 === 1) process.kill("SIGKILL");
         await within(process.status, 60_000, "the process ends");
       }
-      const last = run(0);
+      const last = current = run(0);
       await ready(last);
       const isAll = async () => {
         while (answers.length < texts.length) await told.promise;
@@ -269,12 +270,22 @@ synapseTest(
       assertEquals(answers.map((answer) => answer.split(":")[0]), texts.map((_, index) => String(index + 1)));
       assertEquals(answers.map((answer) => answer.split(" ")[1]).sort(), texts.toSorted());
     } finally {
+      if (current !== undefined) await killed(current);
       await alice.close();
       await running;
       await Deno.remove(folder, { recursive: true });
     }
   },
 );
+
+async function killed(process: Deno.ChildProcess): Promise<void> {
+  try {
+    process.kill("SIGKILL");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // it has ended
+  }
+  await process.status;
+}
 
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
