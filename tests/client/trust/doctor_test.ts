@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import type { CryptoFinding, CryptoFindingCode } from "@greenroom/matrix/types";
-import { backupFinding } from "../../../src/client/trust/findings.ts";
+import { fileOf, newEntries, PASSPHRASE } from "../../crypto/key_files/stage.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { changed, device, type DeviceOptions, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
 
@@ -225,14 +225,39 @@ Deno.test("The doctor finds that another process has taken the device", async ()
   await bot.done.catch(() => {}); // it has ended by that
 });
 
-Deno.test("The doctor finds a backup that can't be read, or is behind", () => {
-  const info = { version: "3", count: 7, problem: undefined, isWanted: true };
-  const codeOf = (isReadable: boolean, isComplete: boolean) =>
-    backupFinding({ ...info, isReadable, isComplete }).code;
-  const [yes, no] = [true, false];
-  assertEquals([codeOf(no, yes), codeOf(yes, no), codeOf(yes, yes)], [
-    "backup-unreadable",
-    "backup-behind",
-    "backup-on",
-  ]);
+Deno.test("The doctor finds a backup that is followed without its private key, until that is in the secret storage", async () => {
+  await using here = clientStage();
+  const bot = await started(here, "BOT");
+  const other = await started(here, "OTHER");
+  let kept = "";
+  await other.crypto?.backup.reset({ onRecoveryKey: (key) => void (kept = key) });
+  await bot.crypto?.importKeys(await fileOf(newEntries(3)), { passphrase: PASSPHRASE });
+  await bot.crypto?.idle(); // the server does not take them for the version of before
+  const unreadable = (await found(bot)).get("backup-unreadable");
+  assertEquals([unreadable?.level, unreadable?.facts], ["warning", { count: 3, version: "2" }]);
+  await bot.crypto?.backup.trust({ recoveryKey: kept }); // the first mend
+  assertEquals((await found(bot)).get("backup-on")?.facts, { count: 3, version: "2" });
+
+  using storage = await other.secretStorage.open({ recoveryKey: KEY });
+  await other.crypto?.backup.reset({ storage });
+  await bot.crypto?.importKeys(await fileOf(newEntries(2)), { passphrase: PASSPHRASE });
+  await bot.crypto?.idle();
+  assert((await found(bot)).has("backup-unreadable"));
+  await bot.crypto?.ensureVerified(); // the second
+  assertEquals((await found(bot)).get("backup-on")?.facts, { count: 5, version: "3" });
+});
+
+Deno.test("The doctor finds that keys are on their way into the backup, until they are there", async () => {
+  await using here = clientStage();
+  const bot = await started(here, "BOT");
+  const held = here.homeserver.faults.add({
+    kind: "hold",
+    match: { method: "PUT", path: "/room_keys/keys" },
+  });
+  await bot.crypto?.importKeys(await fileOf(newEntries(3)), { passphrase: PASSPHRASE });
+  const behind = (await found(bot)).get("backup-behind");
+  assertEquals([behind?.level, behind?.facts], ["ok", { count: 0, version: "1" }]);
+  held.release();
+  await bot.crypto?.idle();
+  assertEquals((await found(bot)).get("backup-on")?.facts, { count: 3, version: "1" });
 });
