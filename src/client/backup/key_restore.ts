@@ -43,12 +43,14 @@ export async function restored(
   const isWhole = await inSteps(await api.downloadRoomKeys(version, request), take);
   wake(); // what came need not be asked for any more
   if (isWhole) return report;
-  throw new ServiceResponseError(
-    "Cannot restore all room keys: the answer of the server breaks off; try again",
-  );
+  throw brokenOff("all room keys");
 }
 
-/** Restores the keys of a room. */
+/**
+ * Restores the keys of a room.
+ *
+ * @throws {ServiceResponseError} If the answer breaks off: what had come by then is restored.
+ */
 export async function restoreRoom(
   { api, actor, deliver, wake }: KeyBackupParts,
   version: string,
@@ -59,7 +61,14 @@ export async function restoreRoom(
     deliver(recovered);
     wake();
   };
-  await inSteps(inRooms(roomId, await api.downloadRoomKeys(version, { roomId })), take);
+  const isWhole = await inSteps(inRooms(roomId, await api.downloadRoomKeys(version, { roomId })), take);
+  if (!isWhole) throw brokenOff("the room keys of a room");
+}
+
+function brokenOff(what: string): ServiceResponseError {
+  return new ServiceResponseError(
+    `Cannot restore ${what}: the answer of the server breaks off; try again`,
+  );
 }
 
 /** Has the keys of an answer taken, as many at a time as a step takes; returns whether it is whole. */
@@ -87,8 +96,12 @@ async function* inRooms(
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   yield encoder.encode(`{"rooms":{${JSON.stringify(roomId)}:`);
-  yield* ofRoom;
-  yield encoder.encode("}}");
+  let isEmpty = true;
+  for await (const block of ofRoom) {
+    isEmpty &&= block.length === 0;
+    yield block;
+  }
+  if (!isEmpty) yield encoder.encode("}}"); // else it has broken off before it began
 }
 
 /** The version in use. */
