@@ -210,7 +210,7 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    */
   importKeys(file: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport>;
   /**
-   * Resolves when no request to the server is under way any more.
+   * Resolves when no request to the server is under way any more, nor a step of a verification.
    *
    * @throws {DeviceConflictError} If the server has other keys for the device.
    */

@@ -265,7 +265,9 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async idle(): Promise<void> {
-    if (this.#opener.opening !== undefined) await this.#requests.idle();
+    if (this.#opener.opening !== undefined) {
+      do await this.#requests.idle(); while (await this.#verifications.idle());
+    }
     this.#refuseConflict();
   }
 
@@ -285,10 +287,10 @@ export class EngineCrypto implements CryptoMachine {
       .finally(() => this.#renewing = undefined));
   }
 
-  /** Resolves when no request is under way, and everything is stored. */
+  /** Resolves when no request is under way, nor a step of a verification, and everything is stored. */
   async quiet(): Promise<void> {
     if (!this.#opener.isOpen) return;
-    await this.#requests.quiet();
+    do await this.#requests.quiet(); while (await this.#verifications.idle());
     await this.#options.actor.ask("noteSent", undefined);
   }
 

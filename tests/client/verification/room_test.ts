@@ -6,6 +6,7 @@ import {
   type VerificationRequest,
 } from "@greenroom/matrix/types";
 import { type Client, MemoryStore } from "@greenroom/matrix";
+import { EVERYBODY } from "../../support/everybody.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, BOB, nextRequest, reach, synced } from "./pair.ts";
 
@@ -67,4 +68,27 @@ Deno.test("C18: in a room, too, the next process calls off what was under way", 
   await synced(here, "bob", { store });
   await reach(here, "cancelled", mine);
   assertEquals([mine.cancellation?.code, mine.cancellation?.by], ["m.unknown_transaction", "them"]);
+});
+
+Deno.test("idle() waits for what a verification sends to a room, and so does start() when it ends", async () => {
+  await using here = clientStage();
+  const [alice, bob] = [await synced(here, "alice"), here.client("bob", { encryption: EVERYBODY })];
+  const running = bob.start();
+  await here.settle();
+  const roomId = await sharedRoom(here, [alice, bob], { isEncrypted: false });
+  alice.crypto?.requestVerification({ userId: BOB, roomId });
+  const theirs = await nextRequest(here, bob);
+  const held = here.homeserver.faults.add({ kind: "hold", match: { path: "/send/", user: BOB } });
+  await theirs.accept();
+  const told: string[] = [];
+  bob.crypto?.idle().then(() => told.push("idle"));
+  await here.settle();
+  await bob.stop();
+  running.then(() => told.push("ended"));
+  await here.settle();
+  assertEquals(told, []);
+  held.release();
+  await here.until(() => told.length === 2);
+  const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
+  assertEquals(chunk[0]?.type, "m.key.verification.ready");
 });

@@ -66,6 +66,7 @@ export class VerificationHub {
   readonly incoming: RequestStream;
   readonly #options: VerificationHubOptions;
   readonly #live = new Map<string, LiveVerification>();
+  readonly #underway = new Set<Promise<unknown>>();
   #sending: Promise<unknown> = Promise.resolve();
   #waiting = new AbortController();
   #isStopped = false;
@@ -118,6 +119,17 @@ export class VerificationHub {
     }
     return live;
   };
+
+  /**
+   * Resolves when no step is under way any more, and what they have led to was sent to the rooms.
+   *
+   * @returns Whether there was anything to wait for.
+   */
+  async idle(): Promise<boolean> {
+    const hasWaited = this.#underway.size > 0;
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
+    return hasWaited;
+  }
 
   /** Ends everything: nothing more is sent. */
   stop(): void {
@@ -217,12 +229,14 @@ export class VerificationHub {
   /** Sends to a room, one message after the other. */
   #send(send: VerificationSend): void {
     const sent = this.#sending.then(() => this.#options.sendToRoom(send));
-    this.#sending = sent.catch(async (error) => {
-      if (this.#isStopped) return;
-      this.#options.log.warn("Could not send a message of a verification", { error: String(error) });
-      const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
-      await this.#decided(send.id, act).catch(() => {}); // it has ended
-    });
+    this.#background(
+      this.#sending = sent.catch(async (error) => {
+        if (this.#isStopped) return;
+        this.#options.log.warn("Could not send a message of a verification", { error: String(error) });
+        const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
+        await this.#decided(send.id, act).catch(() => {}); // it has ended
+      }),
+    );
   }
 
   /** Waits for the next verification that takes too long. */
@@ -242,10 +256,11 @@ export class VerificationHub {
   }
 
   #background(work: Promise<unknown>): void {
-    work.catch((error) => {
+    const done = work.catch((error) => {
       if (this.#isStopped || error instanceof ActorStoppedError) return;
       this.#options.log.warn("A step of a verification has failed", { error: String(error) });
-    });
+    }).finally(() => this.#underway.delete(done));
+    this.#underway.add(done);
   }
 }
 
