@@ -93,6 +93,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
   readonly #verifications: VerificationHub;
   #checked: Promise<unknown> | undefined;
+  #hasWarned = false;
   #renewing: Promise<void> | undefined;
 
   /** @param options What it is made of. */
@@ -324,7 +325,22 @@ export class EngineCrypto implements CryptoMachine {
       await this.#verification.verify(secrets, { isAsked: ended > 0 && failure === undefined });
     }
     await this.#requests.round("keysUpload");
+    if (secrets === undefined && failure === undefined) await this.#warnUnsigned();
     return failure;
+  }
+
+  /** Says once that others may not trust this device, and how to mend it. */
+  async #warnUnsigned(): Promise<void> {
+    const { actor, log } = this.#options;
+    if (this.#hasWarned || this.#requests.conflict !== undefined) return;
+    const { isSigned, device } = await actor.ask("health", undefined);
+    if (isSigned) return;
+    this.#hasWarned = true;
+    log.warn(
+      "Nobody has signed this device, so that clients like Element neither show its encrypted messages nor give " +
+        "it keys: give encryption.recoveryKey or passphrase, or verify it with another client of the user",
+      { userId: device.user_id, deviceId: device.device_id },
+    );
   }
 
   /** Makes a room ready. If that shows that the device can't go on, that is the error. */

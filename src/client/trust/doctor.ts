@@ -105,10 +105,10 @@ async function deviceFindings(
   conflict: boolean,
   request: RequestOptions,
 ): Promise<CryptoFinding[]> {
-  const { device } = await identity.health();
+  const { device, isSigned } = await identity.health();
   const [userId, deviceId] = await session.account(request);
   const { device_keys } = await api.queryKeys([userId], request);
-  return [deviceFinding({ conflict, device, shown: device_keys?.[userId]?.[deviceId] })];
+  return [deviceFinding({ conflict, device, isSigned, shown: device_keys?.[userId]?.[deviceId] })];
 }
 
 async function identityFindings({ identity }: DoctorParts): Promise<CryptoFinding[]> {

@@ -23,14 +23,16 @@ const FEW_KEYS = 10;
 export interface DeviceFacts {
   /** Whether the server has shown other keys of it. */
   readonly conflict: boolean;
-  /** The device's keys, with the signatures that they have. */
+  /** The device's keys. */
   readonly device: DeviceKeys;
+  /** Whether the own identity has signed what the server shows. */
+  readonly isSigned: boolean;
   /** What the server shows; undefined: nothing. */
   readonly shown: DeviceKeys | undefined;
 }
 
 /** How the device's keys are published. */
-export function deviceFinding({ conflict, device, shown }: DeviceFacts): CryptoFinding {
+export function deviceFinding({ conflict, device, isSigned, shown }: DeviceFacts): CryptoFinding {
   const keys = JSON.stringify(Object.entries(device.keys).sort());
   if (conflict || (shown !== undefined && JSON.stringify(Object.entries(shown.keys).sort()) !== keys)) {
     return {
@@ -48,10 +50,6 @@ export function deviceFinding({ conflict, device, shown }: DeviceFacts): CryptoF
       mend: "Call start(), which publishes the keys; if the device was logged out, log in again.",
     };
   }
-  const own = Object.entries(device.signatures[device.user_id] ?? {})
-    .filter(([name]) => name !== `ed25519:${device.device_id}`);
-  const isSigned = own.length > 0 &&
-    own.every(([name, signature]) => shown.signatures?.[device.user_id]?.[name] === signature);
   if (isSigned) {
     const message = "The keys of this device are published, and signed by the own identity.";
     return { code: "device-signed", level: "ok", message };
@@ -61,7 +59,9 @@ export function deviceFinding({ conflict, device, shown }: DeviceFacts): CryptoF
     level: "warning",
     message: "The keys of this device are published without a signature of the own identity: " +
       "clients that exclude unsigned devices neither show its messages nor give it keys.",
-    mend: "Give the client encryption.recoveryKey or passphrase, or call ensureVerified().",
+    mend:
+      "Give the client encryption.recoveryKey or passphrase, call ensureVerified(), or verify this device " +
+      "with another client of the user.",
   };
 }
 

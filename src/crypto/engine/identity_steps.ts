@@ -38,6 +38,8 @@ export interface OwnIdentityState {
 export interface OwnHealth {
   /** The device's keys, with the signatures that they have. */
   readonly device: DeviceKeys;
+  /** Whether the server has shown the device last as one that the identity has signed which it shows. */
+  readonly isSigned: boolean;
   /** Whether the server has a fallback key. */
   readonly hasFallback: boolean;
   /** The own identity. */
@@ -120,6 +122,7 @@ export class IdentitySteps {
   async health(): Promise<OwnHealth> {
     return await this.#run(async (tx, parts) => ({
       device: parts.ownKeys.deviceKeys(),
+      isSigned: parts.ownIdentity.isSeenSigned,
       hasFallback: parts.ownKeys.hasFallback,
       state: await stateOf(tx, parts),
       hasDehydrated: (await parts.dehydration.state(tx)).made?.isUploaded === true,

@@ -8,6 +8,7 @@
  */
 
 import type { OwnAccount } from "../account/own_account.ts";
+import { checkDeviceKeys } from "../devices/device_keys_check.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
@@ -94,6 +95,7 @@ export class OwnIdentity {
   isAwaited: boolean;
   readonly #options: OwnIdentityOptions;
   #known: KnownIdentity | undefined;
+  #isSeenSigned = false;
 
   /** @param options The parts that it needs. */
   constructor(options: OwnIdentityOptions) {
@@ -204,6 +206,25 @@ export class OwnIdentity {
     if (isOwn) return;
     log.warn("The own identity was replaced: its private keys are dropped", { master: known?.master });
     this.#drop(tx);
+  }
+
+  /** Whether the server has shown the own device last as one that the identity has signed which it shows. */
+  get isSeenSigned(): boolean {
+    return this.#isSeenSigned;
+  }
+
+  /** Learns how the server shows the own device. */
+  async see(tx: Transaction, shown: JsonObject | "missing"): Promise<void> {
+    const { context: { own: { userId, deviceId }, vodozemac }, devices } = this.#options;
+    await devices.changeIdentity(tx, userId, (identity) => {
+      const checked = checkDeviceKeys(vodozemac, shown, {
+        userId,
+        deviceId,
+        selfSigning: identity?.selfSigning,
+      });
+      tx.onCommit(() => this.#isSeenSigned = checked?.signedBy !== undefined);
+      return identity;
+    });
   }
 
   /** Whether the server shows the own device with the signature of the private keys at hand. */

@@ -305,6 +305,7 @@ export class EngineRequests {
     const { conflict } = changes.own === undefined
       ? NOTHING
       : this.#compareOwn(tx, changes.own, { wasPublished });
+    if (changes.own !== undefined) await ownIdentity.see(tx, changes.own);
     const recovered = changes.changed.length === 0 ? [] : await undecryptable.retry(tx, "all");
     return { recovered, alarms, conflict, more };
   }

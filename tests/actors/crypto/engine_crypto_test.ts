@@ -41,6 +41,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     fail: () => ({ settled: false }),
     encrypt: () => ENCRYPTED,
     devicesOf: () => [],
+    health: () => ({ isSigned: true }),
     receiveSync: () => NOTHING,
     expireVerifications: () => ({ states: [], sends: [] }),
     ...answers,

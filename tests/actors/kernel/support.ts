@@ -20,6 +20,13 @@ export function recordingLogger(): Logger & { lines: LogLine[] } {
   return { lines, debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
+/** The warnings and errors of a log, but for those that devices which nobody has signed begin with. */
+export function complaintsIn({ lines }: { readonly lines: readonly LogLine[] }): LogLine[] {
+  return lines.filter(([level, message]) =>
+    (level === "warn" || level === "error") && !message.startsWith("Nobody has signed this device")
+  );
+}
+
 /** A clock whose waits end when the test says so. */
 export class ManualClock implements Clock {
   readonly #waits = new Set<{ until: number; resolve: () => void }>();

@@ -6,6 +6,7 @@ import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
+import { complaintsIn } from "../../actors/kernel/support.ts";
 
 const QUIRKS: readonly HomeserverQuirks[] = [
   {},
@@ -65,7 +66,7 @@ for (const quirks of QUIRKS) {
       await say(alice, room, lines(1, 80));
       await here.settle();
       assertEquals([before, after], [lines(20), lines(61, 20)]);
-      assertEquals(here.log.lines.filter(([level]) => level === "warn"), []);
+      assertEquals(complaintsIn(here.log), []);
     });
   }
 
@@ -201,7 +202,7 @@ Deno.test("What a bound leaves out is reported as a gap, with which it can be re
     const event of bot.iterateMessages(gap.room_id, "b", { fromToken: gap.from, toToken: gap.to })
   ) left.push(event.content.body);
   assertEquals(left.toReversed(), lines(60));
-  const warnings = here.log.lines.filter(([level]) => level === "warn");
+  const warnings = complaintsIn(here.log);
   assertEquals(warnings, [["warn", "Left out events of a room: see GAP", {
     roomId: room,
     reason: "limit",

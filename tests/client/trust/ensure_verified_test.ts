@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Client, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
 import { clientStage } from "../support/stage.ts";
-import { changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+import { ALICE, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
 Deno.test("A bot that is given nothing but a recovery key is signed from its first upload on, and so is the next one", async () => {
   await using here = clientStage();
@@ -187,4 +187,34 @@ Deno.test("A start during which the identity is replaced takes the new one, sinc
   assert(master !== before);
   assertEquals(signers.SECOND, [await selfSigning(first)]);
   assertEquals(queries, 2);
+});
+
+Deno.test("A bot without a recovery key that nobody has signed says so once when it starts, and what to do", async () => {
+  await using here = clientStage();
+  const warnings = () => here.log.lines.filter(([, message]) => message.includes("Nobody has signed"));
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  assertEquals(warnings(), []);
+  const store = new MemoryStore();
+  const plain = await device(here, "PLAIN", { store });
+  for (let count = 0; count < 2; count++) await plain.crypto?.start();
+  await plain.crypto?.shareGroupSession("!room:localhost").catch(() => {});
+  const [[level, message, data] = []] = warnings();
+  assertEquals([warnings().length, level, data], [1, "warn", { userId: ALICE, deviceId: "PLAIN" }]);
+  assert(message?.includes("give encryption.recoveryKey"));
+  await plain.close();
+
+  // Another client of the user verifies it: the bot has no private key, and needs none.
+  const owner = await device(here, "OWNER", { encryption: { recoveryKey: KEY } });
+  await owner.crypto?.start();
+  const devices = await owner.crypto?.getDevices(ALICE) ?? [];
+  const seen = devices.find(({ deviceId }) => deviceId === "PLAIN");
+  assert(seen);
+  await owner.crypto?.verifyDevice(seen);
+  await owner.crypto?.idle();
+  const again = await device(here, "PLAIN", { store });
+  await again.crypto?.start();
+  assertEquals(warnings().length, 1);
+  const findings = await again.crypto?.doctor() ?? [];
+  assert(findings.some(({ code }) => code === "device-signed"));
 });
