@@ -23,16 +23,19 @@ import type { DeviceLists } from "../devices/device_lists.ts";
 import type { AnswerOutput } from "../engine/engine_protocol.ts";
 import { type KeyReceivers, receiveKeys } from "../engine/receive_keys.ts";
 import { DAY_MS } from "../engine/retention.ts";
+import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import { FairRecords } from "../records/fair_records.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { isRefusal } from "../requests/outbox.ts";
 import { Retries } from "../requests/retries.ts";
 import type { BundleRequest } from "./history_protocol.ts";
-import { keysIn, readBundlePlace } from "./key_bundle.ts";
+import { keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";
 
 /** The parts that it needs. */
 export interface HistoryIntakeOptions extends KeyReceivers {
+  /** The sessions. */
+  readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
   /** The devices of those who share. */
   readonly devices: Pick<DeviceLists, "track" | "changed" | "isBehind" | "device">;
 }
@@ -212,6 +215,7 @@ export class HistoryIntake {
     const keys = underway.keys ??= keysIn(bundle, { roomId, sharedBy: sender });
     const some = keys.slice(taken, taken + KEYS_A_STEP);
     const { recovered } = some.length === 0 ? { recovered: [] } : await receiveKeys(tx, this.#options, some);
+    if (taken === 0) await this.#options.inbound.receiveShared(tx, sender, withheldIn(bundle, roomId));
     const more = taken + some.length < keys.length;
     tx.onCommit(() => underway.taken += some.length);
     if (more) return { recovered, alarms: [], more };

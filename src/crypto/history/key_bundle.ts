@@ -13,12 +13,16 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { readSecrets } from "../attachments/attachment_file.ts";
 import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
 import { readSessionJson } from "../megolm/session_json.ts";
+import { readSharedReason, type SharedReason } from "../megolm/withheld_log.ts";
 
 /** The type of the message that all clients know, and the one of the specification. */
 export const BUNDLE_TYPES = ["io.element.msc4268.room_key_bundle", "m.room_key_bundle"] as const;
 
 /** How many sessions a bundle has, and how many are taken out of one: 30 MB of JSON. */
 export const MAX_BUNDLED = 50_000;
+
+/** How many reasons for missing sessions are taken out of one. */
+const MAX_WITHHELD = 500;
 
 /** What is in the file. */
 export interface KeyBundle {
@@ -73,6 +77,13 @@ export function keysIn(
     });
   }
   return keys;
+}
+
+/** Takes out of a bundle, which may be anything, why sessions of a room are not in it. */
+export function withheldIn(bundle: JsonObject, roomId: RoomID): SharedReason[] {
+  const entries: readonly unknown[] = Array.isArray(bundle.withheld) ? bundle.withheld : [];
+  const reasons = entries.slice(0, MAX_WITHHELD).map((entry) => readSharedReason(entry, roomId));
+  return reasons.filter((reason) => reason !== undefined);
 }
 
 /** Where a bundle is, and for which room. */

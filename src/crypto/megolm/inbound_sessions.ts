@@ -7,7 +7,7 @@
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DueSessions } from "../backup/due_sessions.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
@@ -39,7 +39,7 @@ import { SessionExport, type SessionPage, type SessionQuery } from "./session_ex
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
 import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
-import { WithheldLog } from "./withheld_log.ts";
+import { type SharedReason, WithheldLog } from "./withheld_log.ts";
 
 /** The parts that it needs. */
 export interface InboundSessionsOptions {
@@ -185,6 +185,11 @@ export class InboundSessions {
    */
   async receiveWithheld(tx: Transaction, event: ToDeviceEvent): Promise<void> {
     await this.#withheld.receive(tx, event);
+  }
+
+  /** Receives what a user who shares history leaves out of it: likewise. */
+  async receiveShared(tx: Transaction, sharedBy: UserID, sessions: readonly SharedReason[]): Promise<void> {
+    await this.#withheld.shared(tx, sharedBy, sessions);
   }
 
   /**

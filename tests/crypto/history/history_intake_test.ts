@@ -1,5 +1,6 @@
-import { assertEquals } from "@std/assert";
-import { Refusal } from "../engine/homeserver.ts";
+import { assert, assertEquals } from "@std/assert";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { Refusal, ROOM } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
 import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
 
@@ -89,4 +90,37 @@ Deno.test("Many keys are taken in steps", async () => {
   await bot.sync({ toDevice: [announcement(alice)] });
   await accepts(ALICE);
   for (const at of [0, 199, 200, 449]) assertEquals(await read(sessions[at] as RawSession), "hello");
+});
+
+Deno.test("What a bundle says is withheld explains why an event can't be read, until a key comes", async () => {
+  const scene = await historyScene();
+  const { bot, alice, announcement, accepts, files, read } = scene;
+  const [shared, secret, foreign, odd] = Array.from({ length: 4 }, () => new RawSession());
+  assert(shared && secret && foreign && odd);
+  const entry = (session: RawSession, change: JsonObject = {}) => ({
+    algorithm: "m.megolm.v1.aes-sha2",
+    room_id: ROOM,
+    session_id: session.id,
+    sender_key: "x",
+    code: "m.history_not_shared",
+    ...change,
+  });
+  const withheld = [
+    null,
+    entry(secret),
+    entry(foreign, { room_id: "!other:example.org" }),
+    entry(odd, { code: "spaces are no code" }),
+    ...Array.from({ length: 250 }, (_, number) => entry(secret, { session_id: `session${number}` })),
+  ];
+  files.set(FILE, { ...bundleWith(shared, alice), withheld });
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  const codes = async () => [await read(shared), await read(secret), await read(foreign), await read(odd)];
+  assertEquals(await codes(), ["hello", "WITHHELD", "MISSING_KEY", "MISSING_KEY"]);
+  await bot.restart();
+  assertEquals(await read(secret), "WITHHELD");
+  await bot.sync({ toDevice: [alice.message(bot, "m.room_key", secret.roomKey(ROOM))] });
+  assertEquals(await read(secret), "hello");
+  const left = await Array.fromAsync(bot.store.list(["crypto", "withheld"]));
+  assertEquals(left.length, 250);
 });
