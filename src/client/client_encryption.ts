@@ -71,8 +71,8 @@ export function clientEncryption(
       return { userId, deviceId };
     },
     send: requestSender(api, clock),
-    sendToRoom: ({ roomId, type, content, txnId }) =>
-      api.sendMessageEvent(roomId, type, content, { txnId, signal: stopping.signal }),
+    sendToRoom: ({ roomId, type, content, txnId, isClear: disableEncryption }) =>
+      api.sendMessageEvent(roomId, type, content, { txnId, disableEncryption, signal: stopping.signal }),
     backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, log),
     async shareHistory(parts, roomId, userId) {
       const { shareHistory } = await import("./history/share_history.ts");

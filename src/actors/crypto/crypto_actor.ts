@@ -133,6 +133,7 @@ const VERIFICATION_STEPS = namesOf<VerificationStep>({
   requestVerification: true,
   askInRoom: true,
   askedInRoom: true,
+  mayRead: true,
   actInVerification: true,
   completeVerification: true,
   expireVerifications: true,

@@ -156,8 +156,10 @@ export class EngineCrypto implements CryptoMachine {
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];
       if (result === undefined) continue;
-      if (!("event" in result)) this.#tried.add(event);
-      else verifies ||= isVerification(result.event);
+      if (!("event" in result)) {
+        this.#tried.add(event);
+        verifies ||= result.verifying !== undefined;
+      } else verifies ||= isVerification(result.event);
     }
     const clear = input.verifying ?? [];
     if (verifies || clear.length > 0) this.#verifications.receive({ ...output, clear });

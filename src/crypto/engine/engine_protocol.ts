@@ -1,9 +1,11 @@
 /**
- * What goes into the engine and what comes out: plain data.
+ * What goes into the engine and what comes out: plain data. Over 300 lines because most of it says what each
+ * member means.
  *
  * @module
  */
 
+import type { VerificationEvent } from "../verification/verification_message.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../types/events/event.ts";
@@ -74,6 +76,8 @@ export type Decryption =
     readonly reason: string;
     /** The code of the reason that the sender gave for withholding the key, if it did. */
     readonly withheld?: string;
+    /** What it says of a verification, if its device is not trusted enough for anything else. */
+    readonly verifying?: VerificationEvent;
   };
 
 /** An event that waited for its key and can be decrypted now. */

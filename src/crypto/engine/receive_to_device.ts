@@ -4,6 +4,7 @@
  * @module
  */
 
+import { VERIFICATION_PREFIX } from "../verification/protocol.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
@@ -118,7 +119,9 @@ async function receiveDecrypted(
       if (ENCRYPTED_ONLY.has(type)) return {};
       const senderTrust = senderTrustOf(device);
       const isSpared = device !== undefined && await devices.isSpared(tx, device);
-      if (!accepts(policy.accept, { trust: senderTrust, source: "direct", isSpared })) {
+      // It need not be encrypted at all: with it a device comes to be trusted.
+      const isVerifying = type.startsWith(VERIFICATION_PREFIX);
+      if (!isVerifying && !accepts(policy.accept, { trust: senderTrust, source: "direct", isSpared })) {
         log.warn("Dropped a message of a device that is not trusted enough: see encryption.accept", {
           sender,
           type,

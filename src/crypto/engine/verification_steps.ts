@@ -6,6 +6,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import { shareDecision } from "../sharing/share_policy.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { FrozenKeys, VerificationWay } from "../verification/protocol.ts";
 import type { VerificationFlow } from "../verification/verification_flow.ts";
@@ -74,6 +75,20 @@ export class VerificationSteps {
     return await this.#run((_tx, { verifications }) =>
       Promise.resolve(verifications.ask(roomId, userId, ways))
     );
+  }
+
+  /** Whether devices of a user get the keys of what is sent to a room; of none that is named, all. */
+  async mayRead(
+    { userId, devices: named }: Pick<VerificationTarget, "userId" | "devices">,
+  ): Promise<boolean> {
+    return await this.#run(async (tx, { devices, context: { policy } }) => {
+      const known = await devices.devicesOf(tx, [userId]);
+      const wasVerified = (await devices.identityOf(tx, userId))?.wasVerified === true;
+      return (known.get(userId) ?? []).every((device) =>
+        device.dehydrated || (named.length > 0 && !named.includes(device.deviceId)) ||
+        shareDecision(policy.sendTo, device, { isSpared: false, wasVerified }) === "share"
+      );
+    });
   }
 
   /** The request in a room was sent, as an event; undefined: it was not. */

@@ -1,5 +1,6 @@
 /**
- * The form of encrypted events: the envelope that servers see, and the payload inside.
+ * The form of encrypted events: the envelope that servers see, the payload inside, and the relation
+ * that may stand in either.
  *
  * @module
  */
@@ -16,6 +17,9 @@ import {
 } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
+import { isVerification } from "../verification/protocol.ts";
+import type { VerificationEvent } from "../verification/verification_message.ts";
+import type { Attribution } from "./session_owner.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";
 
 /** How much of an unknown algorithm's name an error quotes. */
@@ -88,4 +92,38 @@ export function readMegolmPayload(plaintext: Uint8Array, roomId: RoomID): Megolm
     return "it has a type that is never encrypted";
   }
   return { type, content };
+}
+
+/**
+ * What an event that is not accepted says of a verification: that is how its device comes to be
+ * trusted. It is for no handler, and from the device that has made the key only.
+ */
+export function verifying(
+  event: MessageEvent,
+  { plaintext, attribution }: { readonly plaintext: Uint8Array; readonly attribution: Attribution },
+): { readonly verifying?: VerificationEvent } {
+  const { trust, source, senderDevice } = attribution;
+  if (source !== "direct" || !MAY_VERIFY.includes(trust)) return {};
+  const payload = readMegolmPayload(plaintext, event.room_id);
+  if (typeof payload === "string" || !isVerification(payload.type, payload.content)) return {};
+  const { type, content } = payload;
+  relationInto(content, event);
+  const { sender, event_id: eventId, room_id: roomId, origin_server_ts: at } = event;
+  return { verifying: { type, sender, senderDevice, content, place: { roomId, eventId, at } } };
+}
+
+/** How far a device is trusted that can't be heard, but verified. */
+const MAY_VERIFY: readonly Attribution["trust"][] = ["unsigned-device", "verification-violation"];
+
+/**
+ * Completes a content with the relation of its event; an encrypted one goes first. Returns where it
+ * was.
+ */
+export function relationInto(content: JsonObject, { content: { "m.relates_to": clear } }: MessageEvent) {
+  if (Object.hasOwn(content, "m.relates_to")) {
+    return isJsonObject(content["m.relates_to"]) ? "encrypted" : undefined;
+  }
+  if (!isJsonObject(clear)) return undefined;
+  content["m.relates_to"] = clear;
+  return "clear";
 }

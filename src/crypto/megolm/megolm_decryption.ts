@@ -9,12 +9,11 @@ import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
 import { hasBundle } from "../../types/events/encryption_of.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import type { RecordKey, Transaction } from "../records/transaction.ts";
 import { bundledWith, withBundle } from "./bundled_events.ts";
-import { envelopeProblem, readMegolmPayload } from "./encrypted_event.ts";
+import { envelopeProblem, readMegolmPayload, relationInto, verifying } from "./encrypted_event.ts";
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
 import { accepts, type Attribution, type SessionOwners } from "./session_owner.ts";
@@ -190,7 +189,10 @@ export class MegolmDecryption {
     const { messageIndex } = plaintext;
     const { trust: senderTrust, source: keySource, senderKey, senderDevice, sharedBy } = attribution;
     if (!accepts(this.#options.context.policy.accept, attribution)) {
-      return untrusted(event, attribution);
+      return {
+        ...untrusted(event, attribution),
+        ...verifying(event, { plaintext: plaintext.plaintext, attribution }),
+      };
     }
     // After the check of trust: a refused event must not use up an index.
     if (!group.replays.claim(messageIndex, event)) {
@@ -229,19 +231,6 @@ export class MegolmDecryption {
     if (unsigned !== undefined) read.unsigned = unsigned;
     return { event: read, encryption };
   }
-}
-
-/**
- * Completes a content with the relation of its event; an encrypted one goes first. Returns where it
- * was.
- */
-function relationInto(content: JsonObject, { content: { "m.relates_to": clear } }: MessageEvent) {
-  if (Object.hasOwn(content, "m.relates_to")) {
-    return isJsonObject(content["m.relates_to"]) ? "encrypted" : undefined;
-  }
-  if (!isJsonObject(clear)) return undefined;
-  content["m.relates_to"] = clear;
-  return "clear";
 }
 
 /** Groups the events by session; those with a bad envelope get their result immediately. */

@@ -49,7 +49,7 @@ export class RoomAsking {
       methods: [...methods],
       to: userId,
     };
-    return { id, roomId, type: "m.room.message", content, txnId };
+    return { id, roomId, userId, devices: [], type: "m.room.message", content, txnId };
   }
 
   /** Keeps a message of a verification that is not known: it may be one of these. */

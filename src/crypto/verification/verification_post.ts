@@ -19,6 +19,10 @@ export interface VerificationSend {
   readonly id: string;
   /** The room. */
   readonly roomId: RoomID;
+  /** The other user. */
+  readonly userId: UserID;
+  /** The devices that are to read it; none: all of that user. */
+  readonly devices: readonly DeviceID[];
   /** Its type. */
   readonly type: string;
   /** Its content. */
@@ -75,14 +79,14 @@ export class VerificationPost {
       return this.#toDevices(tx, { userId, devices }, { type, content: { ...said, transaction_id: flowId } });
     }
     const content = { ...said, "m.relates_to": { rel_type: "m.reference", event_id: flowId } };
-    this.#toRoom({ id, roomId, type, content });
+    this.#toRoom({ id, roomId, userId, devices, type, content });
   }
 
   /** Sends what a verification has to say, and notes whether the other side may wait for it. */
   settle(tx: Transaction, flow: VerificationFlow): void {
     const { id, name: { userId, roomId }, isOver, isPrompt } = flow;
     for (const { type, content, devices } of flow.takeOutgoing()) {
-      if (roomId !== undefined) this.#toRoom({ id, roomId, type, content });
+      if (roomId !== undefined) this.#toRoom({ id, roomId, userId, devices, type, content });
       else this.#toDevices(tx, { userId, devices }, { type, content });
     }
     if (isOver) {

@@ -8,6 +8,7 @@ import {
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { EVERYBODY } from "../../support/everybody.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { KEY } from "../trust/scene.ts";
 import { ALICE, BOB, nextRequest, reach, synced } from "./pair.ts";
 
 /** A room that both are in. */
@@ -91,4 +92,52 @@ Deno.test("idle() waits for what a verification sends to a room, and so does sta
   await here.until(() => told.length === 2);
   const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
   assertEquals(chunk[0]?.type, "m.key.verification.ready");
+});
+
+Deno.test("A device that nobody has signed verifies with a bot in an encrypted room by default, and is heard only then", async () => {
+  await using here = clientStage();
+  const alice = await synced(here, "alice");
+  const bob = await synced(here, "bob", { encryption: { recoveryKey: KEY } });
+  const roomId = await sharedRoom(here, [alice, bob], { isEncrypted: true });
+  const told: string[] = [];
+  bob.on("m.room.message", ({ content }) => void told.push(content.msgtype));
+  bob.on("UNDECRYPTABLE", ({ code }) => void told.push(code));
+  await alice.sendText(roomId, "not heard");
+  let mine: VerificationRequest | undefined;
+  alice.crypto?.requestVerification({ userId: BOB, roomId }).then((request) => mine = request);
+  const theirs = await nextRequest(here, bob);
+  await here.until(() => mine !== undefined);
+  assert(mine !== undefined);
+  assertEquals(theirs.deviceId, alice.deviceId);
+  await theirs.accept();
+  await reach(here, "ready", mine, theirs);
+  await mine.startSas();
+  await reach(here, "comparing", mine, theirs);
+  assertEquals(mine.comparison, theirs.comparison);
+  await here.settle();
+  assertEquals(new Set(told), new Set(["UNTRUSTED"]), "no handler has heard a word of it");
+  await mine.confirm();
+  await theirs.confirm();
+  await reach(here, "done", mine, theirs);
+  await alice.sendText(roomId, "heard");
+  await here.until(() => told.filter((each) => each === "m.text").length === 2);
+  const [device] = await bob.crypto?.getDevices(ALICE) ?? [];
+  assertEquals(device?.trust, "verified");
+});
+
+Deno.test("A bot asks a user whose devices nobody has signed in an encrypted room, in clear", async () => {
+  await using here = clientStage();
+  const alice = await synced(here, "alice");
+  const bob = await synced(here, "bob", { encryption: { recoveryKey: KEY } });
+  const roomId = await sharedRoom(here, [alice, bob], { isEncrypted: true });
+  let theirs: VerificationRequest | undefined;
+  bob.crypto?.requestVerification({ userId: ALICE, roomId }).then((request) => theirs = request);
+  const mine = await nextRequest(here, alice);
+  await here.until(() => theirs !== undefined);
+  assert(theirs !== undefined);
+  await mine.accept();
+  await reach(here, "ready", mine, theirs);
+  const { chunk } = await alice.getMessages(roomId, PaginationDirection.BACKWARD, undefined);
+  const types = chunk.map(({ type, sender }) => `${type} by ${sender}`).slice(0, 2);
+  assertEquals(types, [`m.room.encrypted by ${ALICE}`, `m.room.message by ${BOB}`]);
 });

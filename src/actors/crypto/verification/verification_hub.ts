@@ -26,8 +26,8 @@ import { aborting, checkedWays, LiveVerification } from "./live_verification.ts"
 import { RequestStream } from "./request_stream.ts";
 import type { VerificationCrypto } from "./verification_crypto.ts";
 
-/** Sends an event to a room, encrypted as the room is. */
-export type RoomSender = (send: VerificationSend) => Promise<EventID>;
+/** Sends an event to a room: encrypted as the room is, or in clear. */
+export type RoomSender = (send: VerificationSend & { readonly isClear: boolean }) => Promise<EventID>;
 
 /** What it needs. */
 export interface VerificationHubOptions {
@@ -88,7 +88,11 @@ export class VerificationHub {
       }
     }
     for (const result of [...recovered, ...decrypted]) {
-      if (!("event" in result) || !isVerification(result.event.type, result.event.content)) continue;
+      if (!("event" in result)) {
+        if (result.verifying !== undefined) events.push(result.verifying);
+        continue;
+      }
+      if (!isVerification(result.event.type, result.event.content)) continue;
       events.push({ ...inRoom(result.event), senderDevice: result.encryption.senderDevice });
     }
     events.push(...clear.map(inRoom));
@@ -163,7 +167,7 @@ export class VerificationHub {
     roomId: VerificationSend["roomId"],
     ways: ReturnType<typeof checkedWays>,
   ): Promise<string> {
-    const { actor, users, sendToRoom } = this.#options;
+    const { actor, users } = this.#options;
     await this.#options.open();
     const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
     if (own === userId) {
@@ -173,7 +177,7 @@ export class VerificationHub {
     const send = await actor.ask("askInRoom", { roomId, userId, ways });
     let eventId: EventID | undefined;
     try {
-      eventId = await sendToRoom(send);
+      eventId = await this.#toRoom(send);
     } finally {
       await this.#step(actor.ask("askedInRoom", { id: send.id, eventId }));
     }
@@ -226,9 +230,15 @@ export class VerificationHub {
     if (own === userId) await requestSecrets();
   }
 
+  /** Sends to a room: in clear to a device that would get no key, since encryption must not hinder it. */
+  async #toRoom(send: VerificationSend): Promise<EventID> {
+    const isRead = await this.#options.actor.ask("mayRead", { userId: send.userId, devices: send.devices });
+    return await this.#options.sendToRoom({ ...send, isClear: !isRead });
+  }
+
   /** Sends to a room, one message after the other. */
   #send(send: VerificationSend): void {
-    const sent = this.#sending.then(() => this.#options.sendToRoom(send));
+    const sent = this.#sending.then(() => this.#toRoom(send));
     this.#background(
       this.#sending = sent.catch(async (error) => {
         if (this.#isStopped) return;
