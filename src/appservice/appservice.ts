@@ -17,6 +17,7 @@ import { NetworkError } from "../errors/network_error.ts";
 import { MemoryStore } from "../store/memory_store.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import type { UserID } from "../types/ids.ts";
+import { ActingClients } from "./acting_clients.ts";
 import { type AppserviceOptions, type AppserviceStartOptions, checkOptions } from "./appservice_options.ts";
 import { Ghosts } from "./ghosts.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
@@ -89,8 +90,7 @@ export class Appservice {
   readonly #feed: TransactionFeed;
   readonly #door: HomeserverDoor;
   readonly #timeLimit: number;
-  readonly #maxActing: number;
-  readonly #acting = new RecentMap<UserID, Client>();
+  readonly #clients: ActingClients;
   readonly #intents = new RecentMap<UserID, Intent>();
   /** Ends the starts until now. */
   #stopping = new AbortController();
@@ -106,10 +106,9 @@ export class Appservice {
   constructor(options: AppserviceOptions) {
     checkOptions(options);
     const { registration, baseUrl, serverName, store, queries = {}, thirdParty = {} } = options;
-    const { lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
+    const { encryption, lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
     this.registration = registration;
     this.#timeLimit = options.timeLimit ?? TIME_LIMIT;
-    this.#maxActing = options.maxActing ?? MAX_ACTING;
     const { fetch, clock: given, retry, requestTimeout, maxResponseSize, userAgent } = options;
     this.#transport = {
       ...{ baseUrl, fetch, log, clock: given, retry, requestTimeout, maxResponseSize, userAgent },
@@ -119,25 +118,39 @@ export class Appservice {
     const { clock } = this.#http;
     this.log = loggerOf(log, clock, "appservice");
     const users = this.#users = new OwnUsers(registration, serverName);
-    const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users });
+    const isEncrypting = encryption !== undefined && encryption !== false;
+    const deviceId = isEncrypting ? options.deviceId ?? DEVICE : undefined;
+    const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users, deviceId });
     const kept = store ?? new MemoryStore();
     const inbox = new Inbox(kept, registration.id);
     this.#feed = new TransactionFeed({
       inbox,
       users,
       store: kept,
-      device: [users.sender, NO_DEVICE],
+      device: { userId: users.sender, deviceId: deviceId ?? NO_DEVICE },
+      encrypts: isEncrypting,
       onTransaction: (transaction) => ghosts.note(transaction),
       clock,
       log: this.log,
     });
     this.bot = new Client({
-      api: new HTTPAPI({ ...this.#transport, prepare: ghosts.prepare(users.sender) }),
+      api: new HTTPAPI({
+        ...this.#transport,
+        // Synapse fails if the device is named, and its user is not.
+        ...(deviceId !== undefined && { asUserId: users.sender, asDeviceId: deviceId }),
+        prepare: ghosts.prepare(users.sender),
+      }),
       mxid: users.sender,
-      deviceId: NO_DEVICE,
+      deviceId: deviceId ?? NO_DEVICE,
       store: kept,
+      encryption,
       feed: this.#feed,
       ...{ lease, deliver, maxPendingHandlers, closeDeadline, log },
+    });
+    this.#clients = new ActingClients({
+      ...{ transport: this.#transport, bot: this.bot, store: kept, lease, deviceId, encryption },
+      prepare: (userId) => ghosts.prepare(userId),
+      limit: options.maxActing ?? MAX_ACTING,
     });
     this.on = this.bot.on;
     this.addEventHandler = this.bot.addEventHandler;
@@ -259,7 +272,7 @@ export class Appservice {
     const known = this.#intents.get(userId);
     if (known !== undefined) return known;
     const intent = new Intent(userId, {
-      client: (id) => this.#client(id),
+      client: (id) => this.#clients.of(id),
       register: (id) => this.#ghosts.register(id),
       join: (id, roomId) => this.#ghosts.join(id, roomId),
     });
@@ -285,27 +298,12 @@ export class Appservice {
 
   /** Closes the application service: see {@linkcode Client.close}. */
   async close(): Promise<void> {
-    await this.bot.close();
+    await Promise.all([this.bot.close(), this.#clients.close()]);
   }
 
   /** The same as {@linkcode Appservice.close}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** The client that acts as a user. It has nothing that would have to be closed. */
-  #client(userId: UserID): Client {
-    if (userId === this.#users.sender) return this.bot;
-    const known = this.#acting.get(userId);
-    if (known !== undefined) return known;
-    const prepare = this.#ghosts.prepare(userId);
-    const api = new HTTPAPI({ ...this.#transport, asUserId: userId, prepare });
-    const { stateStore } = this.bot;
-    const { log } = this.#transport;
-    const client = new Client({ api, mxid: userId, deviceId: NO_DEVICE, stateStore, log });
-    this.#acting.set(userId, client);
-    while (this.#acting.size > this.#maxActing) this.#acting.removeOldest();
-    return client;
   }
 
   /** Handles a transaction that is durable, if nothing else does. */
@@ -329,5 +327,7 @@ export class Appservice {
   }
 }
 
-/** Application services act without a device. */
+/** What acts without a device. */
 const NO_DEVICE = "";
+/** The device of each user. */
+const DEVICE = "GREENROOM";

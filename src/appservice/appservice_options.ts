@@ -7,6 +7,7 @@
 import type { StartOptions } from "../actors/syncer/start_options.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
 import type { ClientOptions } from "../client/client_options.ts";
+import type { DeviceID } from "../types/ids.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
 import type { Registration } from "./registration.ts";
@@ -30,6 +31,16 @@ export interface AppserviceOptions extends
    * has not handled.
    */
   store?: ClientOptions["store"];
+  /**
+   * End-to-end encryption: `true`, or how to encrypt and what to accept. Each user that acts gets a
+   * device of its own, with which it encrypts what it sends; the own user decrypts what it receives,
+   * so it has to be in the encrypted rooms. Takes a registration that was made with `encryption`,
+   * and of Synapse the experimental features `msc2409_to_device_messages_enabled` and
+   * `msc3202_transaction_extensions`. Default: none.
+   */
+  encryption?: ClientOptions["encryption"];
+  /** The ID of each user's device, if there is `encryption`. Default: `GREENROOM`. */
+  deviceId?: DeviceID;
   /** Answers to what the homeserver asks of users and aliases. Default: there are none. */
   queries?: QueryHandlers;
   /** Answers to questions about networks. Default: nothing is known. */

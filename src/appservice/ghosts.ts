@@ -7,11 +7,12 @@
 import type { HTTPAPI } from "../api/http/http_api.ts";
 import type { Prepare } from "../api/http/http_options.ts";
 import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
-import { ForbiddenError, UserInUseError } from "../errors/errcodes.ts";
+import { ForbiddenError, NotFoundError, UserInUseError } from "../errors/errcodes.ts";
+import { EncryptionError } from "../errors/encryption_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { isJsonObject } from "../types/json.ts";
 import { Membership } from "../types/enums.ts";
-import type { RoomID, UserID } from "../types/ids.ts";
+import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -21,6 +22,8 @@ export interface GhostsOptions {
   readonly http: HTTPAPI;
   /** The users of the application service. */
   readonly users: OwnUsers;
+  /** The device that each user has; undefined: none. */
+  readonly deviceId: DeviceID | undefined;
 }
 
 /** Operations that only a member of the room can do. */
@@ -36,6 +39,8 @@ const OF_MEMBERS = new Set([
   "banUser",
   "unbanUser",
 ]);
+/** What is asked of a room before something is encrypted for it; only members can know. */
+const BEFORE_ENCRYPTING = new Set(["getStateEvent", "getMembers"]);
 /** How many users, and members of rooms, are remembered. */
 const MAX_KNOWN = 100_000;
 
@@ -58,11 +63,18 @@ export class Ghosts {
       const { asUserId: acting = userId } = options;
       await this.register(acting, options);
       if (roomId === undefined || acting === this.#options.users.sender) return;
-      if (OF_MEMBERS.has(operation)) await this.join(acting, roomId as RoomID, options);
+      if (OF_MEMBERS.has(operation) || this.#isBeforeEncrypting(operation)) {
+        await this.join(acting, roomId as RoomID, options);
+      }
     };
   }
 
-  /** Registers a user, unless it is. */
+  /** Whether something is asked that has to be known before something is encrypted. */
+  #isBeforeEncrypting(operation: string): boolean {
+    return this.#options.deviceId !== undefined && BEFORE_ENCRYPTING.has(operation);
+  }
+
+  /** Registers a user, and makes its device, unless that was done. */
   async register(userId: UserID, options: RequestOptions = {}): Promise<void> {
     await once(this.#registered, userId, () => this.#register(userId, options));
   }
@@ -95,6 +107,24 @@ export class Ghosts {
       });
     } catch (error) {
       if (!(error instanceof UserInUseError)) throw error;
+    }
+    await this.#makeDevice(userId, options);
+  }
+
+  async #makeDevice(userId: UserID, options: RequestOptions): Promise<void> {
+    const { http, deviceId } = this.#options;
+    if (deviceId === undefined) return;
+    const path = { deviceId };
+    const request = { ...own(options), path, body: {}, asUserId: userId };
+    try {
+      await http.request("PUT", "/_matrix/client/v3/devices/{deviceId}", request);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      throw new EncryptionError(
+        `Cannot make a device of ${userId}: the homeserver does not let the application service; ` +
+          "set io.element.msc4190 in its registration",
+        { cause: error },
+      );
     }
   }
 

@@ -68,6 +68,8 @@ export interface CreateRegistrationOptions {
   aliasPrefix?: string;
   /** Networks that it bridges to. Default: none. */
   protocols?: string[];
+  /** Whether its users encrypt: see {@linkcode AppserviceOptions.encryption}. Default: false. */
+  encryption?: boolean;
 }
 
 const TEXTS = ["id", "as_token", "hs_token", "sender_localpart"] as const;
@@ -95,8 +97,16 @@ const MAX_LENGTH = 1_000_000;
  * ```
  */
 export function createRegistration(options: CreateRegistrationOptions): Registration {
-  const { id, url, serverName, senderLocalpart = id, userPrefix = `_${id}_`, aliasPrefix, protocols } =
-    options;
+  const {
+    id,
+    url,
+    serverName,
+    senderLocalpart = id,
+    userPrefix = `_${id}_`,
+    aliasPrefix,
+    protocols,
+    encryption,
+  } = options;
   const own = (sign: string, prefix: string): Namespace[] => [
     { regex: `${sign}${escaped(prefix)}.*:${escaped(serverName)}`, exclusive: true },
   ];
@@ -114,6 +124,7 @@ export function createRegistration(options: CreateRegistrationOptions): Registra
     rate_limited: false,
     receive_ephemeral: true,
     ...(protocols && { protocols }),
+    ...(encryption && { "org.matrix.msc3202": true, "io.element.msc4190": true }),
   });
 }
 

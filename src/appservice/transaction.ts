@@ -15,8 +15,14 @@ export interface Transaction {
   readonly events: readonly unknown[];
   /** Typing, receipts and presence. */
   readonly ephemeral: readonly unknown[];
-  /** Messages to devices. */
+  /** Messages to devices, each with `to_user_id` and `to_device_id`. */
   readonly to_device: readonly unknown[];
+  /** Whose devices have changed, and whose need not be known any more. */
+  readonly device_lists?: JsonObject;
+  /** How many one-time keys are left: by user, device and algorithm. */
+  readonly device_one_time_keys_count?: JsonObject;
+  /** Algorithms whose fallback key is unused: by user and device. */
+  readonly device_unused_fallback_key_types?: JsonObject;
 }
 
 /**
@@ -32,7 +38,16 @@ export function readTransaction(body: JsonObject): Transaction | undefined {
     events: events as unknown[],
     ephemeral: listOf(body.ephemeral ?? body["de.sorunome.msc2409.ephemeral"]),
     to_device: listOf(body.to_device ?? body["de.sorunome.msc2409.to_device"]),
+    ...named(body, "device_lists"),
+    ...named(body, "device_one_time_keys_count"),
+    ...named(body, "device_unused_fallback_key_types"),
   };
+}
+
+/** An object, by its name in the specification or in the proposal. */
+function named(body: JsonObject, name: string): JsonObject {
+  const value = body[name] ?? body[`org.matrix.msc3202.${name}`];
+  return isJsonObject(value) ? { [name]: value } : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -45,10 +60,16 @@ interface JoinedRoom {
   readonly ephemeral: { readonly events: unknown[] };
 }
 
-/** How many parts of transactions were of no use. */
-export interface Unusable {
-  /** How many. */
-  count: number;
+/** What goes along with transactions. */
+export interface ResponseParts {
+  /** The token that the response ends with. */
+  readonly nextBatch: string;
+  /** Whose messages are taken; undefined: everybody's. */
+  readonly device: { readonly userId: string; readonly deviceId: string } | undefined;
+  /** What is known of the keys of the device that are left on the server. */
+  readonly keys: JsonObject;
+  /** Is told of what belongs nowhere. */
+  readonly unusable: { count: number };
 }
 
 /**
@@ -56,13 +77,11 @@ export interface Unusable {
  * user is in: some user of the application service is, or it is in its namespaces.
  *
  * @param transactions The transactions.
- * @param nextBatch The token that the response ends with.
- * @param unusable Is told of what belongs nowhere.
+ * @param parts What goes along with them.
  */
 export function syncResponseOf(
   transactions: readonly Transaction[],
-  nextBatch: string,
-  unusable: Unusable,
+  { nextBatch, device, keys, unusable }: ResponseParts,
 ): JsonObject {
   const rooms = new Map<string, JoinedRoom>();
   const room = (id: string): JoinedRoom => {
@@ -74,6 +93,10 @@ export function syncResponseOf(
   };
   const presence: unknown[] = [];
   const toDevice: unknown[] = [];
+  const isTaken = (message: unknown): boolean =>
+    device === undefined ||
+    (isJsonObject(message) && message.to_user_id === device.userId &&
+      message.to_device_id === device.deviceId);
   for (const { events, ephemeral, to_device } of transactions) {
     for (const event of events) {
       if (isJsonObject(event) && typeof event.room_id === "string") {
@@ -86,12 +109,31 @@ export function syncResponseOf(
       } else if (isJsonObject(event) && event.type === "m.presence") presence.push(event);
       else unusable.count++;
     }
-    toDevice.push(...to_device);
+    toDevice.push(...to_device.filter(isTaken));
   }
   return {
     next_batch: nextBatch,
     rooms: { join: Object.fromEntries(rooms) as unknown as JsonObject },
     presence: { events: presence as JsonObject[] },
     to_device: { events: toDevice as JsonObject[] },
+    device_lists: mergedLists(transactions),
+    ...keys,
   };
+}
+
+/** Whose devices have changed in the end. */
+function mergedLists(transactions: readonly Transaction[]): JsonObject {
+  const changed = new Set<unknown>();
+  const left = new Set<unknown>();
+  for (const { device_lists: lists = {} } of transactions) {
+    for (const user of listOf(lists.changed)) {
+      changed.add(user);
+      left.delete(user);
+    }
+    for (const user of listOf(lists.left)) {
+      left.add(user);
+      changed.delete(user);
+    }
+  }
+  return { changed: [...changed] as string[], left: [...left] as string[] }; // checked where sync responses are
 }

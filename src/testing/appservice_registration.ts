@@ -35,6 +35,8 @@ export interface TestRegistration {
   };
   /** Whether it is sent typing and receipts. */
   readonly receive_ephemeral?: boolean;
+  /** Whether it is sent what encryption needs, and messages to devices with `receive_ephemeral`. */
+  readonly "org.matrix.msc3202"?: boolean;
 }
 
 /** Sends a request to an application service. */

@@ -12,6 +12,8 @@ import {
   type Registration,
 } from "@greenroom/matrix/appservice";
 import type { RoomID } from "@greenroom/matrix/types";
+import { ENCRYPTED } from "../client/support/encrypted_room.ts";
+import { EVERYBODY } from "../support/everybody.ts";
 import { type ClientStage, clientStage } from "../client/support/stage.ts";
 
 /** A registration that is the same in all tests. */
@@ -49,13 +51,17 @@ export interface AppserviceScene extends AsyncDisposable {
 
 /** Sets the scene. */
 export async function appserviceScene(
-  { store = new MemoryStore() as KvStore, isServing = true } = {},
+  { store = new MemoryStore() as KvStore, isServing = true, encryption = false } = {},
 ): Promise<AppserviceScene> {
   const stage = clientStage();
   const answered: number[] = [];
   const made: Appservice[] = [];
-  const alice = stage.client("alice");
-  const roomId = await alice.createRoom({ preset: "public_chat" });
+  const alice = stage.client("alice", { encryption: encryption && EVERYBODY });
+  const roomId = await alice.createRoom({
+    preset: "public_chat",
+    initialState: encryption ? ENCRYPTED : [],
+  });
+  const used: Registration = encryption ? { ...registration, "org.matrix.msc3202": true } : registration;
   const scene: AppserviceScene = {
     stage,
     alice,
@@ -65,13 +71,14 @@ export async function appserviceScene(
     serving: undefined,
     instance(options) {
       const appservice = new Appservice({
-        registration,
+        registration: used,
         serverName: "localhost",
         baseUrl: stage.homeserver.baseUrl,
         fetch: stage.homeserver.fetch,
         clock: stage.clock,
         log: stage.log,
         store,
+        encryption: encryption && EVERYBODY,
         ...options,
       });
       appservice.on("m.room.message", async ({ room_id, content }, { session }) => {
@@ -96,7 +103,7 @@ export async function appserviceScene(
       await stage[Symbol.asyncDispose]();
     },
   };
-  stage.homeserver.addAppservice(registration, async (request) => {
+  stage.homeserver.addAppservice(used, async (request) => {
     const response = await scene.serving?.fetch(request) ?? new Response(null, { status: 502 });
     answered.push(response.status);
     return response;

@@ -5,101 +5,23 @@
  */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { Client, defineSession, MemoryStore } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
 import {
   Appservice,
-  type AppserviceOptions,
   AppservicePingError,
   createRegistration,
   type Registration,
   registrationToYaml,
 } from "@greenroom/matrix/appservice";
-import type { RoomID } from "@greenroom/matrix/types";
 import { Synapse } from "../../tools/synapse.ts";
+import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
-
-const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
-
-/** A Synapse with an application service, whose ghost answers each message with its number. */
-async function scene() {
-  const folder = await Deno.makeTempDir({ prefix: "greenroom-appservice-" });
-  let serving: Appservice | undefined;
-  const statuses: number[] = [];
-  const listener = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, async (request) => {
-    const response = await serving?.fetch(request) ?? new Response(null, { status: 502 });
-    statuses.push(response.status);
-    return response;
-  });
-  const registration: Registration = createRegistration({
-    id: "echo",
-    url: `http://127.0.0.1:${listener.addr.port}`,
-    serverName: "localhost",
-    aliasPrefix: "echo_",
-  });
-  await Deno.writeTextFile(`${folder}/registration.yaml`, registrationToYaml(registration));
-  const synapse = await Synapse.start({
-    config: { app_service_config_files: [`${folder}/registration.yaml`] },
-    print() {},
-  });
-  const store = new MemoryStore();
-  const closing: (() => Promise<unknown>)[] = [];
-  const instance = (options: Partial<AppserviceOptions> = {}): Appservice => {
-    const made = new Appservice({
-      registration,
-      baseUrl: synapse.baseUrl,
-      serverName: "localhost",
-      store,
-      log: false,
-      ...options,
-    });
-    made.on("INVITE", async ({ room_id, state_key }) => void await made.intent(state_key).joinRoom(room_id));
-    made.on("m.room.message", async ({ room_id, content }, { session }) => {
-      await made.intent("_echo_parrot").sendText(room_id, `${++session.count}: ${content.body}`);
-    }, { session: counter, sequential: true });
-    closing.push(() => made.close());
-    return made;
-  };
-  const user = await newUser(synapse, "alice");
-  const alice = new Client({ baseUrl: synapse.baseUrl, token: user.accessToken, log: false });
-  const seen: { readonly roomId: RoomID; readonly sender: string; readonly body: string }[] = [];
-  let told = Promise.withResolvers<void>();
-  alice.on("m.room.message", ({ room_id: roomId, sender, content }) => {
-    if (sender === user.userId) return;
-    seen.push({ roomId, sender, body: content.body });
-    told.resolve();
-    told = Promise.withResolvers();
-  });
-  const running = alice.start();
-  return {
-    synapse,
-    registration,
-    alice,
-    statuses,
-    instance,
-    /** Answers from now on; undefined: nobody does. */
-    serve: (appservice: Appservice | undefined) => serving = appservice,
-    /** What Alice has read, when it is so much. */
-    async read(count: number): Promise<string[]> {
-      while (seen.length < count) await within(told.promise, 30_000, "the ghost answers");
-      return seen.map(({ body }) => body);
-    },
-    senders: () => [...new Set(seen.map(({ sender }) => sender))],
-    async [Symbol.asyncDispose]() {
-      await alice.close();
-      await running;
-      for (const close of closing) await close();
-      await synapse.stop();
-      await listener.shutdown();
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
 
 synapseTest(
   "An application service on Synapse: ghosts come by invitation, answer, and are made when asked for",
   async () => {
-    await using stage = await scene();
+    await using stage = await appserviceScene();
     const { alice, instance } = stage;
     const invited: string[] = [];
     const appservice = instance({
@@ -152,7 +74,7 @@ synapseTest(
 synapseTest(
   "An application service that is down, started again, and repeated to, answers each message once",
   async () => {
-    await using stage = await scene();
+    await using stage = await appserviceScene();
     const { alice, instance } = stage;
     const first = instance();
     stage.serve(first);
@@ -179,7 +101,7 @@ synapseTest(
 );
 
 synapseTest("start() says what is wrong with a registration that Synapse has otherwise", async () => {
-  await using stage = await scene();
+  await using stage = await appserviceScene();
   const { registration, instance } = stage;
   const cases: [Partial<Registration>, string][] = [
     [{ hs_token: "other" }, "hs_token"],

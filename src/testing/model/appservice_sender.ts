@@ -47,13 +47,28 @@ interface Waiting {
   readonly unknown: string | undefined;
 }
 
+/** What a sender works with. */
+export interface AppserviceSenderOptions {
+  /** The homeserver. */
+  readonly server: SendingServer;
+  /** The application service's. */
+  readonly registration: TestRegistration;
+  /** Reaches it. */
+  readonly fetch: AppserviceFetch;
+  /** Whether a user is one of its own. */
+  readonly hasUser: (userId: string) => boolean;
+}
+
 /** Sends to one application service. */
 export class AppserviceSender {
   readonly #server: SendingServer;
   readonly #registration: TestRegistration;
   readonly #fetch: AppserviceFetch;
+  readonly #hasUser: AppserviceSenderOptions["hasUser"];
   readonly #events: Waiting[] = [];
   #ephemeral: JsonObject[] = [];
+  #toDevice: JsonObject[] = [];
+  readonly #changed = new Set<UserID>();
   /** The transaction that is being sent, or has to be sent again. */
   #current: { readonly id: number; readonly body: JsonObject } | undefined;
   #transactions = 0;
@@ -61,15 +76,12 @@ export class AppserviceSender {
   #isDown = false;
   #wait = FIRST_WAIT;
 
-  /**
-   * @param server The homeserver.
-   * @param registration The application service's.
-   * @param fetch Reaches it.
-   */
-  constructor(server: SendingServer, registration: TestRegistration, fetch: AppserviceFetch) {
+  /** @param options What it works with. */
+  constructor({ server, registration, fetch, hasUser }: AppserviceSenderOptions) {
     this.#server = server;
     this.#registration = registration;
     this.#fetch = fetch;
+    this.#hasUser = hasUser;
   }
 
   /** Sends an event. */
@@ -83,6 +95,20 @@ export class AppserviceSender {
   pushEphemeral(edu: JsonObject): void {
     if (this.#registration.url === null || this.#isDown) return;
     this.#ephemeral.push(edu);
+    this.#go();
+  }
+
+  /** Sends a message to a device: dropped, too, as Synapse does. */
+  pushToDevice(message: JsonObject): void {
+    if (this.#registration.url === null || this.#isDown) return;
+    this.#toDevice.push(message);
+    this.#go();
+  }
+
+  /** Tells that the devices of a user have changed. */
+  pushDeviceChange(userId: UserID): void {
+    if (this.#registration.url === null || this.#isDown) return;
+    this.#changed.add(userId);
     this.#go();
   }
 
@@ -135,7 +161,8 @@ export class AppserviceSender {
       }, () => false);
       if (!isSent) {
         this.#isDown = true;
-        this.#ephemeral = [];
+        [this.#ephemeral, this.#toDevice] = [[], []];
+        this.#changed.clear();
         this.#server.later(this.#wait, () => this.#go());
         this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
         return;
@@ -149,15 +176,53 @@ export class AppserviceSender {
   async #next(): Promise<{ id: number; body: JsonObject } | undefined> {
     const waiting = this.#events.splice(0, MAX_EVENTS);
     const ephemeral = this.#ephemeral.splice(0, MAX_EVENTS);
-    if (waiting.length === 0 && ephemeral.length === 0) return undefined;
+    const toDevice = this.#toDevice.splice(0, MAX_EVENTS);
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    if (waiting.length + ephemeral.length + toDevice.length + changed.length === 0) return undefined;
     for (const { unknown } of waiting) {
       if (unknown === undefined || this.#server.users.has(unknown as UserID)) continue;
       await this.asks(`users/${encodeURIComponent(unknown)}`);
     }
-    const extra = this.#registration.receive_ephemeral === true
-      ? { ephemeral, "de.sorunome.msc2409.to_device": [] }
-      : {};
-    return { id: ++this.#transactions, body: { events: waiting.map(({ event }) => event), ...extra } };
+    const events = waiting.map(({ event }) => event);
+    const isEncrypting = this.#registration["org.matrix.msc3202"] === true;
+    const body = {
+      events,
+      ...(this.#registration.receive_ephemeral === true &&
+        { ephemeral, "de.sorunome.msc2409.to_device": toDevice }),
+      ...(isEncrypting && this.#keysLeft([...events, ...ephemeral], toDevice)),
+      ...(isEncrypting && changed.length > 0 && { "org.matrix.msc3202.device_lists": { changed, left: [] } }),
+    };
+    return { id: ++this.#transactions, body };
+  }
+
+  /** The keys that are left of the own user, of those in the rooms, and of who got messages. */
+  #keysLeft(happened: readonly JsonObject[], toDevice: readonly JsonObject[]): JsonObject {
+    const { sender_localpart } = this.#registration;
+    const rooms = new Set(happened.map(({ room_id }) => room_id));
+    const named = new Set<unknown>([
+      `@${sender_localpart}:${this.#server.settings.serverName}`,
+      ...toDevice.map(({ to_user_id }) => to_user_id),
+    ]);
+    const isMeant = (user: User): boolean =>
+      named.has(user.id) ||
+      (this.#hasUser(user.id) && user.roomsWith("join").some((roomId) => rooms.has(roomId)));
+    const counts: Record<string, JsonObject> = {};
+    const unused: Record<string, JsonObject> = {};
+    for (const user of this.#server.users.values()) {
+      if (!isMeant(user) || user.devices.size === 0) continue;
+      const devices = [...user.devices.values()];
+      counts[user.id] = Object.fromEntries(
+        devices.map((device) => [device.id, Object.fromEntries(device.oneTimeKeyCounts())]),
+      );
+      unused[user.id] = Object.fromEntries(
+        devices.map((device) => [device.id, device.unusedFallbackAlgorithms()]),
+      );
+    }
+    return {
+      "org.matrix.msc3202.device_one_time_keys_count": counts,
+      "org.matrix.msc3202.device_unused_fallback_key_types": unused,
+    };
   }
 
   #format(room: Room, event: RoomEvent): JsonObject {

@@ -53,7 +53,7 @@ export class RegisteredAppservice {
   constructor(server: AppserviceServer, registration: TestRegistration, fetch: AppserviceFetch) {
     this.registration = registration;
     this.sender = `@${registration.sender_localpart}:${server.settings.serverName}`;
-    this.pushing = new AppserviceSender(server, registration, fetch);
+    this.pushing = new AppserviceSender({ server, registration, fetch, hasUser: (id) => this.hasUser(id) });
     for (const list of Object.values(registration.namespaces)) {
       for (const each of list ?? []) this.#expressions.set(each, new RegExp(`^(?:${each.regex})`));
     }
@@ -190,6 +190,26 @@ export class Appservices {
       if (service.registration.receive_ephemeral !== true) continue;
       if (this.#hasRoom(service, room)) service.pushing.pushEphemeral({ ...edu, room_id: room.id });
     }
+  }
+
+  /** A message was sent to a device: it goes to those whose user has the device. */
+  toDevice(user: User, device: Device, event: JsonObject): void {
+    for (const { registration, pushing } of this.#encrypting(user.id)) {
+      if (registration.receive_ephemeral !== true) continue;
+      pushing.pushToDevice({ ...event, to_user_id: user.id, to_device_id: device.id });
+    }
+  }
+
+  /** The devices of a user have changed: those are told who have a user that shares a room. */
+  devicesChanged(userId: UserID, acquaintances: Iterable<UserID>): void {
+    const told = new Set([...acquaintances].flatMap((each) => this.#encrypting(each)));
+    for (const { pushing } of told) pushing.pushDeviceChange(userId);
+  }
+
+  #encrypting(userId: UserID): RegisteredAppservice[] {
+    return this.#all.filter((service) =>
+      service.registration["org.matrix.msc3202"] === true && service.hasUser(userId)
+    );
   }
 
   #isInterested(service: RegisteredAppservice, room: Room, event: RoomEvent): boolean {

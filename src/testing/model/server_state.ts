@@ -199,6 +199,7 @@ export class ServerState {
   announceDevices(user: User): void {
     this.deviceChanges.add({ user, rooms: user.roomsWith("join"), position: this.stream.advance() });
     this.stream.wake(this.acquaintancesOf(user));
+    this.appservices.devicesChanged(user.id, this.acquaintancesOf(user));
   }
 
   /** Does something later, by the clock, unless the homeserver shuts down before. */

@@ -9,7 +9,7 @@
 import { badRequest, notFound } from "../../http/failure.ts";
 import { optionalString, optionalStrings } from "../../http/read.ts";
 import { type AuthedRequest, requireKeys } from "../../http/request.ts";
-import type { Answer } from "../../http/reply.ts";
+import { type Answer, Reply } from "../../http/reply.ts";
 import { type Route, route } from "../../http/route.ts";
 import { type Device, MAX_DEVICE_NAME } from "../../model/users/device.ts";
 
@@ -36,22 +36,34 @@ function rename(request: AuthedRequest): Answer {
   if (name !== undefined && name.length > MAX_DEVICE_NAME) {
     throw badRequest("M_TOO_LARGE", "Device display name is too long");
   }
-  if (name !== undefined) deviceOf(request).displayName = name;
+  const isNew = isAppservice(request) && !user.devices.has(request.param("deviceId"));
+  if (isNew) server.addDevice(user, request.param("deviceId"), name); // MSC4190
+  else if (name !== undefined) deviceOf(request).displayName = name;
   server.announceDevices(user);
-  return {};
+  return new Reply(isNew ? 201 : 200, {});
+}
+
+/** Application services make and delete devices of their users, and prove nothing for it. */
+function isAppservice({ server, token }: AuthedRequest): boolean {
+  return server.appservices.of(token) !== undefined;
 }
 
 function remove(request: AuthedRequest): Answer {
   const { server, user, jsonOrEmpty } = request;
-  server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
+  if (!isAppservice(request)) {
+    server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
+  }
   server.deleteDevice(user, request.param("deviceId"));
   return {};
 }
 
-function removeSeveral({ server, user, json }: AuthedRequest): Answer {
+function removeSeveral(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
   requireKeys(json, "devices");
   const ids = optionalStrings(json, "devices") ?? [];
-  server.uia.require(json, "remove device(s) from your account", "m.login.password", user);
+  if (!isAppservice(request)) {
+    server.uia.require(json, "remove device(s) from your account", "m.login.password", user);
+  }
   for (const id of ids) server.deleteDevice(user, id);
   return {};
 }

@@ -24,6 +24,9 @@ const MAX_ONE_TIME_KEYS = 500;
  */
 export function uploadKeys(request: AuthedRequest): Answer {
   const { server, user, device, json: body } = request;
+  if (device.id === "") {
+    throw badRequest("M_UNKNOWN", "To upload keys, you must pass device_id when authenticating");
+  }
   const deviceKeys = readDeviceKeys(body);
   const oneTimeKeys = readKeys(body, "one_time_keys");
   const fallbackKeys = readKeys(body, "fallback_keys");

@@ -41,6 +41,7 @@ function send(request: AuthedRequest): Answer {
       for (const device of targets) {
         const event = { type: request.param("eventType"), sender: sender.id, content };
         device?.inbox.push({ position: server.stream.advance(), event });
+        if (device !== undefined) server.appservices.toDevice(user, device, event);
       }
     }
     server.stream.wake([user.id]);

@@ -1,0 +1,130 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { EncryptionError, encryptionOf, type KvKey } from "@greenroom/matrix";
+import { isJsonObject } from "../../src/types/json.ts";
+import { appserviceScene } from "./scene.ts";
+
+/** An application service that encrypts, whose own user is in Alice's room. */
+async function encryptedScene() {
+  const scene = await appserviceScene({ encryption: true });
+  const { alice, roomId, serving, stage } = scene;
+  const read: unknown[] = [];
+  alice.on("m.room.message", (event) => {
+    if (event.sender !== alice.mxid) {
+      read.push([event.sender, event.content.body, encryptionOf(event) !== undefined]);
+    }
+  });
+  await serving?.bot.joinRoom(roomId);
+  await serving?.handlePending();
+  await alice.syncOnce();
+  return Object.assign(scene, {
+    read,
+    /** Waits until Alice has read so much. */
+    async reads(count: number): Promise<unknown[]> {
+      for (let round = 0; round < 50 && read.length < count; round++) {
+        await stage.settle();
+        await alice.syncOnce();
+      }
+      return read;
+    },
+  });
+}
+
+Deno.test("What Alice says is decrypted by the own user, and ghosts answer encrypted, each with its device", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, serving, stage } = scene;
+  const heard: unknown[] = [];
+  serving?.on(
+    "m.room.message",
+    (event) => heard.push([event.content.body, encryptionOf(event) !== undefined]),
+  );
+  await alice.sendText(roomId, "secret");
+  assertEquals(await scene.reads(1), [["@_echo_parrot:localhost", "1: secret", true]]);
+  await serving?.intent("_echo_polly").sendText(roomId, "Polly here");
+  assertEquals((await scene.reads(2)).at(-1), ["@_echo_polly:localhost", "Polly here", true]);
+  assertEquals(heard, [["secret", true]]);
+  assert(stage.homeserver.room(roomId).messages.every(({ type }) => type === "m.room.encrypted"));
+});
+
+Deno.test("The records of each user's encryption are its own, and a new process goes on with them", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, store } = scene;
+  await alice.sendText(roomId, "a");
+  await scene.reads(1);
+  const owners = new Set<string>();
+  for await (const { key } of store.list([])) if (key.includes("crypto")) owners.add(ownerOf(key));
+  assertEquals([...owners].sort(), ["@_echo_parrot:localhost GREENROOM", "@echo:localhost GREENROOM"]);
+  await scene.serving?.close();
+  scene.serving = scene.instance();
+  await alice.sendText(roomId, "b");
+  assertEquals((await scene.reads(2)).at(-1), ["@_echo_parrot:localhost", "2: b", true]);
+  const uploads = scene.stage.homeserver.requests.filter("POST", "/keys/upload")
+    .filter(({ query, json }) =>
+      query.get("user_id") === "@_echo_parrot:localhost" && isJsonObject(json) && "device_keys" in json
+    );
+  assertEquals(uploads.length, 1);
+});
+
+function ownerOf(key: KvKey): string {
+  return key.slice(0, 2).join(" ");
+}
+
+Deno.test("More encrypting users than maxActing take turns, and what each has is not lost", async () => {
+  await using scene = await encryptedScene();
+  await scene.serving?.close();
+  const appservice = scene.serving = scene.instance({ maxActing: 1 });
+  for (const round of [1, 2]) {
+    for (const user of ["_echo_a", "_echo_b", "_echo_c"]) {
+      await appservice.intent(user).sendText(scene.roomId, `${user} ${round}`);
+    }
+  }
+  const read = await scene.reads(6) as [string, string, boolean][];
+  assertEquals(
+    read.map(([, body]) => body),
+    [1, 2].flatMap((round) => ["a", "b", "c"].map((name) => `_echo_${name} ${round}`)),
+  );
+});
+
+Deno.test("One-time keys of the own user are replaced when transactions say that they are used up", async () => {
+  await using scene = await encryptedScene();
+  const { alice, stage, serving, roomId } = scene;
+  const left = async (): Promise<number> => {
+    const answer = await serving?.bot.request<{ one_time_key_counts: { signed_curve25519: number } }>(
+      "POST",
+      "/_matrix/client/v3/keys/upload",
+      { body: {} },
+    );
+    return answer?.one_time_key_counts.signed_curve25519 ?? 0;
+  };
+  for (let claims = await left() - 20; claims > 0; claims--) {
+    await alice.claimKeys({ "@echo:localhost": { GREENROOM: "signed_curve25519" } });
+  }
+  assertEquals(await left(), 20);
+  await alice.sendText(roomId, "who is there?");
+  await scene.reads(1);
+  await stage.settle();
+  assert(await left() >= 49); // Alice has used one
+});
+
+Deno.test("Where the homeserver lets nobody make devices, an encrypting user says so", async () => {
+  await using scene = await encryptedScene();
+  using _fault = scene.stage.homeserver.faults.add({
+    kind: "status",
+    status: 404,
+    body: { errcode: "M_NOT_FOUND", error: "No device found" },
+    match: { path: "/devices/" },
+  });
+  const error = await assertRejects(
+    async () => await scene.serving?.intent("_echo_new").sendText(scene.roomId, "a"),
+    EncryptionError,
+  );
+  assert(error.message.includes("io.element.msc4190"));
+});
+
+Deno.test("A user of an application service without a device can't upload keys", async () => {
+  await using scene = await appserviceScene();
+  await assertRejects(
+    async () => await scene.serving?.bot.request("POST", "/_matrix/client/v3/keys/upload", { body: {} }),
+    Error,
+    "device_id",
+  );
+});

@@ -1,0 +1,102 @@
+/**
+ * An application service whose users encrypt, on Synapse (S64).
+ *
+ * @module
+ */
+
+import { assertEquals } from "@std/assert";
+import { encryptionOf } from "@greenroom/matrix";
+import type { Appservice } from "@greenroom/matrix/appservice";
+import { appserviceScene } from "./support/appservice_scene.ts";
+import { within } from "./support/deadline.ts";
+import { Peer } from "./support/peer/peer.ts";
+import { peerTest } from "./support/peer/peer_test_case.ts";
+import { read } from "./support/scene.ts";
+import { synapseTest } from "./support/synapse.ts";
+
+const ENCRYPTED = [{
+  type: "m.room.encryption",
+  state_key: "",
+  content: { algorithm: "m.megolm.v1.aes-sha2" },
+}];
+
+synapseTest(
+  "Two ghosts encrypt, each with its own device, and the own user reads, over a restart too",
+  async () => {
+    await using stage = await appserviceScene({ encryption: true });
+    const { alice, instance } = stage;
+    const heard: unknown[] = [];
+    const run = (): Appservice => {
+      const appservice = instance();
+      appservice.on("m.room.message", (event) => {
+        heard.push([event.content.body, encryptionOf(event) !== undefined]);
+      });
+      stage.serve(appservice);
+      return appservice;
+    };
+    const first = run();
+    const done = first.start();
+    const joined = Promise.withResolvers<void>();
+    first.on("JOIN", ({ state_key }) => state_key === first.userId && joined.resolve(), { own: true });
+    const roomId = await alice.createRoom({
+      preset: "private_chat",
+      initialState: ENCRYPTED,
+      invitees: [first.userId],
+    });
+    await within(joined.promise, 20_000, "the own user joins");
+    const read: unknown[] = [];
+    alice.on("m.room.message", (event) => {
+      if (event.sender !== alice.mxid) {
+        read.push([event.sender, event.content.body, encryptionOf(event)?.senderDevice]);
+      }
+    });
+    await first.intent("_echo_polly").sendText(roomId, "Polly here");
+    await alice.sendText(roomId, "secret one");
+    await stage.read(2);
+    await first.close();
+    await done.catch(() => {});
+    const second = run();
+    const again = second.start();
+    await alice.sendText(roomId, "secret two");
+    await stage.read(3);
+    assertEquals(heard, [["secret one", true], ["secret two", true]]);
+    assertEquals(read, [
+      ["@_echo_polly:localhost", "Polly here", "GREENROOM"],
+      ["@_echo_parrot:localhost", "1: secret one", "GREENROOM"],
+      ["@_echo_parrot:localhost", "2: secret two", "GREENROOM"],
+    ]);
+    await second.stop();
+    await again;
+    // Where no process stays, each transaction is handled with its request.
+    await alice.sendText(roomId, "secret three");
+    assertEquals((await stage.read(4)).at(-1), "3: secret three");
+  },
+);
+
+peerTest(
+  "S64 Two ghosts of an encrypted application service talk with other clients",
+  ["js_sdk", "mautrix"],
+  async () => {
+    await using stage = await appserviceScene({ encryption: true });
+    const appservice = stage.instance();
+    stage.serve(appservice);
+    const done = appservice.start();
+    const roomId = await appservice.bot.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+    await using js = await Peer.start("js_sdk", stage.synapse, "js");
+    await using mautrix = await Peer.start("mautrix", stage.synapse, "mautrix");
+    const peers = [js, mautrix];
+    for (const peer of peers) await peer.join(roomId, { encrypted: true });
+    const hello = await appservice.intent("_echo_polly").sendText(roomId, "hello");
+    await read(peers, hello, "hello");
+    for (const [index, speaker] of peers.entries()) {
+      await speaker.sendText(roomId, `from ${speaker.kind}`);
+      for (const peer of peers) {
+        const body = `${index + 1}: from ${speaker.kind}`;
+        const answer = await peer.message((message) => message.body === body);
+        assertEquals([answer.sender, answer.encrypted], ["@_echo_parrot:localhost", true]);
+      }
+    }
+    await appservice.stop();
+    await done;
+  },
+);
