@@ -103,6 +103,8 @@ export interface VerificationState {
   readonly shortString: ShortString | undefined;
   /** Why it was called off. */
   readonly cancellation: VerificationCancellation | undefined;
+  /** The one that goes on in its place, since both sides have asked; undefined: none. */
+  readonly replacedBy: string | undefined;
   /** What has been verified, at its end. */
   readonly verified: VerifiedKeys | undefined;
   /** When it is called off unless it has ended, in milliseconds since the epoch. */

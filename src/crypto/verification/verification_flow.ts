@@ -108,6 +108,7 @@ export class VerificationFlow {
   #isConfirmed = false;
   #cancellation: VerificationCancellation | undefined;
   #verified: VerifiedKeys | undefined;
+  #replacedBy: string | undefined;
 
   /** @param setup What it begins with. */
   constructor({ name, own, isIncoming, devices, methods, expiresAt, promptUntil, start }: FlowSetup) {
@@ -136,9 +137,14 @@ export class VerificationFlow {
     return this.isIncoming && this.#phase === "requested";
   }
 
+  /** Whether this side has asked, and nobody has answered yet. */
+  get isAsking(): boolean {
+    return !this.isIncoming && this.#phase === "requested";
+  }
+
   /** The other device; undefined: it is not known yet which. */
   get deviceId(): DeviceID | undefined {
-    return this.#phase === "requested" && !this.isIncoming ? undefined : this.#devices[0];
+    return this.isAsking ? undefined : this.#devices[0];
   }
 
   /** When it is called off unless it has ended, in milliseconds since the epoch. */
@@ -177,6 +183,7 @@ export class VerificationFlow {
         ? this.#sas?.shortString
         : undefined,
       cancellation: this.#cancellation,
+      replacedBy: this.#replacedBy,
       verified: this.#verified,
       expiresAt,
       needs: this.#needs,
@@ -202,7 +209,12 @@ export class VerificationFlow {
   /** Takes part in what the other side has asked for. */
   accept(ways: readonly VerificationWay[]): void {
     if (!this.isPrompt) throw this.#untimely("accept");
-    this.#ownMethods = methodsOf(ways);
+    this.join(methodsOf(ways));
+  }
+
+  /** The same, with methods; no decision of the user, who has asked for it, too. */
+  join(methods: readonly string[]): void {
+    this.#ownMethods = methods;
     if (commonWays(this.#ownMethods, this.#theirMethods).length === 0) {
       return this.cancel("m.unknown_method", "The devices have no method in common");
     }
@@ -210,6 +222,26 @@ export class VerificationFlow {
     if (!this.#isBare) {
       this.#send("ready", { from_device: this.#own.deviceId, methods: [...this.#ownMethods] });
     }
+  }
+
+  /** Whether the own request counts, if a device of the other side has asked at the same time. */
+  countsBeside(deviceId: DeviceID): boolean {
+    return this.#isFirst(deviceId);
+  }
+
+  /** Leaves the field to the request of the other side, which is accepted by that. */
+  giveWayTo(theirs: VerificationFlow): void {
+    const others = this.#devices.filter((deviceId) => deviceId !== theirs.deviceId);
+    if (this.name.roomId === undefined) this.#tellAccepted(others);
+    this.#replacedBy = theirs.id;
+    this.end("m.accepted", "The other side has asked at the same time", "them");
+    theirs.join(this.#ownMethods);
+  }
+
+  #tellAccepted(devices: readonly DeviceID[]): void {
+    if (devices.length === 0) return;
+    const content = { code: "m.accepted", reason: "Another device has accepted the request" };
+    this.#outgoing.push({ ...this.#step("cancel", content), devices });
   }
 
   /** Begins to compare short strings. */
@@ -358,10 +390,7 @@ export class VerificationFlow {
     this.#devices = [from_device];
     this.#theirMethods = methods;
     this.#phase = "ready";
-    if (this.name.roomId === undefined && others.length > 0) {
-      const content = { code: "m.accepted", reason: "Another device has accepted the request" };
-      this.#outgoing.push({ ...this.#step("cancel", content), devices: others });
-    }
+    if (this.name.roomId === undefined) this.#tellAccepted(others);
     if (this.state().ways.length === 0) {
       throw new VerificationFault("m.unknown_method", "The devices have no method in common");
     }
@@ -389,7 +418,7 @@ export class VerificationFlow {
     this.#theirStart = { content, offer };
   }
 
-  /** Of two starts at once, that of the smaller user counts, or of the smaller device. */
+  /** Of two requests or starts at once, that of the smaller user counts, or of the smaller device. */
   #isFirst(deviceId: DeviceID): boolean {
     const { userId } = this.name;
     return userId === this.#own.userId ? this.#own.deviceId < deviceId : this.#own.userId < userId;

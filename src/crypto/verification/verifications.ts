@@ -1,6 +1,6 @@
 /**
  * All verifications of this device: which message belongs to which, how many there may be, and what
- * they send.
+ * they send. Over 300 lines because each way in which one begins or ends is here.
  *
  * They are in memory only, since their private keys are: a process that ends ends them. Which ones
  * the other side may wait for is durable, so that the next process calls them off.
@@ -127,6 +127,12 @@ export class Verifications {
   /** Asks devices of a user. */
   request(userId: UserID, devices: readonly DeviceID[], ways: readonly VerificationWay[]): VerificationFlow {
     const { own, uniqueId, clock } = this.#options.context;
+    const theirs = this.#promptOf(userId, undefined);
+    if (theirs !== undefined && devices.includes(theirs.deviceId ?? "")) { // they have asked already
+      theirs.join(methodsOf(ways));
+      this.#changed.add(theirs);
+      return theirs;
+    }
     const name = { userId, roomId: undefined, flowId: uniqueId() };
     const expiresAt = clock.now() + TIMEOUT;
     const flow = new VerificationFlow({
@@ -158,7 +164,21 @@ export class Verifications {
     const flow = new VerificationFlow({ name, own, isIncoming: false, devices: [], methods, expiresAt });
     this.#add(flow);
     for (const event of early) this.receive(tx, event);
-    return flow;
+    const theirs = flow.isAsking ? this.#promptOf(userId, roomId) : undefined;
+    if (theirs === undefined) return flow;
+    if (flow.countsBeside(theirs.deviceId ?? "")) {
+      this.#end(theirs, "Both have asked at the same time, and the own request goes on", "us");
+      return flow;
+    }
+    this.#giveWay(flow, theirs);
+    return theirs;
+  }
+
+  /** The request of a user that waits for an answer. */
+  #promptOf(userId: UserID, roomId: RoomID | undefined): VerificationFlow | undefined {
+    return [...this.#flows.values()].find(({ isPrompt, name }) =>
+      isPrompt && name.userId === userId && name.roomId === roomId
+    );
   }
 
   /** The keys of both sides, as they are now; undefined: the other device is not known. */
@@ -218,10 +238,21 @@ export class Verifications {
     if (request === undefined) {
       return log.debug("Ignored a request to verify", { sender: event.sender, reason: problem });
     }
-    if (!this.#hasRoomFor(event.sender)) return;
+    const ours = [...this.#flows.values()].find((flow) => crosses(flow, name, request.from_device));
+    if (ours?.countsBeside(request.from_device)) return this.#remember(flowKey(name));
+    if (ours === undefined && !this.#hasRoomFor(event.sender)) return;
     const limits = { promptUntil: now + PROMPT_TIMEOUT, expiresAt: request.timestamp + TIMEOUT };
     const setup = { name, own, isIncoming: true, devices: [request.from_device], methods: request.methods };
-    this.#add(new VerificationFlow({ ...setup, ...limits }));
+    const theirs = new VerificationFlow({ ...setup, ...limits });
+    if (ours !== undefined) this.#giveWay(ours, theirs);
+    this.#add(theirs);
+  }
+
+  /** Of two requests at once one goes on: of whom both sides know that it does. */
+  #giveWay(ours: VerificationFlow, theirs: VerificationFlow): void {
+    ours.giveWayTo(theirs);
+    this.#changed.delete(theirs);
+    this.#changed.add(ours).add(theirs); // in this order
   }
 
   /** A start without a request before it, as older clients begin. */
@@ -271,10 +302,21 @@ export class Verifications {
     this.#post.settle(tx, flow);
     if (!flow.isOver) return;
     this.#flows.delete(flow.id);
-    this.#ended.add(flow.id);
+    this.#remember(flow.id);
+  }
+
+  /** Has what still comes of a verification ignored. */
+  #remember(id: string): void {
+    this.#ended.add(id);
     for (const oldest of this.#ended) {
       if (this.#ended.size <= MAX_ENDED) break;
       this.#ended.delete(oldest);
     }
   }
+}
+
+/** Whether the own request asks the device that has sent one at the same time, in the same place. */
+function crosses({ isAsking, devices, name }: VerificationFlow, of: FlowName, deviceId: DeviceID): boolean {
+  if (!isAsking || name.userId !== of.userId || name.roomId !== of.roomId) return false;
+  return of.roomId !== undefined || devices.includes(deviceId);
 }

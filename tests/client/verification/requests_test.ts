@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { ValueError, VerificationError } from "@greenroom/matrix";
+import { type Client, ValueError, VerificationError } from "@greenroom/matrix";
 import type { VerificationRequest } from "@greenroom/matrix/types";
-import { clientStage } from "../support/stage.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, BOB, nextRequest, reach, readyPair, synced } from "./pair.ts";
 
 Deno.test("requestVerification() refuses what can't be verified, and says what to do", async () => {
@@ -114,4 +114,101 @@ Deno.test("A declined request is called off on both sides", async () => {
   await theirs.cancel();
   await reach(here, "cancelled", mine, theirs);
   assertEquals([mine.cancellation?.code, mine.cancellation?.by], ["m.user", "them"]);
+});
+
+/** Lets two sides compare and confirm. */
+async function verified(here: ClientStage, mine: VerificationRequest, theirs: VerificationRequest) {
+  await reach(here, "ready", mine, theirs);
+  await mine.startSas();
+  await reach(here, "comparing", mine, theirs);
+  assertEquals(mine.comparison, theirs.comparison);
+  await Promise.all([mine.confirm(), theirs.confirm()]);
+  await reach(here, "done", mine, theirs);
+  return [(await mine.done).deviceId, (await theirs.done).deviceId];
+}
+
+/** What two calls have come to, when both have. */
+async function both<Result>(here: ClientStage, ...calls: (Promise<Result> | undefined)[]): Promise<Result[]> {
+  let results: (Result | undefined)[] | undefined;
+  Promise.all(calls).then((all) => results = all);
+  await here.until(() => results !== undefined);
+  return results as Result[];
+}
+
+/** The requests that come. */
+function incoming(client: Client): VerificationRequest[] {
+  const requests: VerificationRequest[] = [];
+  const listen = async () => {
+    for await (const request of client.crypto?.verificationRequests ?? []) requests.push(request);
+  };
+  listen();
+  return requests;
+}
+
+for (const [first, second] of [["alice", "bob"], ["bob", "alice"]] as const) {
+  Deno.test(`When ${first} and ${second} ask each other at the same time, there is one verification, and no prompt`, async () => {
+    await using here = clientStage();
+    const [one, two] = [await synced(here, first), await synced(here, second)];
+    const [me, you] = [`@${first}:localhost`, `@${second}:localhost`] as const;
+    const prompts = [incoming(one), incoming(two)];
+    await both(here, one.crypto?.getDevices(you), two.crypto?.getDevices(me));
+    const [mine, theirs] = await both(
+      here,
+      one.crypto?.requestVerification({ userId: you, deviceId: two.deviceId }),
+      two.crypto?.requestVerification(me),
+    );
+    assert(mine && theirs);
+    assertEquals(await verified(here, mine, theirs), [two.deviceId, one.deviceId]);
+    assertEquals(prompts, [[], []]);
+  });
+
+  Deno.test(`When ${first} and ${second} ask each other in a room at the same time, there is one verification`, async () => {
+    await using here = clientStage();
+    const [one, two] = [await synced(here, first), await synced(here, second)];
+    const [me, you] = [`@${first}:localhost`, `@${second}:localhost`] as const;
+    const roomId = await one.createRoom({ invitees: [you] });
+    await two.joinRoom(roomId);
+    await here.settle();
+    const [mine, theirs] = await both(
+      here,
+      one.crypto?.requestVerification({ userId: you, roomId }),
+      two.crypto?.requestVerification({ userId: me, roomId }),
+    );
+    assert(mine && theirs);
+    assertEquals(await verified(here, mine, theirs), [two.deviceId, one.deviceId]);
+  });
+}
+
+Deno.test("When two own devices ask each other at the same time, the others are told that it was accepted", async () => {
+  await using here = clientStage();
+  const devices = [];
+  for (const deviceId of ["B", "A", "C"]) devices.push(await synced(here, "alice", { deviceId }));
+  const [b, a, c] = devices;
+  assert(a && b && c);
+  const told = incoming(c);
+  await both(here, a.crypto?.getDevices(ALICE), b.crypto?.getDevices(ALICE));
+  const [mine, theirs] = await both(
+    here,
+    b.crypto?.requestVerification(ALICE),
+    a.crypto?.requestVerification({ userId: ALICE, deviceId: "B" }),
+  );
+  await here.until(() => told.length > 0);
+  const [third] = told;
+  assert(mine && theirs && third);
+  assertEquals(await verified(here, mine, theirs), ["A", "B"]);
+  await reach(here, "cancelled", third);
+  assertEquals(third.cancellation?.code, "m.accepted");
+});
+
+Deno.test("Who asks a device that has asked already accepts by that", async () => {
+  await using here = clientStage();
+  const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
+  const [mine] = await both(here, alice.crypto?.requestVerification(BOB));
+  const theirs = await nextRequest(here, bob);
+  const [again] = await both(
+    here,
+    bob.crypto?.requestVerification({ userId: ALICE, deviceId: alice.deviceId }),
+  );
+  assert(mine && again === theirs);
+  await verified(here, mine, theirs);
 });

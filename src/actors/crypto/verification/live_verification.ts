@@ -22,8 +22,8 @@ import type {
   VerificationWayOptions,
 } from "./verification_crypto.ts";
 
-/** Does what the user decides; resolves to the bytes of a QR code, if there are some. */
-export type Act = (act: VerificationAct) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+/** Does what the user decides in a verification; resolves to the bytes of a QR code, if there are some. */
+export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 /** How a device can verify by default. */
 const WAYS: readonly VerificationWay[] = ["sas"];
@@ -153,18 +153,18 @@ export class LiveVerification implements VerificationRequest {
   }
 
   async mismatch({ signal }: VerificationOptions = {}): Promise<void> {
-    await aborting(this.#act({ act: "mismatch" }), signal);
+    await aborting(this.#act(this.#state.id, { act: "mismatch" }), signal);
   }
 
   async cancel({ signal }: VerificationOptions = {}): Promise<void> {
     const act = { act: "cancel", code: "m.user", reason: "The user has called it off" } as const;
-    await aborting(this.#act(act), signal);
+    await aborting(this.#act(this.#state.id, act), signal);
   }
 
   /** A decision that wants the verification to go on. */
   async #decide(act: VerificationAct, signal: AbortSignal | undefined) {
     if (this.cancellation !== undefined) await this.done;
-    const bytes = await aborting(this.#act(act), signal);
+    const bytes = await aborting(this.#act(this.#state.id, act), signal);
     if (this.cancellation !== undefined) await this.done; // for what this has shown
     return bytes;
   }

@@ -78,7 +78,7 @@ export interface VerificationRequest {
   readonly deviceId: DeviceID | undefined;
   /** The room through which it goes; undefined: from device to device. */
   readonly roomId: RoomID | undefined;
-  /** Whether the other side has asked for it. */
+  /** Whether the other side has asked for it; of two requests at once, whether its request counts. */
   readonly isIncoming: boolean;
   /** How far it has come. */
   readonly phase: VerificationPhase;
@@ -182,12 +182,13 @@ export interface VerificationCrypto {
    */
   readonly verificationRequests: AsyncIterable<VerificationRequest>;
   /**
-   * Asks a user, or an own device, for a verification.
+   * Asks a user, or an own device, for a verification. If the other side has asked already, or does at
+   * the same time, both have accepted by that, and there is one verification.
    *
    * @param peer Whom: a user ID asks all of the user's devices; `{ userId, deviceId }` one;
    *   `{ userId, roomId }` asks in a room, which is the usual way with other users.
    * @param options How this device can verify, and a signal.
-   * @returns The verification, in the phase `requested`.
+   * @returns The verification, in the phase `requested`, or further if the other side has asked.
    * @throws {ValueError} If an argument can't be what it should, or the user has no such device.
    *
    * @example

@@ -9,7 +9,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/log.ts";
 import type { CryptoOutput, RecoveredEvent } from "../../../crypto/engine/engine_protocol.ts";
 import type { VerificationAct, VerificationReply } from "../../../crypto/engine/verification_steps.ts";
-import { flowKey, isVerification } from "../../../crypto/verification/protocol.ts";
+import { isVerification } from "../../../crypto/verification/protocol.ts";
 import type { VerificationEvent } from "../../../crypto/verification/verification_message.ts";
 import type { VerificationSend } from "../../../crypto/verification/verification_post.ts";
 import { ClientEndedError } from "../../../errors/client_ended_error.ts";
@@ -175,13 +175,13 @@ export class VerificationHub {
     }
     await users.getDevices(userId);
     const send = await actor.ask("askInRoom", { roomId, userId, ways });
-    let eventId: EventID | undefined;
+    let [eventId, id]: [eventId?: EventID, id?: string] = [];
     try {
       eventId = await this.#toRoom(send);
     } finally {
-      await this.#step(actor.ask("askedInRoom", { id: send.id, eventId }));
+      ({ id } = await this.#step(actor.ask("askedInRoom", { id: send.id, eventId })));
     }
-    return flowKey({ userId, roomId, flowId: eventId });
+    return id ?? "";
   }
 
   async #decided(id: string, act: VerificationAct): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -201,9 +201,14 @@ export class VerificationHub {
     if (this.#isStopped) return reply;
     const { states, sends, recovered = [] } = reply;
     for (const state of states) {
-      const { id, needs } = state;
+      const { id, needs, replacedBy } = state;
       const known = this.#live.get(id);
-      const live = known ?? new LiveVerification(state, (act) => this.#decided(id, act));
+      if (replacedBy !== undefined) { // both sides have asked: it goes on under the other name
+        this.#live.delete(id);
+        if (known !== undefined) this.#live.set(replacedBy, known);
+        continue;
+      }
+      const live = known ?? new LiveVerification(state, (...of) => this.#decided(...of));
       known?.update(state);
       this.#live.set(id, live);
       if (live.isOver) this.#live.delete(id);
