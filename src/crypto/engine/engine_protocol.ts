@@ -76,9 +76,13 @@ export type Decryption =
     readonly reason: string;
     /** The code of the reason that the sender gave for withholding the key, if it did. */
     readonly withheld?: string;
-    /** What it says of a verification, if its device is not trusted enough for anything else. */
-    readonly verifying?: VerificationEvent;
   };
+
+/** The same, within the client. */
+export type JudgedEvent = Decryption & {
+  /** What it says of a verification, if its device is not trusted enough for anything else. */
+  readonly verifying?: VerificationEvent;
+};
 
 /** An event that waited for its key and can be decrypted now. */
 export interface RecoveredEvent extends DecryptedEvent {
@@ -91,7 +95,7 @@ export interface CryptoOutput {
   /** The messages to this device that are left for handlers, decrypted. */
   readonly toDevice: readonly ToDeviceMessage[];
   /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
-  readonly decrypted: readonly Decryption[];
+  readonly decrypted: readonly JudgedEvent[];
   /** Indices of {@link CryptoInput.encrypted} that are being handled, or have been. */
   readonly underway: readonly number[];
   /** Earlier events that can be decrypted now, in the order in which they came. */
