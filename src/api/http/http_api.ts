@@ -220,13 +220,11 @@ export class HTTPAPI {
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     for (let resends = 0;; resends++) {
-      const { token } = this;
       try {
         if (!auth) return await exchange(request, { token: "", resends }, read);
         return await this.#authorised(request, resends, read);
       } catch (error) {
         this.isAnswered ||= isMatrixRefusal(error);
-        if (auth && error instanceof UnknownTokenError) this.#credentials.died(token);
         const delay = retryDelay(error, resends, policy);
         if (delay === undefined) throw error;
         const { operation, path, signal } = request;
@@ -249,13 +247,20 @@ export class HTTPAPI {
     resends: number,
     read: ReadAnswer<Result>,
   ): Promise<Result> {
-    if (this.#credentials.stale) await this.#credentials.renew(this.token, this.#refresh);
-    const { token } = this;
+    let { token } = this;
     try {
-      return await exchange(request, { token, resends }, read);
+      if (this.#credentials.stale) await this.#credentials.renew(token, this.#refresh);
+      token = this.token;
+      try {
+        return await exchange(request, { token, resends }, read);
+      } catch (error) {
+        if (!await this.#renewed(error, token) || request.raw?.repeatable === false) throw error;
+        token = this.token;
+        return await exchange(request, { token, resends }, read);
+      }
     } catch (error) {
-      if (!await this.#renewed(error, token) || request.raw?.repeatable === false) throw error;
-      return await exchange(request, { token: this.token, resends }, read);
+      if (error instanceof UnknownTokenError) this.#credentials.died(token);
+      throw error;
     }
   }
 

@@ -196,6 +196,16 @@ Deno.test("A new token that is immediately invalid ends the request, without ano
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
   assertEquals(log(), ["GET /x", REFRESH, "GET /x"]);
+  assert(http.isTokenDead, "handlers that were cut off by it are not called again");
+});
+
+Deno.test("A new token that is invalid when it replaces an expired one is dead, too", async () => {
+  const clock = new TestClock();
+  const { http, server } = expiring({ clock, expiresInMs: 1 }, { access_token: "never-right" });
+  await clock.tick(1);
+  server.current = 100;
+  await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
+  assert(http.isTokenDead);
 });
 
 Deno.test("A renewal that the network has prevented is tried again with the request that needs it", async () => {
