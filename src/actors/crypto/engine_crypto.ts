@@ -272,6 +272,7 @@ export class EngineCrypto implements CryptoMachine {
       do await this.#requests.idle(); while (await this.#verifications.idle());
     }
     this.#refuseConflict();
+    if (this.#opener.isOpen) await this.#options.actor.ask("noteSent", undefined);
   }
 
   /** Aborts the requests under way, and makes no more. The next process makes them. */
@@ -290,7 +291,10 @@ export class EngineCrypto implements CryptoMachine {
       .finally(() => this.#renewing = undefined));
   }
 
-  /** Resolves when no request is under way, nor a step of a verification, and everything is stored. */
+  /**
+   * Resolves when no request is under way, nor a step of a verification, and everything is stored with
+   * the next commit.
+   */
   async quiet(): Promise<void> {
     if (!this.#opener.isOpen) return;
     do await this.#requests.quiet(); while (await this.#verifications.idle());

@@ -195,7 +195,7 @@ export class Engine {
    */
   async roomEventSent(event: SentRoomEvent): Promise<void> {
     this.#sent.push(event);
-    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.noteSent();
+    if (!event.arrived || this.#sent.length >= MAX_UNNOTED) await this.#step((tx) => this.#forgetSent(tx));
   }
 
   /** Discards events that waited for their keys and have been handled. */
@@ -224,9 +224,12 @@ export class Engine {
     return await this.#step((tx, { pruner }) => pruner.step(tx));
   }
 
-  /** Stores which events need not be sent any more, if that has not been stored. */
+  /**
+   * Has the next commit store which events need not be sent any more, if that has not been stored: the
+   * one with which the device is handed back or released, at the latest.
+   */
   async noteSent(): Promise<void> {
-    if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx));
+    if (this.#sent.length > 0) await this.#step((tx) => this.#forgetSent(tx), { deferred: true });
   }
 
   /** The same, and frees the objects of vodozemac. */

@@ -36,6 +36,23 @@ for (const encryption of [false, true]) {
   });
 }
 
+Deno.test("What a pass has sent encrypted is recorded when it hands the device back: nobody sends it again, and it closes", async () => {
+  await using stage = clientStage();
+  const { alice, roomId, instance, first, answers, store } = await scene(stage, { encryption: true });
+  await alice.sendText(roomId, "m");
+  await first.syncOnce();
+  const waiting = (await Array.fromAsync(store.list([]))).filter(({ key }) => key.includes("outbox"));
+  assertEquals(waiting.map(({ key }) => key), []);
+  await alice.sendText(roomId, "n");
+  await instance().syncOnce();
+  await first.close();
+  await first.done;
+  const sent = stage.homeserver.requests.filter("PUT", "/send/m.room.encrypted")
+    .filter(({ user }) => user === "@bot:localhost");
+  await alice.syncOnce();
+  assertEquals([sent.length, answers], [2, ["1: m", "2: n"]]);
+});
+
 Deno.test("A pass says how many events it has handled, in how many rounds, and does not wait where there are none", async () => {
   await using stage = clientStage();
   const { alice, roomId, first } = await scene(stage);
