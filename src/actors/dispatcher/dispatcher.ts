@@ -59,6 +59,8 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
     if (!pending.isCutOff) await store.ask("handled", token);
   });
   const quarantine = new Quarantine({ store, deliverer, clock, log });
+  /** The careful delivery under way, or the latest. */
+  let careful: Promise<unknown> = Promise.resolve();
   let prepared: Promise<void> | undefined;
   /** An earlier process may have settled some of what comes again, or have quarantined it. */
   const prepare = () =>
@@ -92,7 +94,9 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
         }
         const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
         if (isSuspect && !deliverer.idle) {
-          return later(carefully(batch).then((started) => follow(started, batch)));
+          const followed = carefully(batch).then((started) => follow(started, batch));
+          careful = followed.catch(() => {}); // who asked for it gets that
+          return later(followed);
         }
         const number = follow(start(batch, deliverer, none()), batch);
         return typeof number === "number" ? number : later(number);
@@ -108,7 +112,9 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       settled: (batch) => later(pending.of(batch).then(() => {})),
       noted: (body) =>
         later(
-          pending.upTo(Infinity).then(() => quarantine.idle()).then(() => checkpoint.recorded())
+          careful.then(() => pending.upTo(Infinity)).then(() => quarantine.idle()).then(() =>
+            checkpoint.recorded()
+          )
             .then(() => body?.later ? undefined : store.ask("flush", undefined)),
         ),
       redeliver: async (id) => {

@@ -60,6 +60,8 @@ class Syncer {
   #dispatched: SyncToken | undefined;
   /** The number of that response's batch of handlers. */
   #batch = 0;
+  /** The latest delivery, which may go on behind a pass whose time is over. */
+  #delivering: Promise<void> = Promise.resolve();
   readonly #memory: RoomMemory;
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
@@ -130,7 +132,8 @@ class Syncer {
       readAhead: () => undefined,
     });
     memory.remember(taken.parts);
-    return await this.#deliver(taken);
+    await this.#deliver(taken);
+    return this.#batch;
   }
 
   /** Work that {@link Syncer.stop} ends and waits for. */
@@ -230,9 +233,9 @@ class Syncer {
       }),
       memory,
       ahead,
-      position: () => this.#position(),
+      position: () => abortable(this.#delivering, signal).then(() => this.#position()),
       announce: (event) => this.#announce(event),
-      deliver: (taken) => this.#deliver(taken),
+      deliver: (taken) => this.#deliver(taken, ahead ? undefined : signal),
     });
   }
 
@@ -253,10 +256,19 @@ class Syncer {
     dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
   }
 
-  async #deliver(taken: TakenSync): Promise<number> {
-    const batch = await deliverSync(taken, this.#options.dispatcher);
-    this.#dispatched = taken.parts.nextBatch;
-    return this.#batch = batch;
+  /**
+   * Delivers a response. Where time is limited, a delivery that takes longer goes on by itself: behind
+   * processes that died at these events, it waits for one handler after the other.
+   */
+  async #deliver(taken: TakenSync, limit?: AbortSignal): Promise<void> {
+    const delivered = deliverSync(taken, this.#options.dispatcher).then((batch) => {
+      this.#dispatched = taken.parts.nextBatch;
+      this.#batch = batch;
+    });
+    this.#delivering = delivered.catch(() => {}); // the Dispatcher's `done` rejects with it, too
+    await (limit === undefined ? delivered : abortable(delivered, limit).catch((error) => {
+      if (!limit.aborted || limit.reason instanceof ActorStoppedError) throw error;
+    }));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreInUseError, type SyncOnceOptions, ValueError } from "@greenroom/matrix";
 import { assertPending } from "../../actors/kernel/support.ts";
+import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { counting, scene, stopping, syncs } from "../support/passes.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 
@@ -91,6 +92,37 @@ Deno.test("A handler that never settles keeps the device no longer than the leas
   await first.syncOnce();
   await alice.syncOnce();
   assertEquals([there.at, answers], [["a"], ["1: a", "2: b"]]);
+});
+
+Deno.test("A pass ends in time, too, when two processes died at what it handles, and the next one waits for that", async () => {
+  await using stage = clientStage();
+  const { alice, roomId, first, instance, answers, store } = await scene(stage, { duration: 1_000 });
+  await first.close();
+  for (const text of ["a", "b", "c"]) await alice.sendText(roomId, text);
+  for (let count = 0; count < 2; count++) {
+    const process = new TestProcess(NO_FAULT);
+    const fetch = process.fetch(stage.homeserver.fetch);
+    const dying = stage.client("bot", { store: process.store(store), fetch, lease: { duration: 1_000 } });
+    dying.on("m.room.message", () => process.kill());
+    dying.syncOnce().catch(() => {});
+    await stage.until(() => !process.isRunning);
+    dying.close().catch(() => {});
+    await stage.clock.tick(1_000);
+  }
+  const last = instance();
+  const here = stopping(last, "a");
+  const pass = last.syncOnce({ deadline: 2_000 });
+  await stage.until(() => here.at.length === 1);
+  await stage.clock.tick(2_000);
+  assertEquals(await pass, { events: 3, rounds: 1, left: "handlers" });
+  const next = last.syncOnce({ deadline: 2_000 });
+  await stage.clock.tick(2_000);
+  assertEquals(await next, { events: 0, rounds: 0, left: "server" });
+  here.go();
+  await stage.settle();
+  await instance().syncOnce();
+  await alice.syncOnce();
+  assertEquals([here.at, answers], [["a"], ["1: a", "2: b", "3: c"]]);
 });
 
 Deno.test("A pass whose time is over before the server has answered handles nothing, and loses nothing", async () => {

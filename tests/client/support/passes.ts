@@ -23,14 +23,14 @@ export function counting(bot: Client): Client {
 /** Alice in a room with instances of a bot that share a store. */
 export async function scene(
   stage: ClientStage,
-  { encryption = false, store = new MemoryStore() as KvStore } = {},
+  { encryption = false, store = new MemoryStore() as KvStore, duration = 15_000 } = {},
 ) {
   const alice = stage.client("alice", { encryption: encryption && EVERYBODY });
   const roomId = await alice.createRoom({
     preset: "public_chat",
     initialState: encryption ? ENCRYPTED : [],
   });
-  const instance = (duration = 15_000): Client =>
+  const instance = (): Client =>
     counting(stage.client("bot", { store, encryption: encryption && EVERYBODY, lease: { duration } }));
   const first = instance();
   await first.joinRoom(roomId);
