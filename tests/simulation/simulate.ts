@@ -2,9 +2,11 @@
  * Worlds of clients, a homeserver and everything that can go wrong, on virtual time: each from one
  * seed, which replays exactly.
  *
- * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]`
+ * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
+ * [--favour=ACTION]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
+ * With `--favour` an action happens often: that gives other stories for the same seeds.
  * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.
  *
@@ -42,6 +44,9 @@ const hasReader = Deno.args.includes("--reader");
 /** Whether a worker ends with the first violation. */
 const isFirst = Deno.args.includes("--first");
 
+/** What happens often. */
+const favoured = option("favour");
+
 /** The value of an option `--name=value`. */
 function option(name: string): string | undefined {
   return Deno.args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -59,7 +64,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
   };
   await using reader = hasReader ? new LibolmReader(await installPython(LIBOLM, console.error)) : undefined;
   for (let seed = from; seed <= to && now() < until; seed += step) {
-    const { violations: seen, reached, read } = await play(storyOf(seed), { hasReader });
+    const { violations: seen, reached, read } = await play(storyOf(seed, favoured), { hasReader });
     const reading = read && await reader?.read(read.traffic);
     const violations = [...seen, ...read && reading ? judgeTraffic(read, reading) : []];
     portion.seeds++;
@@ -84,6 +89,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
+    if (favoured !== undefined) more.push(`--favour=${favoured}`);
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
     for await (const line of linesOf(child.stdout)) {
@@ -108,7 +114,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     violations.toReversed().map((each) => [each.violation.replaceAll(/\S*\d\S*/g, "…"), each]),
   );
   for (const { seed, violation } of [...kinds.values()].slice(0, MOST_REPORTS)) {
-    if (seed > 0) await report(storyOf(seed), violation, console.log);
+    if (seed > 0) await report(storyOf(seed, favoured), violation, console.log);
   }
   if (Deno.args.includes("--coverage")) coverage.print(console.log);
   console.log(
@@ -119,7 +125,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
 
 /** Plays one seed and prints all that happened. */
 async function replay(seed: number): Promise<boolean> {
-  const story = storyOf(seed);
+  const story = storyOf(seed, favoured);
   const { lines, violations, digest } = await play(story, { keeps: true });
   console.log(lines.join("\n"));
   console.log(`digest ${digest}`);

@@ -5,7 +5,7 @@
  */
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
-import type { Action, ActionKind } from "./actions/action.ts";
+import type { Action } from "./actions/action.ts";
 import { Chance } from "./core/chance.ts";
 import type { WorldPlan } from "./world/world.ts";
 
@@ -18,8 +18,16 @@ export interface Story {
 /** Of so many seeds, one is a large world. */
 const LARGE = 16;
 
-/** Draws the story of a seed. */
-export function storyOf(seed: number): Story {
+/** How much more often an action is drawn that is favoured. */
+const FAVOUR = 20;
+
+/**
+ * Draws the story of a seed.
+ *
+ * @param seed The seed.
+ * @param favoured The name of an action that happens often in it: another story than without.
+ */
+export function storyOf(seed: number, favoured?: string): Story {
   const chance = new Chance(`story ${seed}`);
   const isLarge = chance.below(LARGE) === 0;
   const people = 1 + chance.below(isLarge ? 3 : 2);
@@ -47,14 +55,17 @@ export function storyOf(seed: number): Story {
       refreshes: chance.odds(0.25),
       answersRequests: chance.odds(0.3),
     },
-    actions: Array.from({ length: count }, () => draw(chance)),
+    actions: Array.from({ length: count }, () => draw(chance, favoured)),
   };
 }
 
-function draw(chance: Chance): Action {
-  const kinds = [...ALL_KINDS.values()];
+function draw(chance: Chance, favoured: string | undefined): Action {
+  const kinds = ALL_KINDS.values().map(({ name, weight }) => ({
+    name,
+    weight: name === favoured ? weight * FAVOUR : weight,
+  })).toArray();
   let at = chance.next() * kinds.reduce((sum, { weight }) => sum + weight, 0);
-  const kind = kinds.find(({ weight }) => (at -= weight) < 0) as ActionKind;
+  const kind = kinds.find(({ weight }) => (at -= weight) < 0) ?? { name: "rest" };
   return {
     kind: kind.name,
     after: chance.below(4) === 0 ? chance.below(20_000) : chance.below(400),

@@ -7,13 +7,14 @@ import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { intrusion } from "./intrusion.ts";
 import { keyLists } from "./key_lists.ts";
+import { passes } from "./passes.ts";
 import { strangers } from "./strangers.ts";
 import { verification } from "./verification.ts";
 
 /** All kinds of actions, by name. */
 export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
-    ...[...everyday, ...faults, ...disks, ...deployment],
+    ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
   ].map((kind) => [kind.name, kind]),
 );

@@ -1,0 +1,89 @@
+/**
+ * Bots where no process stays: passes one after the other and at once, in one instance and in several,
+ * which are evicted when the platform likes.
+ *
+ * @module
+ */
+
+import type { SyncOnceOptions } from "@greenroom/matrix";
+import type { Device, Run } from "../world/device.ts";
+import type { World, WorldRoom } from "../world/world.ts";
+import { type ActionKind, chosen } from "./action.ts";
+
+/** For how long an instance is kept after its last pass, in milliseconds. */
+const LINGERING = 5_000;
+/** What a pass has, in milliseconds. */
+const DEADLINES = [undefined, 200, 2_000, 20_000, 120_000];
+/** By when a pass without a deadline has ended, in milliseconds: another may hold the device so long. */
+const UNBOUNDED = 600_000;
+/** How much later than its deadline a pass may end, in milliseconds: a commit under way is waited for. */
+const LATE = 5_000;
+
+/** Makes a pass, which ends in time. */
+async function pass(world: World, { client, process }: Run, options: SyncOnceOptions): Promise<void> {
+  const { timeline } = world;
+  const [begun, { deadline = UNBOUNDED }] = [timeline.now, options];
+  await client.syncOnce({ ...world.sync, ...options }).then(
+    ({ events, rounds, left }) => {
+      world.reach(`pass: ${left === undefined ? "nothing" : left} left`);
+      world.note(`a pass of ${events} events in ${rounds} rounds leaves ${left ?? "nothing"}`);
+    },
+    (error) => world.note(`a pass failed: ${error}`),
+  );
+  const took = timeline.now - begun;
+  const isLate = took > deadline + LATE && process.isAlive && !process.hasStoodStill;
+  if (isLate) world.violate(`a pass of ${deadline} ms took ${took} ms`);
+}
+
+/** Has somebody give the device something to do. */
+function speak(world: World, device: Device, room: WorldRoom): void {
+  const others = world.devices.filter((each) =>
+    each.account !== device.account && !each.account.isBot && each.isRunning
+  );
+  const [person] = others;
+  if (person !== undefined) world.say(person, room);
+}
+
+/** Ends an instance that nobody needs any more. */
+async function retire(world: World, { client, process }: Run, isClosed: boolean): Promise<void> {
+  await world.timeline.clock().delay(LINGERING);
+  if (isClosed && process.isAlive) await Promise.race([client.close(), process.ended]);
+  process.kill();
+}
+
+/** The kinds. */
+export const passes: readonly ActionKind[] = [
+  {
+    name: "passes",
+    weight: 4,
+    async perform({ world, device, room, action: { what } }) {
+      if (device.process?.isPaused) return;
+      await device.stop();
+      const count = 1 + what % 3;
+      const deadline = chosen(DEADLINES, what >> 2);
+      const instances = 1 + (what >> 4) % 3;
+      world.note(`${device.name} makes ${count} passes in each of ${instances} instances`);
+      const all = Array.from({ length: instances }, async (_, index) => {
+        await world.timeline.clock().delay(index * (what % 7) * 100);
+        const run = device.begin();
+        if ((what + index) % 4 === 0) {
+          run.process.plan({
+            operation: index % 2 === 0 ? "commit" : "request",
+            after: (what >> 3) % 12,
+            takesEffect: what % 2 === 0,
+            kind: "crash",
+          });
+        }
+        const made: Promise<void>[] = [];
+        for (let each = 0; each < count; each++) {
+          made.push(pass(world, run, { deadline }));
+          speak(world, device, room);
+          if (each % 2 === 0) await world.timeline.clock().delay((what % 11) * 50);
+        }
+        await Promise.race([Promise.all(made), run.process.ended]);
+        await retire(world, run, (what + index) % 3 === 0);
+      });
+      await Promise.all(all);
+    },
+  },
+];
