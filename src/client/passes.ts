@@ -107,6 +107,7 @@ export class Passes {
     const { life, holding } = this.#options;
     const signal = AbortSignal.any([time.signal, this.#ending.signal]);
     let { events, rounds } = NOTHING;
+    const handled: string[] = [];
     let core: ClientCore | undefined;
     holding.mode = "pass";
     life.first.begin();
@@ -116,7 +117,7 @@ export class Passes {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
         const round = await unwrapped(core.syncer.ask("once", { ...settings, isPass: true }, { signal }));
         [events, rounds] = [events + round.events, rounds + 1];
-        if (round.isSettled) this.#note(round.ids);
+        handled.push(...round.ids);
         if (!round.isSettled) {
           void this.#leave(core, holding);
           if (!time.isOver) signal.throwIfAborted();
@@ -124,8 +125,10 @@ export class Passes {
         }
         // A homeserver may take what handlers send for a sign that the user has read all before it,
         // and wake nobody for an event that came meanwhile.
-        if (pass.isAsked || (round.isNews && time.isBounded)) continue;
-        if (await this.#handBack(core, { hears: !time.isOver }) && !pass.isAsked) {
+        if (pass.isAsked || round.isCut || (round.isNews && time.isBounded)) continue;
+        const isBack = await this.#handBack(core, { hears: !time.isOver });
+        if (isBack) this.#note(handled.splice(0)); // until then nothing of it is recorded
+        if (isBack && !pass.isAsked) {
           return { events, rounds, left: undefined };
         }
       }

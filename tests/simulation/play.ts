@@ -53,7 +53,8 @@ export async function play(
     world.violate(`a promise without an owner: ${describe(event.reason)}`);
   };
   globalThis.addEventListener("unhandledrejection", noticed);
-  await Promise.all([loadEngine(), nodeCrypto()]); // on demand it would take time that is not virtual
+  const serving = import("../../src/client/serving/serving.ts");
+  await Promise.all([loadEngine(), nodeCrypto(), serving]); // on demand it would take time that is not virtual
   let read: ReadWorld | undefined;
   try {
     using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);

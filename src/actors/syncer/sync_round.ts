@@ -70,6 +70,8 @@ export interface SyncPosition {
 /** A response that was taken in. */
 interface Taken extends TakenSync {
   readonly read: Read;
+  /** Whether it ends where the very first one did, though the server has shown more. */
+  readonly isCut: boolean;
   /** The one behind it, if that is being taken in already. */
   readonly next: Promise<Taken> | undefined;
 }
@@ -78,7 +80,7 @@ interface Taken extends TakenSync {
 const MAX_IDS = 10_000;
 
 /** What a response has brought. */
-type Brought = Pick<SyncedOnce, "events" | "ids" | "isNews">;
+type Brought = Pick<SyncedOnce, "events" | "ids" | "isNews" | "isCut">;
 
 const DEFAULT_GAP_LIMIT = 1_000;
 /** How many responses may be on their way to handlers at a time. */
@@ -94,7 +96,7 @@ export class SyncRound {
   readonly #options: SyncRoundOptions;
   #isFirst = true;
   /** What the latest response has brought, if none is requested ahead. */
-  brought: Brought = { events: 0, ids: [], isNews: false };
+  brought: Brought = { events: 0, ids: [], isNews: false, isCut: false };
   /** The response to be delivered next, if it is being received already. */
   #next: Promise<Taken> | undefined;
   /** For each response that was received and not delivered, a function that forgets it. */
@@ -122,7 +124,7 @@ export class SyncRound {
       const taken = await (ahead ?? this.#take(await this.#options.position()));
       this.#next = taken.next;
       await this.#options.deliver(taken);
-      if (!this.#options.ahead) this.brought = broughtBy(taken.parts, this.#options.own);
+      if (!this.#options.ahead) this.brought = broughtBy(taken, this.#options.own);
       this.#delivered();
       return taken.read;
     } catch (error) {
@@ -184,7 +186,7 @@ export class SyncRound {
       ? this.#take({ ...position, since: nextBatch, handledBefore: true }, nextBatch)
       : undefined;
     next?.catch(() => {}); // its delivery rejects with it
-    return { ...taken, read, next };
+    return { ...taken, read, isCut: first !== undefined, next };
   }
 
   /** Requests the next response early, if that is allowed. */
@@ -255,7 +257,7 @@ export class SyncRound {
 }
 
 /** What a response has brought. An invitation counts as an event of somebody else's. */
-function broughtBy({ rooms, toDevice }: SyncParts, own: UserID): Brought {
+function broughtBy({ parts: { rooms, toDevice }, isCut }: Taken, own: UserID): Brought {
   const events = rooms.flatMap(({ filled, timeline, shown }) =>
     [...filled, ...timeline].filter((event) => !shown.has(event))
   );
@@ -265,6 +267,7 @@ function broughtBy({ rooms, toDevice }: SyncParts, own: UserID): Brought {
     events: events.length + others,
     ids: events.slice(-MAX_IDS).map(({ event_id }) => event_id),
     isNews: others > 0 || events.some(({ sender }) => sender !== own),
+    isCut,
   };
 }
 

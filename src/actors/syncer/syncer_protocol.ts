@@ -15,6 +15,8 @@ export interface SyncedOnce {
   readonly ids: readonly string[];
   /** Whether some of them were not the own user's, so that handlers may have sent something. */
   readonly isNews: boolean;
+  /** Whether it was the very first response once more: there may be more behind it. */
+  readonly isCut: boolean;
   /** Whether all handlers have settled and no request is left. */
   readonly isSettled: boolean;
 }

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type KvStore, MemoryStore, ValueError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { assertPending } from "../../actors/kernel/support.ts";
+import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { scene, stopping } from "../support/passes.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
@@ -51,6 +52,27 @@ Deno.test("What a pass has sent encrypted is recorded when it hands the device b
     .filter(({ user }) => user === "@bot:localhost");
   await alice.syncOnce();
   assertEquals([sent.length, answers], [2, ["1: m", "2: n"]]);
+});
+
+Deno.test("A pass that handles the very first response once more asks for what came later, too", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const alice = stage.client("alice");
+  const roomId = await alice.createRoom({ preset: "public_chat" });
+  await stage.client("bot").joinRoom(roomId);
+  await alice.sendText(roomId, "a");
+  const process = new TestProcess(NO_FAULT);
+  const fetch = process.fetch(stage.homeserver.fetch);
+  const dying = stage.client("bot", { store: process.store(store), fetch, lease: { duration: 1_000 } });
+  dying.on("m.room.message", () => process.kill());
+  dying.syncOnce().catch(() => {});
+  await stage.until(() => !process.isRunning);
+  dying.close().catch(() => {});
+  await stage.clock.tick(1_000);
+  await alice.sendText(roomId, "b");
+  const bot = stage.client("bot", { store });
+  const texts = heard(bot);
+  assertEquals([(await bot.syncOnce()).rounds, texts], [2, ["a", "b"]]);
 });
 
 Deno.test("A pass says how many events it has handled, in how many rounds, and does not wait where there are none", async () => {

@@ -59,6 +59,34 @@ Deno.test("Reactions, edits, notices, redactions, state and invitations wake the
   assertEquals(answered.length, before);
 });
 
+Deno.test("A wake that comes again is answered when what it tells of is recorded, and not before", async () => {
+  const gate = Promise.withResolvers<void>();
+  let held = 0;
+  class Store extends MemoryStore {
+    override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+      const [mutations] = args;
+      const isHandBack = mutations.some((each) =>
+        each.type === "set" && each.key.at(-1) === "lease" && (each.value as { until: number }).until === 0
+      );
+      if (isHandBack && isHeld) held++;
+      if (isHandBack && isHeld) await gate.promise;
+      return await super.commit(...args);
+    }
+  }
+  let isHeld = false;
+  await using scene = await wakeScene({ store: new Store() });
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const pushkey = (await bot?.getPushers())?.[0]?.pushkey ?? "";
+  isHeld = true;
+  const eventId = await alice.sendText(roomId, "hello");
+  await stage.until(() => held === 1);
+  const again = bot?.fetch(knock(notification(pushkey, eventId)));
+  await stage.settle();
+  await assertPending(again ?? Promise.resolve());
+  gate.resolve();
+  assertEquals([(await again)?.status, answered], [200, [WELL]]);
+});
+
 Deno.test("10,000 wakes at once make no more passes than two, and each is answered when its pass has ended", async () => {
   await using scene = await wakeScene();
   const { stage, alice, roomId, instances: [bot], answered } = scene;

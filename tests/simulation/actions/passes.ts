@@ -6,7 +6,8 @@
  */
 
 import type { SyncOnceOptions } from "@greenroom/matrix";
-import type { Device, Run } from "../world/device.ts";
+import { WakeKey } from "../../../src/client/serving/wake_key.ts";
+import { type Device, type Run, WAKE } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { type ActionKind, chosen } from "./action.ts";
 
@@ -18,6 +19,11 @@ const DEADLINES = [undefined, 200, 2_000, 20_000, 120_000];
 const UNBOUNDED = 600_000;
 /** How much later than its deadline a pass may end, in milliseconds: a commit under way is waited for. */
 const LATE = 5_000;
+
+/** Where notifications go. */
+const GATEWAY = "https://bot.example.org/_matrix/push/v1/notify";
+/** How often a notification comes, and how soon again, in milliseconds. */
+const [KNOCKS, SOON] = [5, 1_000];
 
 /** Makes a pass, which ends in time. */
 async function pass(world: World, { client, process }: Run, options: SyncOnceOptions): Promise<void> {
@@ -33,6 +39,36 @@ async function pass(world: World, { client, process }: Run, options: SyncOnceOpt
   const took = timeline.now - begun;
   const isLate = took > deadline + LATE && process.isAlive && !process.hasStoodStill;
   if (isLate) world.violate(`a pass of ${deadline} ms took ${took} ms`);
+}
+
+/** Tells an instance of the latest event, as the homeserver does, until it says that it has handled that. */
+async function knock(
+  world: World,
+  { device, room, run: { client, process } }: {
+    readonly device: Device;
+    readonly room: WorldRoom;
+    readonly run: Run;
+  },
+): Promise<void> {
+  const event = world.homeserver.room(room.id).messages.at(-1);
+  if (event === undefined) return;
+  const { userId, deviceId } = device;
+  const pushkey = await new WakeKey({ account: () => Promise.resolve([userId, deviceId]) }, WAKE).get();
+  const { event_id, origin_server_ts: at } = event;
+  const notification = { event_id, room_id: room.id, devices: [{ app_id: "greenroom.wake", pushkey }] };
+  for (let tries = 0; tries < KNOCKS && process.isAlive; tries++) {
+    const body = JSON.stringify({ notification });
+    const answer = await client.fetch(new Request(GATEWAY, { method: "POST", body }));
+    world.note(`${device.name} answers the notification of ${event_id} with ${answer.status}`);
+    world.reach(`wake: ${answer.status}`);
+    if (!process.isAlive) return;
+    const isTold = answer.status === 200 && (await answer.json()).rejected.length === 0;
+    if (isTold && device.settled < at && !device.loss.isSuffered) {
+      world.violate(`${device.name} says that ${event_id} was handled, which is not recorded`);
+    }
+    if (isTold) return;
+    await world.timeline.clock().delay(SOON);
+  }
 }
 
 /** Has somebody give the device something to do. */
@@ -76,7 +112,8 @@ export const passes: readonly ActionKind[] = [
         }
         const made: Promise<void>[] = [];
         for (let each = 0; each < count; each++) {
-          made.push(pass(world, run, { deadline }));
+          const isWake = (what >> 5) % 2 === 0;
+          made.push(isWake ? knock(world, { device, room, run }) : pass(world, run, { deadline }));
           speak(world, device, room);
           if (each % 2 === 0) await world.timeline.clock().delay((what % 11) * 50);
         }

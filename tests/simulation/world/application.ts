@@ -52,7 +52,11 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
       }
       note(entry);
     };
-    keepTally(client, takeTime, (problem) => world.violate(`${device.name}: ${problem}`));
+    keepTally(
+      client,
+      { device, process, takeTime },
+      (problem) => world.violate(`${device.name}: ${problem}`),
+    );
     answerMessages(client, { userId: device.userId, note: noteOnce, tell: () => {} });
   } else {
     client.on("UNDECRYPTABLE", async ({ event: { event_id: eventId }, code, reason }) => {
@@ -126,21 +130,24 @@ function countHandlers(client: Client, process: Process): void {
 /** Counts messages in a session whose handlers do not wait for each other by themselves. */
 function keepTally(
   client: Client,
-  takeTime: () => Promise<void>,
+  { device: { tallies }, process, takeTime }: Pick<Place, "device" | "process"> & {
+    readonly takeTime: () => Promise<void>;
+  },
   onProblem: (problem: string) => void,
 ): void {
   const running = new Set<RoomID>();
-  const left = new Map<RoomID, number>();
   client.on("m.room.message", async ({ room_id }, { session }) => {
     const { seen } = session;
     if (running.has(room_id)) onProblem(`two handlers of one session run in ${room_id}`);
-    if (seen !== (left.get(room_id) ?? seen)) {
-      onProblem(`a handler in ${room_id} has ${seen}, and the one before has left ${left.get(room_id)}`);
+    const left = tallies.get(room_id);
+    // What another process has left may have gone with it.
+    if (left !== undefined && left.by === process && seen !== left.seen) {
+      onProblem(`a handler in ${room_id} has ${seen}, and the one before has left ${left.seen}`);
     }
     running.add(room_id);
     await takeTime();
     session.seen = seen + 1;
-    left.set(room_id, seen + 1);
+    tallies.set(room_id, { by: process, seen: seen + 1 });
     running.delete(room_id);
   }, { session: tally, name: "tally" });
 }

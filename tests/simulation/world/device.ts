@@ -5,7 +5,7 @@
  */
 
 import { Client, type KvStore, UnknownTokenError } from "@greenroom/matrix";
-import type { DeviceID, EventID, UserID } from "@greenroom/matrix/types";
+import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
@@ -38,6 +38,8 @@ interface BeginOptions {
   readonly held?: "wait" | "refuse";
 }
 
+/** What instances that the homeserver wakes have in common. */
+export const WAKE = { secret: "the same in all instances", timeLimit: 30_000 };
 /** How long the device is left alone after the last sign of run of a process, in milliseconds. */
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
@@ -68,6 +70,8 @@ export class Device {
   readonly memos = new Set<number>();
   /** What its handlers were called with, and what they did. */
   readonly ledger: LedgerEntry[] = [];
+  /** By room, which process has counted last in a session there, and how far. */
+  readonly tallies = new Map<RoomID, { readonly by: Process; readonly seen: number }>();
   /** By text, up to which moment the device knew the server's state when it was asked to send that. */
   readonly knownAt = new Map<string, number>();
   /** By device that is gone, when this one knew that. */
@@ -161,6 +165,7 @@ export class Device {
       }),
       encryption: this.account.encrypts && this.#world.encryption,
       lease: { duration: LEASE, owner: name, held },
+      wake: WAKE,
       clock: process.clock,
       log: loggerOf(name, (line) => {
         note(line);
