@@ -29,11 +29,8 @@ import type { SyncedOnce, SyncerProtocol } from "./syncer_protocol.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
-/**
- * How long to wait when the server answers immediately and without events, in milliseconds: nothing
- * may spin.
- */
-const IDLE_WAIT = 1_000;
+/** How long to wait when the server answers at once and without events, in milliseconds. */
+const IDLE_WAIT = 1_000; // nothing may spin
 const DEFAULT_TIMEOUT = 30_000;
 /** How often a response is requested again whose gaps a server that may be restarting hides. */
 const GAP_PATIENCE = 3;
@@ -256,10 +253,7 @@ class Syncer {
     dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
   }
 
-  /**
-   * Delivers a response. Where time is limited, a delivery that takes longer goes on by itself: behind
-   * processes that died at these events, it waits for one handler after the other.
-   */
+  /** Delivers a response. A delivery that takes longer than it may goes on by itself. */
   async #deliver(taken: TakenSync, limit?: AbortSignal): Promise<void> {
     const delivered = deliverSync(taken, this.#options.dispatcher).then((batch) => {
       this.#dispatched = taken.parts.nextBatch;
