@@ -140,7 +140,8 @@ function applyCrypto(
 }
 
 /** What Crypto gets of a response. */
-function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: SyncContext): CryptoInput {
+function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
+  const { initial, members, handledBefore } = context;
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   const verifying: MessageEvent[] = [];
   return {
@@ -153,7 +154,7 @@ function cryptoInput(parts: SyncParts, { initial, members, handledBefore }: Sync
     unusedFallbackTypes,
     state: rooms.map((room) => ({
       roomId: room.roomId,
-      events: stateChanges(room) as StateEvent[],
+      events: changesOf(room, context) as StateEvent[],
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
@@ -179,8 +180,9 @@ function isReadable(event: MatrixEvent): event is MessageEvent {
 /** What the Store gets of a response. */
 function syncChange(
   { nextBatch, rooms }: SyncParts,
-  { initial, members, own, repeated, after, outlives, atOnce }: SyncContext,
+  context: SyncContext,
 ): SyncChange {
+  const { initial, members, own, repeated, after, outlives, atOnce } = context;
   return {
     nextBatch,
     after,
@@ -189,12 +191,22 @@ function syncChange(
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,
       membership: membershipOf(room, own),
-      state: stateChanges(room),
+      state: changesOf(room, context),
       complete: members === "all" && room.timeline.length + room.state.length > 0,
       lossy: isLossy(room, members),
       ...(outlives && newsOf(room, initial)),
     })),
   };
+}
+
+/**
+ * The changes of state in a room's part, and of members in the gap before it: with lazily loaded
+ * members the state need not show who has left. The very first response, when it comes again, is
+ * older than what is known.
+ */
+function changesOf(room: RoomPart, { initial }: SyncContext): ReturnType<typeof stateChanges> {
+  const members = initial ? [] : room.filled.filter((event): event is StateEvent => isMember(event));
+  return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
 }
 
 /**
