@@ -165,18 +165,21 @@ export class EncryptedRooms {
     const left = new Set<UserID>();
     const track = new Set<UserID>();
     const joined = new Set<UserID>();
+    let hasEntered = false;
     for (const event of events) {
-      const { type, state_key: userId, content } = event;
+      const { type, state_key: userId, content, unsigned } = event;
       if (type !== "m.room.member" || !isUserId(userId)) continue;
       const membership = isJsonObject(content) ? content.membership : undefined;
       const kind = membership === "join" || membership === "invite" ? membership : undefined;
       changes.set(userId, kind);
       if (kind !== undefined) track.add(userId);
       if (kind === "join" && isNew(event)) joined.add(userId);
+      hasEntered ||= userId === this.#own && unsigned?.prev_content?.membership !== "join";
       // In a gap, a user may have joined and left again before this event.
       if (kind === undefined || (limited && kind !== "join")) left.add(userId);
     }
-    const forget = lossy || left.has(this.#own);
+    // Who asks about members while it is none is told of those of the time when it left.
+    const forget = lossy || left.has(this.#own) || hasEntered;
     tx.onCommit(() => {
       if (forget) this.#members.forget(roomId);
       else if (changes.size > 0) this.#members.change(roomId, changes);

@@ -220,6 +220,18 @@ Deno.test("members are unknown after a lossy response, or after the own user lef
   }
 });
 
+Deno.test("members that were asked for while the own user was none are unknown when it has joined again", async () => {
+  const again = memberEvent(ME, "join");
+  const profile = { ...again, unsigned: { prev_content: { membership: "join" } } } as StateEvent;
+  for (const [event, expected] of [[again, undefined], [profile, `${[ALICE, BOB, ME]}`]] as const) {
+    const stage = await Stage.open();
+    await receive(stage, [memberEvent(ME, "leave")]);
+    await stage.describe(); // those of the time when it left
+    await receive(stage, [event]);
+    assertEquals(recipients(stage)?.join(), expected);
+  }
+});
+
 Deno.test("behind a gap, every member event but a join counts as a leave", async () => {
   const stage = await Stage.open();
   await stage.describe();
