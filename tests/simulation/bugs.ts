@@ -183,8 +183,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "Where members are left out of a response, they are not asked for again",
     path: "src/crypto/sharing/encrypted_rooms.ts",
-    find: "const forget = lossy || left.has(this.#own);",
-    replace: "const forget = left.has(this.#own);",
+    find: "const forget = lossy || left.has(this.#own) || hasEntered;",
+    replace: "const forget = left.has(this.#own) || hasEntered;",
   },
   {
     name: "An encrypted event is encrypted again for each try",
@@ -299,5 +299,23 @@ export const BUGS: readonly Bug[] = [
     path: "src/actors/dispatcher/deliver.ts",
     find: "if (!this.#options.isOver()) return",
     replace: "if (!this.#options.isOver() || data !== undefined) return",
+  },
+  {
+    name: "A wake is answered before what it tells of is recorded",
+    path: "src/client/passes.ts",
+    find: "handled.push(...round.ids);",
+    replace: "this.#note(round.ids);",
+  },
+  {
+    name: "A pass that handles the first response once more does not ask for what came later",
+    path: "src/client/passes.ts",
+    find: "round.isCut || ",
+    replace: "",
+  },
+  {
+    name: "What has been sent is recorded when the process ends, though another has the device",
+    path: "src/crypto/engine/engine.ts",
+    find: "await this.#step((tx) => this.#forgetSent(tx), { deferred: true });",
+    replace: "await this.#step((tx) => this.#forgetSent(tx));",
   },
 ];

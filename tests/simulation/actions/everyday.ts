@@ -197,6 +197,8 @@ export const everyday: readonly ActionKind[] = [
       const event = chosen(world.homeserver.room(room.id).messages, action.what);
       const [creator] = world.accounts;
       if (event === undefined || creator === undefined) return;
+      // It may be what shows a device that its disk was put back.
+      if (world.devices.some(({ loss }) => loss.isBlind(world.timeline.now))) return;
       const path = `v3/rooms/${encodeURIComponent(room.id)}/redact/${encodeURIComponent(event.event_id)}`;
       await world.ask(await creator.token(), "PUT", `${path}/redact-${world.timeline.instant()}`, {});
       world.note(`${event.event_id} is redacted`);

@@ -7,7 +7,8 @@
 
 import type { SyncOnceOptions } from "@greenroom/matrix";
 import { WakeKey } from "../../../src/client/serving/wake_key.ts";
-import { type Device, type Run, WAKE } from "../world/device.ts";
+import { type Device, WAKE } from "../world/device.ts";
+import type { Run } from "../world/run.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { type ActionKind, chosen } from "./action.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import { Client, UnknownTokenError } from "@greenroom/matrix";
 import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
@@ -17,26 +17,7 @@ import { watchClosing } from "./closing.ts";
 import { isUnsaid, type Saying, sendSaying } from "./saying.ts";
 import { loggerOf, type Surroundings } from "./surroundings.ts";
 import { Process } from "./process.ts";
-
-/** A process and the client in it. */
-export interface Run {
-  readonly process: Process;
-  readonly client: Client;
-  /** The latest token that it has stored. */
-  token: string;
-}
-
-/** Options of {@link Device.begin}. */
-interface BeginOptions {
-  /** Another store than the device's own. */
-  readonly store?: KvStore;
-  /** Another login. */
-  readonly login?: Login;
-  /** Whether the process that runs goes on. */
-  readonly isExtra?: boolean;
-  /** What it does while another process has the device. */
-  readonly held?: "wait" | "refuse";
-}
+import type { BeginOptions, Run } from "./run.ts";
 
 /** What instances that the homeserver wakes have in common. */
 export const WAKE = { secret: "the same in all instances", timeLimit: 30_000 };
@@ -78,8 +59,6 @@ export class Device {
   readonly goneBy = new Map<DeviceID, number>();
   /** What its processes act with. */
   login: Login;
-  /** How far its clock is from the true time, in milliseconds. */
-  skew = 0;
   /** Up to which moment it has committed what the server has told. */
   seen = 0;
   /** Up to which moment its handlers have settled, as far as that is stored: a restart begins there. */
@@ -104,6 +83,7 @@ export class Device {
   client: Client | undefined;
   readonly #world: Surroundings;
   readonly #runs: Process[] = [];
+  #skew = 0;
 
   constructor(
     world: Surroundings,
@@ -115,6 +95,17 @@ export class Device {
     this.deviceId = options.login.deviceId;
     this.login = options.login;
     this.disk = options.disk;
+  }
+
+  /** How far its clock is from the true time, in milliseconds. */
+  get skew(): number {
+    return this.#skew;
+  }
+
+  set skew(skew: number) {
+    // To others, processes seem to have stood still.
+    if (skew > this.#skew) { for (const process of this.#runs) process.hasStoodStill = true; }
+    this.#skew = skew;
   }
 
   get userId(): UserID {
@@ -247,7 +238,10 @@ export class Device {
 
   #send(saying: Saying, client = this.client): void {
     if (client !== undefined) {
-      sendSaying(client, saying, (line) => this.#world.note(`${this.name} ${line}`));
+      sendSaying(client, saying, {
+        note: (line) => this.#world.note(`${this.name} ${line}`),
+        onFailure: (txnId) => this.#world.wire.gaveUp(this.name, txnId),
+      });
     }
   }
 

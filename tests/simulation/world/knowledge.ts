@@ -70,7 +70,9 @@ function learnPosition({ network, timeline }: Facts, device: Device, value: unkn
     device.firstAt = timeline.now;
     device.firstShown = network.firsts.get(nextBatch) ?? device.firstShown;
   }
-  device.seen = Math.max(device.seen, network.tokens.get(nextBatch) ?? 0);
+  const seen = network.tokens.get(nextBatch) ?? 0;
+  if (seen > device.seen) device.loss.told(timeline.now);
+  device.seen = Math.max(device.seen, seen);
   device.settled = Math.max(device.settled, network.tokens.get(handled) ?? 0);
 }
 

@@ -37,6 +37,8 @@ export class Loss {
   isSuffered = false;
   /** When that was. */
   #sufferedAt = Infinity;
+  /** Until when it may use again what it had used: its first response behind it says what that was. */
+  #blindUntil = -Infinity;
   /** When the device last noticed it. */
   noticedAt = Infinity;
   /** Since when others may have used keys for it that it has not; infinity: none have. */
@@ -62,6 +64,17 @@ export class Loss {
     this.isSuffered = true;
     this.#sufferedAt = Math.min(this.#sufferedAt, at);
     this.noticedAt = Infinity;
+    this.#blindUntil = Infinity;
+  }
+
+  /** Notes that the device has been told by the server what is new. */
+  told(at: number): void {
+    this.#blindUntil = Math.min(this.#blindUntil, at + ON_ITS_WAY);
+  }
+
+  /** Whether an old copy was put back, of which the server has not told the device yet. */
+  isBlind(at: number): boolean {
+    return at <= this.#blindUntil;
   }
 
   /** Whether it needs time, and to be talked to, before it reads everything again. */

@@ -57,8 +57,6 @@ export class Process {
   #held: (() => void)[] | undefined;
   readonly #ended = Promise.withResolvers<void>();
   #faults: (Fault & { left: number })[] = [];
-  /** How far its clock was from the true time when it was looked at. */
-  #skew: number;
   /** Whether it has not ended. */
   isAlive = true;
   /** With what it has to fail, which an action has made unavoidable. */
@@ -75,14 +73,8 @@ export class Process {
   constructor(options: ProcessOptions) {
     this.#options = options;
     this.begunAt = options.timeline.now;
-    this.#skew = options.skew();
     this.clock = {
-      now: () => {
-        const skew = options.skew();
-        this.hasStoodStill ||= skew > this.#skew;
-        this.#skew = skew;
-        return options.timeline.now + skew;
-      },
+      now: () => options.timeline.now + options.skew(),
       delay: (ms, how) => this.#delay(ms, how),
     };
   }

@@ -25,14 +25,23 @@ export function isUnsaid({ eventId, refused }: Saying): boolean {
 }
 
 /** Sends a message, and takes down what came of it. */
-export function sendSaying(client: Client, saying: Saying, note: (line: string) => void): void {
+export function sendSaying(
+  client: Client,
+  saying: Saying,
+  { note, onFailure }: {
+    readonly note: (line: string) => void;
+    readonly onFailure: (txnId: string) => void;
+  },
+): void {
   const { number, room, text } = saying;
-  client.sendText(room, text, { txnId: `say-${number}` }).then(
+  const txnId = `say-${number}`;
+  client.sendText(room, text, { txnId }).then(
     (eventId) => {
       saying.eventId = eventId;
       note(`has sent ${number}: ${eventId}`);
     },
     (error) => {
+      onFailure(txnId);
       note(`can't send ${number}: ${describe(error)}`);
       if (/M_FORBIDDEN|not a member|BadState|UnsupportedAlgorithm/.test(describe(error))) {
         saying.refused = describe(error);

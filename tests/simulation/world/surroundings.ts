@@ -11,6 +11,7 @@ import type { Timeline } from "../core/timeline.ts";
 import type { Device } from "./device.ts";
 import type { Network } from "./network.ts";
 import type { Process } from "./process.ts";
+import type { Wire } from "./wire.ts";
 
 /** The world, as a device sees it. */
 export interface Surroundings {
@@ -18,6 +19,7 @@ export interface Surroundings {
   readonly chance: Chance;
   readonly homeserver: Homeserver;
   readonly network: Network;
+  readonly wire: Wire;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
   /** How clients encrypt. */
