@@ -26,10 +26,19 @@ export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lea
   readonly limit: number;
 }
 
+/** A client that acts. */
+interface Acting {
+  readonly client: Client;
+  /** How many of its operations have not ended. */
+  busy: number;
+}
+
 /** Clients that act as users. */
 export class ActingClients {
   readonly #options: ActingClientsOptions;
-  readonly #clients = new RecentMap<UserID, Client>();
+  readonly #clients = new RecentMap<UserID, Acting>();
+  /** Those that have to go, and are still at work. */
+  readonly #leaving = new Map<UserID, Acting>();
   /** Clients that are being closed: another of the same user waits for its device. */
   readonly #closing = new Set<Promise<void>>();
 
@@ -38,22 +47,53 @@ export class ActingClients {
     this.#options = options;
   }
 
-  /** The client that acts as a user. */
-  of(userId: UserID): Client {
-    const { bot, limit } = this.#options;
-    if (userId === bot.mxid) return bot;
-    const known = this.#clients.get(userId);
-    if (known !== undefined) return known;
-    const client = this.#make(userId);
-    this.#clients.set(userId, client);
-    while (this.#clients.size > limit) this.#close(this.#clients.removeOldest());
-    return client;
+  /**
+   * Has the client of a user do something.
+   *
+   * @param call What; the client is kept until what it returns has settled.
+   * @returns What it returned.
+   */
+  run<Result>(userId: UserID, call: (client: Client) => Result): Result {
+    const { bot } = this.#options;
+    if (userId === bot.mxid) return call(bot);
+    const acting = this.#of(userId);
+    const result = call(acting.client);
+    if (result instanceof Promise) {
+      acting.busy++;
+      const ended = (): void => this.#ended(userId, acting);
+      result.then(ended, ended);
+    }
+    return result;
   }
 
   /** Closes all. */
   async close(): Promise<void> {
-    while (this.#clients.size > 0) this.#close(this.#clients.removeOldest());
+    for (const { client } of this.#leaving.values()) this.#close(client);
+    this.#leaving.clear();
+    for (let oldest; (oldest = this.#clients.removeOldest()) !== undefined;) this.#close(oldest.client);
     await Promise.all(this.#closing);
+  }
+
+  #of(userId: UserID): Acting {
+    const known = this.#clients.get(userId);
+    if (known !== undefined) return known;
+    const acting = this.#leaving.get(userId) ?? { client: this.#make(userId), busy: 0 };
+    this.#leaving.delete(userId);
+    this.#clients.set(userId, acting);
+    while (this.#clients.size > this.#options.limit) {
+      const oldest = this.#clients.removeOldest();
+      if (oldest === undefined) break;
+      if (oldest.busy > 0) this.#leaving.set(oldest.client.mxid as UserID, oldest); // it was made with one
+      else this.#close(oldest.client);
+    }
+    return acting;
+  }
+
+  #ended(userId: UserID, acting: Acting): void {
+    acting.busy--;
+    if (acting.busy > 0 || this.#leaving.get(userId) !== acting) return;
+    this.#leaving.delete(userId);
+    this.#close(acting.client);
   }
 
   #make(userId: UserID): Client {
@@ -69,8 +109,8 @@ export class ActingClients {
   }
 
   /** Without encryption there is nothing to close. */
-  #close(client: Client | undefined): void {
-    if (client?.crypto === undefined) return;
+  #close(client: Client): void {
+    if (client.crypto === undefined) return;
     const closed = client.close().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }

@@ -272,7 +272,7 @@ export class Appservice {
     const known = this.#intents.get(userId);
     if (known !== undefined) return known;
     const intent = new Intent(userId, {
-      client: (id) => this.#clients.of(id),
+      run: (id, call) => this.#clients.run(id, call),
       register: (id) => this.#ghosts.register(id),
       join: (id, roomId) => this.#ghosts.join(id, roomId),
     });

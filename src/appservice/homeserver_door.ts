@@ -42,7 +42,7 @@ export interface HomeserverDoorOptions {
  * A transaction has at most 100 events, as many messages to devices and as many others, of 65,536
  * bytes each.
  */
-const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20 };
+const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20, time: 60_000 };
 /** The longest transaction ID and token, in characters. */
 const MAX_TEXT = 1_000;
 /** When to come back, in seconds. */

@@ -13,8 +13,8 @@ import type { GhostProfile } from "./queries.ts";
 
 /** What an intent works with. */
 export interface IntentParts {
-  /** The client that acts as a user: made at its first use, and again if it was let go since. */
-  readonly client: (userId: UserID) => Client;
+  /** Has the client do something that acts as a user: made at its first use, and when it was let go. */
+  readonly run: <Result>(userId: UserID, call: (client: Client) => Result) => Result;
   /** Registers a user. */
   readonly register: (userId: UserID) => Promise<void>;
   /** Has a user join a room. */
@@ -53,11 +53,10 @@ export class Intent {
   static {
     for (const name of OPERATIONS) {
       const call = function (this: Intent, ...args: unknown[]): unknown {
-        const client = this.#parts.client(this.userId) as unknown as Record<
-          string,
-          (...args: unknown[]) => unknown
-        >;
-        return client[name]?.(...args);
+        return this.#parts.run(this.userId, (client) => {
+          const operations = client as unknown as Record<string, (...args: unknown[]) => unknown>;
+          return operations[name]?.(...args);
+        });
       };
       Object.defineProperty(this.prototype, name, { value: call, configurable: true, writable: true });
     }
@@ -85,13 +84,12 @@ export class Intent {
    * @param profile The profile.
    */
   async ensureProfile(profile: GhostProfile): Promise<void> {
-    const client = this.#parts.client(this.userId);
     const before = this.#profile;
     const change = async (): Promise<GhostProfile> => {
       const known = await (before ?? this.#readProfile());
       const { displayname = known.displayname, avatarUrl = known.avatarUrl } = profile;
-      if (displayname !== known.displayname) await client.setDisplayname(displayname, KNOWN);
-      if (avatarUrl !== known.avatarUrl) await client.setAvatarUrl(avatarUrl, KNOWN);
+      if (displayname !== known.displayname) await this.setDisplayname(displayname, KNOWN);
+      if (avatarUrl !== known.avatarUrl) await this.setAvatarUrl(avatarUrl, KNOWN);
       return { displayname, avatarUrl };
     };
     const changed = this.#profile = change(); // one after the other
@@ -102,7 +100,7 @@ export class Intent {
   }
 
   async #readProfile(): Promise<GhostProfile> {
-    const { displayname, avatar_url } = await this.#parts.client(this.userId).getProfile(this.userId);
+    const { displayname, avatar_url } = await this.getProfile(this.userId);
     return { displayname, avatarUrl: avatar_url };
   }
 }

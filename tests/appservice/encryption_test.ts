@@ -84,6 +84,22 @@ Deno.test("More encrypting users than maxActing take turns, and what each has is
   );
 });
 
+Deno.test("Encrypting users that act at the same time are not cut off when there are more than maxActing", async () => {
+  await using scene = await encryptedScene();
+  await scene.serving?.close();
+  const appservice = scene.serving = scene.instance({ maxActing: 1 });
+  const users = ["_echo_a", "_echo_b", "_echo_c", "_echo_a", "_echo_b"];
+  let sent = 0;
+  const all = Promise.all(users.map(async (user, index) => {
+    await appservice.intent(user).sendText(scene.roomId, `${index}`);
+    sent++;
+  }));
+  await scene.stage.until(() => sent === users.length);
+  await all;
+  const read = await scene.reads(users.length) as [string, string, boolean][];
+  assertEquals(read.map(([, body]) => body).sort(), users.map((_, index) => `${index}`));
+});
+
 Deno.test("One-time keys of the own user are replaced when transactions say that they are used up", async () => {
   await using scene = await encryptedScene();
   const { alice, stage, serving, roomId } = scene;

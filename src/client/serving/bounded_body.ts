@@ -15,10 +15,9 @@ export interface BodyBounds {
   readonly body: number;
   /** The bytes of all bodies that are being read. */
   readonly reading: number;
+  /** How long a body may take, in milliseconds. */
+  readonly time: number;
 }
-
-/** How long a body may take, in milliseconds. */
-const MAX_TIME = 10_000;
 
 /** Reads bodies. */
 export class BoundedBodies {
@@ -58,7 +57,7 @@ export class BoundedBodies {
     const chunks: Uint8Array[] = [];
     let [size, isLate] = [0, false];
     const cancel = (): void => void reader.cancel().catch(() => {}); // the caller has gone
-    const end = alarm(this.#clock, MAX_TIME, () => {
+    const end = alarm(this.#clock, this.#bounds.time, () => {
       isLate = true;
       cancel();
     });

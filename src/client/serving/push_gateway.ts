@@ -30,7 +30,7 @@ export interface PushGatewayOptions {
 }
 
 /** An event has at most 65,536 bytes, and a notification little more. */
-const BOUNDS = { body: 131_072, reading: 8 * 2 ** 20 };
+const BOUNDS = { body: 131_072, reading: 8 * 2 ** 20, time: 10_000 };
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
 /** How many devices a notification may name: ours names one. */
