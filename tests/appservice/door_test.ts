@@ -84,6 +84,16 @@ const refusals: [string, Request, number, string, string?][] = [
     "M_INVALID_PARAM",
   ],
   [
+    "a transaction ID of 1,001 characters",
+    new Request(`${base}/_matrix/app/v1/transactions/${"t".repeat(1_001)}`, {
+      method: "PUT",
+      headers: AUTH,
+      body: `{"events":[]}`,
+    }),
+    400,
+    "M_INVALID_PARAM",
+  ],
+  [
     "an unknown user",
     new Request(`${base}/_matrix/app/v1/users/@a:b`, { headers: AUTH }),
     404,
@@ -165,6 +175,8 @@ Deno.test("A user whom the homeserver asks for is registered, with the profile t
       },
     },
   });
+  const elsewhere = new Request(`${base}/_matrix/app/v1/users/@_echo_known:elsewhere`, { headers: AUTH });
+  assertEquals((await scene.serving.fetch(elsewhere)).status, 404);
   await alice.inviteUser(roomId, "@_echo_known:localhost");
   await alice.inviteUser(roomId, "@_echo_unknown:localhost");
   await alice.inviteUser(roomId, "@someone:localhost");

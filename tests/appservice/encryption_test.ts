@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EncryptionError, encryptionOf, type KvKey } from "@greenroom/matrix";
 import { isJsonObject } from "../../src/types/json.ts";
-import { appserviceScene } from "./scene.ts";
+import { appserviceScene, message } from "./scene.ts";
 
 /** An application service that encrypts, whose own user is in Alice's room. */
 async function encryptedScene() {
@@ -43,6 +43,22 @@ Deno.test("What Alice says is decrypted by the own user, and ghosts answer encry
   assertEquals((await scene.reads(2)).at(-1), ["@_echo_polly:localhost", "Polly here", true]);
   assertEquals(heard, [["secret", true]]);
   assert(stage.homeserver.room(roomId).messages.every(({ type }) => type === "m.room.encrypted"));
+});
+
+Deno.test("What can't be read of own users is told to those who want what they send, and of others to all", async () => {
+  await using scene = await encryptedScene();
+  const { serving, roomId } = scene;
+  const all: string[] = [];
+  const others: string[] = [];
+  serving?.on("UNDECRYPTABLE", ({ event }) => all.push(event.sender), { own: true });
+  serving?.on("UNDECRYPTABLE", ({ event }) => others.push(event.sender));
+  const content = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "AAAA", session_id: "unknown" };
+  const senders = ["@_echo_parrot:localhost", "@alice:localhost"];
+  await scene.send(
+    "t-1",
+    senders.map((sender) => message(roomId, "", { type: "m.room.encrypted", content, sender })),
+  );
+  assertEquals([all, others], [senders, ["@alice:localhost"]]);
 });
 
 Deno.test("The records of each user's encryption are its own, and a new process goes on with them", async () => {
