@@ -236,7 +236,6 @@ export class Appservice {
    * @returns Whether nothing is left.
    */
   async handlePending(): Promise<boolean> {
-    void this.bot.fetch; // it does not keep its device between two passes
     const { clock } = this.#http;
     const end = clock.now() + this.#timeLimit;
     for (let left = this.#timeLimit; left > 0; left = end - clock.now()) {

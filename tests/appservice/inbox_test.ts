@@ -47,6 +47,7 @@ Deno.test("An application service that is started answers before its handlers ha
   });
   assertEquals((await scene.send("t1", [message(roomId, "a")])).status, 200);
   await begun.promise;
+  assert(!JSON.stringify(stage.log).includes("could not be handled"));
   end.resolve();
   await stage.settle();
   await serving?.stop();
