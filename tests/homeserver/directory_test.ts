@@ -12,6 +12,8 @@ Deno.test("aliases: are made by members, lead to the room, and go with the power
   await alice.ok("PUT", alias("place"), { room_id: room });
   assertEquals(await alice.ok("GET", alias("place")), { room_id: room, servers: ["localhost"] });
   assertEquals(await alice.refusal("PUT", alias("place"), { room_id: room }), [409, "M_UNKNOWN"]);
+  assertEquals(await alice.refusal("PUT", alias("none"), { room_id: null }), [400, "M_BAD_JSON"]);
+  assertEquals(await alice.refusal("PUT", alias("none"), {}), [400, "M_MISSING_PARAM"]);
   assertEquals(await carol.refusal("PUT", alias("mine"), { room_id: room }), [403, "M_FORBIDDEN"]);
   assertEquals((await alice.ok("GET", `/rooms/${room}/aliases`)).aliases.sort(), [
     "#bobs:localhost",

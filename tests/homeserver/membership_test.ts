@@ -62,6 +62,16 @@ Deno.test("membership: a knock is a request that an invite answers", async () =>
   await bob.join(room);
 });
 
+Deno.test("membership: a room with a join rule that is no text lets nobody in, invited or not", async () => {
+  await using scene = stage(["alice", "bob"]);
+  const { alice, bob } = scene.users;
+  for (const join_rule of [9_007_199_254_740_991, null]) {
+    const room = await alice.createRoom({ room_version: "5", invite: [BOB] });
+    await alice.putState(room, "m.room.join_rules", { join_rule });
+    assertEquals(await bob.refusal("POST", `/join/${room}`, {}), [403, "M_FORBIDDEN"]);
+  }
+});
+
 Deno.test("membership: a restricted room is open to members of another one", async () => {
   await using scene = stage(["alice", "bob", "carol"]);
   const { alice, bob, carol } = scene.users;

@@ -123,13 +123,30 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     reason: "Synapse looks at some requests before it looks at their token: whose filter they are about, " +
-      "and bodies of which it has a model",
+      "a profile of nobody, and bodies of which it has a model",
     covers: ({ step, ours, theirs }) =>
-      /^GET .*filter|^(PUT|DELETE) .*directory|^POST .*password/.test(
+      /^GET .*filter|^(PUT|DELETE) .*directory|^POST .*password|^PUT .*profile\/\//.test(
         `${step.method} ${step.path.join("/")}`,
       ) &&
       ours.status === 401 && theirs.status === 400,
     shownBy: [{ id: 0, token: "wrong", method: "GET", path: v3("user", "nobody", "filter", "0") }],
+  },
+  {
+    reason: "Synapse fails inside when a redaction of nothing, sent as an event, has the transaction ID of " +
+      "one that was made by redacting",
+    covers: ({ step, ours, theirs }) =>
+      /send\/m\.room\.redaction/.test(step.path.join("/")) && ours.status === 200 && theirs.status === 500,
+    shownBy: [
+      register,
+      { ...createRoom, body: { room_version: "3" } },
+      ...[["redact", "$none", "t1"], ["send", "m.room.redaction", "t1"]].map((path, index): Step => ({
+        id: 2 + index,
+        token,
+        method: "PUT",
+        path: v3("rooms", "{{1.room_id}}", ...path),
+        body: {},
+      })),
+    ],
   },
   {
     reason:

@@ -112,7 +112,8 @@ export class Room {
 
   /** The join rule in force. */
   get joinRule(): string {
-    return stringAt(this.state("m.room.join_rules")?.content ?? {}, "join_rule") ?? "invite";
+    const { join_rule = "invite" } = this.state("m.room.join_rules")?.content ?? {};
+    return typeof join_rule === "string" ? join_rule : ""; // which lets nobody in, as Synapse has it
   }
 
   /** Who may read the history, now or right after position `at`. */

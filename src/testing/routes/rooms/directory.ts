@@ -9,7 +9,7 @@
 
 import type { RoomAlias } from "../../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../types/json.ts";
-import { badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
+import { badJson, badRequest, Failure, forbidden, invalidParam, notFound } from "../../http/failure.ts";
 import {
   isTruthy,
   optionalArray,
@@ -57,6 +57,7 @@ async function resolve(request: MatrixRequest): Promise<Answer> {
 function addAlias(request: AuthedRequest): Answer {
   const { server, user } = request;
   const alias = aliasOf(request);
+  if (request.json.room_id === null) throw badJson("room_id must be a string");
   const room = server.room(requiredString(request.json, "room_id"));
   if (room === undefined) throw badRequest("M_UNKNOWN", "Room does not exist");
   requireJoined(request, room);
