@@ -53,6 +53,12 @@ function unread(notification_count: number): object {
   };
 }
 
+const LEVELS = { event_id: "$event1", type: "m.room.power_levels", state_key: "", content: {} };
+
+function forked(state: readonly object[]): object {
+  return { rooms: { join: { "!room1": { state: { events: state }, timeline: { events: [LEVELS] } } } } };
+}
+
 function claimed(id: string): object {
   const keys = { [`signed_curve25519:${id}`]: { key: id, signatures: {} } };
   return { failures: {}, one_time_keys: { "@alice-runrunru:localhost": { ALICE1: keys } } };
@@ -354,6 +360,44 @@ export const DIFFERENCES: readonly Difference[] = [
     ],
   },
   {
+    reason: "Synapse counts redactions of nothing, which it shows nobody, as part of a timeline: one that " +
+      "leaves events out is said to be whole",
+    covers: ({ step, ours, theirs }) =>
+      step.path.includes("sync") && isAlikeWithout(["timeline", "state"], ours, theirs) &&
+      isSilentlyCut(timelinesOf(ours), timelinesOf(theirs)),
+    goesOn: true,
+    shownBy: [
+      register,
+      createRoom,
+      { id: 2, token, method: "GET", path: v3("sync") },
+      ...Array.from({ length: 11 }, (_, index): Step => ({
+        id: 3 + index,
+        token,
+        method: "PUT",
+        path: v3("rooms", "{{1.room_id}}", "send", "m.room.message", `t${index}`),
+        body: { msgtype: "m.text", body: "text" },
+      })),
+      ...["$none1", "$none2"].map((eventId, index): Step => ({
+        id: 14 + index,
+        token,
+        method: "PUT",
+        path: v3("rooms", "{{1.room_id}}", "redact", eventId, `r${index}`),
+        body: {},
+      })),
+      { id: 16, token, method: "GET", path: v3("sync"), query: { since: "{{2.next_batch}}" } },
+    ],
+  },
+  {
+    reason:
+      "Where events were sent beside each other, Synapse says of a piece of state of the timeline that " +
+      "it stood before that, too",
+    covers: ({ step, ours, theirs }) =>
+      step.path.includes("sync") && step.query?.since === undefined &&
+      isAlikeWithout(["state"], ours, theirs) && isStateOfTimeline(ours, theirs),
+    goesOn: true,
+    recorded: answered({ id: 0, token, method: "GET", path: v3("sync") }, forked([]), forked([LEVELS])),
+  },
+  {
     reason: "Synapse carries the state of an upgraded room over in an order of chance",
     covers: ({ step, ours, theirs, upgraded }) =>
       ours.status === 200 && theirs.status === 200 &&
@@ -438,6 +482,51 @@ function isAlikeWithout(names: readonly string[], a: Answer, b: Answer): boolean
   const rest = (answer: Answer) =>
     JSON.stringify(answer, (key, value) => names.includes(key) ? undefined : value);
   return a.status === 200 && rest(a) === rest(b);
+}
+
+/** The parts of the rooms that the user is in, by room. */
+function joinedRooms({ body }: Answer): (readonly [string, Record<string, unknown>])[] {
+  const rooms = asObject(asObject(asObject(body).rooms).join);
+  return Object.entries(rooms).map(([room, part]) => [room, asObject(part)]);
+}
+
+function timelinesOf(answer: Answer): Record<string, unknown>[] {
+  return joinedRooms(answer).map(([, { timeline }]) => asObject(timeline));
+}
+
+function eventsIn(part: unknown): readonly unknown[] {
+  const { events } = asObject(part);
+  return Array.isArray(events) ? events : [];
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Whether timelines are alike, but for some that lack their beginning, and are said to be whole. */
+function isSilentlyCut(
+  ours: readonly Record<string, unknown>[],
+  theirs: readonly Record<string, unknown>[],
+): boolean {
+  const others = ours.filter((our, index) => !isSame(our, theirs[index]));
+  return others.length > 0 && others.every((our) => {
+    const their = theirs[ours.indexOf(our)];
+    const [all, some] = [eventsIn(our), eventsIn(their)];
+    return our.limited === true && their?.limited === false && some.length < all.length &&
+      isSame(all.slice(all.length - some.length), some);
+  });
+}
+
+/** Whether their state differs only by events that both have in the timeline. */
+function isStateOfTimeline(ours: Answer, theirs: Answer): boolean {
+  const their = new Map(joinedRooms(theirs));
+  return joinedRooms(ours).every(([room, { state, timeline }]) => {
+    const known = eventsIn(timeline).map((event) => asObject(event).event_id);
+    const rest = eventsIn(their.get(room)?.state).filter((event) =>
+      !known.includes(asObject(event).event_id)
+    );
+    return isSame(rest, eventsIn(state));
+  });
 }
 
 function presenceOf({ body }: Answer): readonly unknown[] {
