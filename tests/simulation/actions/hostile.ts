@@ -92,7 +92,7 @@ export const hostile: readonly ActionKind[] = [
       tamper(scene, "T77", (body) => {
         // A timeline that begins with what was shown has no gap in front of it: what is there is left out.
         if (body.rooms?.join?.[room.id]?.timeline.limited === true) {
-          const from = device.answeredAt === 0 ? device.settled : device.seen;
+          const from = device.hasTaken ? device.seen : device.settled;
           for (const { event_id, origin_server_ts } of world.homeserver.room(room.id).messages) {
             if (origin_server_ts > from) device.spoiled.add(event_id);
           }

@@ -46,7 +46,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
   const late = new Set<string>();
   /**
    * What nobody may have read: its author, as the only one who could, was not shown it by its first
-   * response, or has lost it with its disk.
+   * response, has lost it with its disk, or was thrown out before its handlers had settled.
    */
   const unread = new Set<string>();
   /** By author and text, in clear or encrypted, the event. */
@@ -70,7 +70,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
     if (body === undefined) {
       const isUnread = author !== undefined &&
         (author.firstAt >= at || author.loss.mayMiss(room.id, message) ||
-          author.loss.mayLack(room.id, message));
+          author.loss.mayLack(room.id, message) ||
+          !memberships.joined(author.userId, at, world.timeline.now));
       if (isUnread) unread.add(id);
       else if (author?.goneAt === Infinity && !author.spoiled.has(id)) {
         world.violate(`nobody has read ${id} of ${author.name}`);

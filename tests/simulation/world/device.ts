@@ -69,6 +69,8 @@ export class Device {
   firstShown: ReadonlySet<string> = new Set();
   /** When a sync of the present process was last answered. */
   answeredAt = 0;
+  /** Whether the present process has taken a response. */
+  hasTaken = false;
   /** When its keys came to the server; infinity: they have not. */
   keysAt = Infinity;
   /** When it was logged out, or its user deleted it; infinity: it was not. */
@@ -146,7 +148,7 @@ export class Device {
       },
     });
     this.#runs.push(process);
-    if (!isExtra) this.answeredAt = 0;
+    if (!isExtra) [this.answeredAt, this.hasTaken] = [0, false];
     note(`${name} begins`);
     const client = new Client({
       baseUrl: this.#world.homeserver.baseUrl,

@@ -66,6 +66,7 @@ export function mustKnowEncrypted(
 function learnPosition({ network, timeline }: Facts, device: Device, value: unknown): void {
   const { nextBatch, handled = "" } = value as { readonly nextBatch?: string; readonly handled?: string };
   if (nextBatch === undefined) return; // encryption is ahead of the first response, which comes again
+  device.hasTaken = true;
   if (device.firstAt === Infinity) {
     device.firstAt = timeline.now;
     device.firstShown = network.firsts.get(nextBatch) ?? device.firstShown;
