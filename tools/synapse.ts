@@ -42,6 +42,19 @@ const START_INTERVAL_MS = 100;
 const STOP_DEADLINE_MS = 10_000;
 const LOG_TAIL_LINES = 40;
 
+/** The environment variable with the Python that has Synapse, where a test may not install it. */
+export const INSTALLED_SYNAPSE = "GREENROOM_SYNAPSE_PYTHON";
+
+/**
+ * Installs Synapse if it has to.
+ *
+ * @param print Takes what is worth telling.
+ * @returns The path of the Python that has it.
+ */
+export async function installSynapse(print: (line: string) => void): Promise<string> {
+  return await installPython({ name: "synapse", package: "matrix-synapse" }, print);
+}
+
 /** A running Synapse. */
 export class Synapse implements SynapseServer, AsyncDisposable {
   readonly baseUrl: string;
@@ -73,7 +86,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
    */
   static async start(options: SynapseOptions = {}): Promise<Synapse> {
     const { serverName = "localhost", refreshableAccessTokenLifetime = "3s", print = console.log } = options;
-    const python = await installPython({ name: "synapse", package: "matrix-synapse" }, print);
+    const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
     const folder = await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
     const port = freePort();
     const sharedSecret = randomSecret(16);

@@ -17,7 +17,7 @@ import { installPeers } from "./peers.ts";
 import { run } from "./process.ts";
 import { findPython, installPython, NO_PYTHON } from "./python.ts";
 import { commandResult, denoStep, runSteps, type Step, type StepResult, testResult } from "./step.ts";
-import { Synapse } from "./synapse.ts";
+import { INSTALLED_SYNAPSE, installSynapse, Synapse } from "./synapse.ts";
 
 const ci = Deno.env.get("CI") === "true";
 const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
@@ -148,6 +148,7 @@ const synapse: Step = {
     const denokv = await buildDenokv();
     const missing = [...peers.missing, ...denokv.missing];
     if (ci && missing.length > 0) return { passed: 0, failed: 1, output: missing.join("\n") };
+    const synapsePython = await installSynapse(console.log); // tests of application services start their own
     await using server = await Synapse.start();
     // One that a test has restarted, which may not start one by itself.
     await using restartable = await Synapse.start();
@@ -162,11 +163,12 @@ const synapse: Step = {
       ...peers.env,
       ...denokv.env,
       GREENROOM_PYTHON: python.command,
+      [INSTALLED_SYNAPSE]: synapsePython,
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
     };
-    const programs = [python.command, ...Object.values({ ...peers.env, ...denokv.env })];
+    const programs = [python.command, synapsePython, ...Object.values({ ...peers.env, ...denokv.env })];
     const args = ["test", ...permissionsWith(...programs), "--parallel", "tests/e2e"];
     const result = testResult(await run("deno", args, env), { mayIgnore: !ci });
     const notes = [result.note, ...missing.map((why) => why.split("\n")[0])];
