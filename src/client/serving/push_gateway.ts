@@ -72,8 +72,10 @@ export class PushGateway {
         left: pass.left,
       });
     } catch (error) {
-      // That a client which is closed handles nothing is as it should be.
-      const level = this.#options.isOver() ? "debug" : "warn";
+      // That a client which is stopped or closed handles nothing is as it should be.
+      const isStopped = this.#options.isOver() ||
+        (error instanceof DOMException && error.name === "AbortError");
+      const level = isStopped ? "debug" : "warn";
       this.#options.log[level]("A wake could not be handled", { error: String(error) });
     } finally {
       this.#waiting--;

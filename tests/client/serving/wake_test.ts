@@ -87,6 +87,28 @@ Deno.test("A wake that comes again is answered when what it tells of is recorded
   assertEquals([(await again)?.status, answered], [200, [WELL]]);
 });
 
+Deno.test("A wake that stop() ends is answered so that it comes again, without a warning", async () => {
+  await using scene = await wakeScene();
+  const { stage, alice, roomId, instances, answered } = scene;
+  const warned: string[] = [];
+  const log = { debug() {}, info() {}, warn: (line: string) => void warned.push(line), error() {} };
+  const asked = Promise.withResolvers<void>();
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    if (!String(input).includes("/sync")) return await stage.homeserver.fetch(input, init);
+    asked.resolve();
+    return await new Promise((_, reject) =>
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason))
+    );
+  };
+  const bot = scene.instance({ log, fetch });
+  instances.splice(0, 1, bot);
+  await alice.sendText(roomId, "hello");
+  await asked.promise;
+  await bot.stop();
+  await stage.until(() => answered.some(({ status }) => status === 503));
+  assertEquals(warned, []);
+});
+
 Deno.test("10,000 wakes at once make no more passes than two, and each is answered when its pass has ended", async () => {
   await using scene = await wakeScene();
   const { stage, alice, roomId, instances: [bot], answered } = scene;
