@@ -39,6 +39,8 @@ export interface ClientEncryptionParts {
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Whether the store outlives the process. */
   readonly isDurable: boolean;
+  /** Whether syncs show what happens in rooms. */
+  readonly showsRooms: boolean;
   /** Where encryption logs. */
   readonly log: Logger;
 }
@@ -56,7 +58,7 @@ export interface ClientEncryption {
 /** Makes a client's end-to-end encryption. */
 export function clientEncryption(
   options: EncryptionOptions,
-  { session, api, store, ready, stateStore, dispatcher, isDurable, log }: ClientEncryptionParts,
+  { session, api, store, ready, stateStore, dispatcher, isDurable, showsRooms, log }: ClientEncryptionParts,
 ): ClientEncryption {
   const { clock } = session.http;
   const stopping = new AbortController();
@@ -125,6 +127,7 @@ export function clientEncryption(
       },
     },
     secrets: verificationOptions(options),
+    showsRooms,
     clock,
     log,
   });

@@ -66,6 +66,8 @@ export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOp
   readonly identity: IdentityWork;
   /** What that may use, also when it starts; undefined: nothing, and it does not. */
   readonly secrets: EnsureVerifiedOptions | undefined;
+  /** Whether syncs show what happens in rooms. */
+  readonly showsRooms: boolean;
   /** The wall clock. */
   readonly clock: Clock;
   /** Where failures are logged. */
@@ -151,7 +153,7 @@ export class EngineCrypto implements CryptoMachine {
     await this.#open();
     this.#refuseConflict();
     const output = await this.#options.actor.ask("receiveSync", input);
-    this.#following.synced();
+    if (this.#options.showsRooms) this.#following.synced();
     let verifies = [...output.toDevice, ...output.recovered].some(({ event }) => isVerification(event));
     for (const [index, event] of input.encrypted.entries()) {
       const result = output.decrypted[index];

@@ -26,6 +26,7 @@ const EXPENDABLE: ReadonlySet<string | undefined> = new Set([
   "keyRequest",
   "leftover",
   "olm-wanted",
+  "olm_misunderstood",
   "olm_stranger",
   "parked",
   "tracked",

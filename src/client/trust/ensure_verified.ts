@@ -12,7 +12,7 @@ import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
-import { assertSigning, readSeeds, wipe } from "./identity_secrets.ts";
+import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
 import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
@@ -145,9 +145,26 @@ async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorage
 async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<"bootstrapped"> {
   const { identity } = parts;
   await backedUp(parts, options);
+  if (parts.held.storage !== undefined) await storeAgain(parts, parts.held.storage);
   if (options.dehydratedDevice === true) await opened(parts, options); // likewise
   checkOutcome(await identity.confirm());
   return "bootstrapped";
+}
+
+/**
+ * Stores the private keys again, if they are those of the identity that the server shows and the storage
+ * has others: another device that started at the same time may have stored its own, and not published it.
+ */
+async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): Promise<void> {
+  await identity.look();
+  const { seeds } = await identity.create({});
+  try {
+    const compared = Object.values(await identity.compare(seeds) ?? { master: "differs" });
+    const isPublished = compared.every((outcome) => outcome === "fits");
+    if (isPublished && !await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
+  } finally {
+    wipe(seeds);
+  }
 }
 
 function checkOutcome(outcome: OfferOutcome): void {

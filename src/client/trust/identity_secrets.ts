@@ -10,6 +10,7 @@ import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
 import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { AccountSecrets } from "../secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 
@@ -37,6 +38,27 @@ export async function readSeeds(
     seeds[name] = seed;
   }
   return seeds;
+}
+
+/** Whether the storage has just these private keys, for its key of now. */
+export async function hasSeeds(
+  storage: OpenSecretStorage,
+  seeds: IdentitySeeds,
+  request: RequestOptions,
+): Promise<boolean> {
+  let stored: Partial<IdentitySeeds>;
+  try {
+    stored = await readSeeds(storage, request);
+  } catch (error) {
+    if (error instanceof SecretStorageError || error instanceof OwnIdentityError) return false; // of other keys, or none
+    throw error;
+  }
+  const isSame = keysOf(SEED_SECRETS).every((name) => {
+    const bytes = stored[name];
+    return bytes !== undefined && encodeBase64(bytes) === encodeBase64(seeds[name]);
+  });
+  wipe(stored);
+  return isSame;
 }
 
 /** Whether all private keys are there. */

@@ -146,9 +146,11 @@ async function upload(
   try {
     await api.uploadCrossSigningKeys(keys);
   } catch (error) {
-    if (!(error instanceof AuthenticationNeededError) || authentication === undefined) throw error;
+    if (!(error instanceof AuthenticationNeededError)) throw error;
     const { shown, keys: own } = await identity.look();
     if (shown !== undefined && shown.master !== own?.master) throw otherIdentity();
+    if (shown !== undefined && authentication === undefined) return; // another device with the same seeds was first
+    if (authentication === undefined) throw error;
     await api.uploadCrossSigningKeys({ ...keys, authentication });
   }
 }

@@ -11,7 +11,7 @@
 import type { KeyBackupRooms } from "../../types/api/key_backup.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import type { AnswerOutput } from "../engine/engine_protocol.ts";
+import type { AnswerOutput, FailureOutput } from "../engine/engine_protocol.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { ExportedSession } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
@@ -131,16 +131,22 @@ export class BackupRequests {
     return NOTHING;
   }
 
-  /** Receives a failure. */
-  async fail(tx: Transaction, id: string, { status, errcode }: Failure): Promise<Record<never, never>> {
+  /**
+   * Receives a failure. That a key is not in the backup is an answer: the next request follows, so that
+   * events of sessions that were made up don't hold up the keys that are to be backed up.
+   */
+  async fail(tx: Transaction, id: string, { status, errcode }: Failure): Promise<Partial<FailureOutput>> {
     const request = this.#underway;
     if (request?.id !== id) return {};
     this.#end(tx);
     const { backup, context: { clock } } = this.#options;
     if (request.version !== backup.used?.version) return {};
     const isGone = status === 404 || (status === 403 && errcode === "M_WRONG_ROOM_KEYS_VERSION");
-    if (isGone && request.session !== undefined) await this.#restored(tx, request, undefined);
-    else if (isGone && request.batch !== undefined) backup.ask(tx);
+    if (isGone && request.session !== undefined) {
+      await this.#restored(tx, request, undefined);
+      return { settled: true };
+    }
+    if (isGone && request.batch !== undefined) backup.ask(tx);
     else if (isGone && errcode === "M_NOT_FOUND") await backup.follow(tx, undefined);
     else tx.onCommit(() => this.#failed.failed("any", clock.now()));
     return {};

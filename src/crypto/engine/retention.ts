@@ -69,6 +69,9 @@ export const FALLBACK_MARGIN_MS = 7 * DAY_MS;
  */
 export const UNKNOWN_DEVICES = 5_000;
 
+/** How many unknown devices are remembered that could not be understood, shared fairly among users. */
+export const MISUNDERSTOOD_DEVICES = 1_000;
+
 /** With how many new devices one user can begin sessions in a day: as many as a user may have. */
 export const NEW_PEERS_A_DAY = 1_000;
 

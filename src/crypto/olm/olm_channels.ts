@@ -19,6 +19,7 @@ import { RateLimit } from "../requests/rate_limit.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
+import { MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../engine/retention.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import {
   type OlmDecryption,
@@ -59,7 +60,9 @@ export class OlmChannels {
   readonly #sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
-  readonly #unknownDevices = new UnknownDevices();
+  readonly #unknownDevices = new UnknownDevices("olm_stranger", UNKNOWN_DEVICES);
+  /** Those that could not be understood: once they are known, they get a new session. */
+  readonly #misunderstood = new UnknownDevices("olm_misunderstood", MISUNDERSTOOD_DEVICES);
   /** Which devices need a session, and the claims of their one-time keys. */
   readonly claims: OlmClaims;
   /** Removes what belongs to devices that are gone. */
@@ -112,6 +115,7 @@ export class OlmChannels {
     await this.#sessions.load(tx);
     await this.claims.load(tx);
     await this.#unknownDevices.load(tx);
+    await this.#misunderstood.load(tx);
   }
 
   /**
@@ -168,6 +172,7 @@ export class OlmChannels {
     const device = await this.#devices.byIdentityKey(tx, peer.userId, peer.curve25519);
     if (opened.kind === "failed") {
       if (device !== undefined) await this.#unwedge(tx, device);
+      else if (!this.#misunderstood.has(peer)) this.#misunderstood.meet(tx, peer, this.#context.clock.now());
       return { ...opened, device };
     }
     const { plaintext, isNewSession } = opened;
@@ -192,6 +197,17 @@ export class OlmChannels {
       claimedDevice,
       isNewSession,
     };
+  }
+
+  /** Asks for new sessions with devices that could not be understood, and are known by now. */
+  async devicesChanged(tx: Transaction, users: readonly UserID[]): Promise<void> {
+    for (const peer of this.#misunderstood.all()) {
+      if (!users.includes(peer.userId)) continue;
+      const device = await this.#devices.byIdentityKey(tx, peer.userId, peer.curve25519);
+      if (device === undefined) continue;
+      this.#misunderstood.forget(tx, peer);
+      await this.#unwedge(tx, device);
+    }
   }
 
   /**

@@ -11,7 +11,7 @@ import type { UserID } from "../../types/ids.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
 import type { KnownDevices } from "../devices/device.ts";
 import type { CryptoContext } from "../engine/context.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP, UNKNOWN_DEVICES } from "../engine/retention.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../engine/retention.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
@@ -25,20 +25,33 @@ export interface UnknownDevice extends OlmPeer {
   readonly at: number;
 }
 
+/** Which unknown devices: those that have begun sessions, or those that could not be understood. */
+type UnknownKind = "olm_stranger" | "olm_misunderstood";
+
 /**
- * Unknown devices that have begun Olm sessions, the newest ones, fairly among users.
+ * Unknown devices of a kind, the newest ones, fairly among users.
  *
- * Such devices can be made up, so they are bounded. They may only send room keys and
+ * Such devices can be made up, so they are bounded. Those with sessions may only send room keys and
  * dummies, which have no effect a second time, so that nothing is lost with what would refuse a
  * repetition.
  */
 export class UnknownDevices {
-  readonly #index = new FairIndex<UnknownDevice>(UNKNOWN_DEVICES);
+  readonly #kind: UnknownKind;
+  readonly #index: FairIndex<UnknownDevice>;
+
+  /**
+   * @param kind Which ones.
+   * @param limit How many of them are remembered.
+   */
+  constructor(kind: UnknownKind, limit: number) {
+    this.#kind = kind;
+    this.#index = new FairIndex(limit);
+  }
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
     this.#index.clear();
-    const records = await tx.list<number>("olm_stranger");
+    const records = await tx.list<number>(this.#kind);
     records.sort(([, one], [, other]) => one - other);
     for (const [[userId = "", curve25519 = ""], at] of records) {
       this.#index.load(userId, curve25519, { userId: userId as UserID, curve25519, at }); // it was written under a user ID
@@ -46,15 +59,15 @@ export class UnknownDevices {
   }
 
   /**
-   * Adds a device that has begun a session.
+   * Adds a device.
    *
    * @returns The devices that have to go for it.
    */
   meet(tx: Transaction, { userId, curve25519 }: OlmPeer, now: number): UnknownDevice[] {
     const unknown: UnknownDevice = { userId, curve25519, at: now };
-    tx.set(unknownKey(unknown), now);
+    tx.set(this.#key(unknown), now);
     const gone = this.#index.set(tx, [userId, curve25519, unknown]).map(([, , value]) => value);
-    for (const each of gone) tx.delete(unknownKey(each));
+    for (const each of gone) tx.delete(this.#key(each));
     return gone;
   }
 
@@ -62,17 +75,22 @@ export class UnknownDevices {
   forget(tx: Transaction, { userId, curve25519 }: OlmPeer): void {
     if (this.#index.get(userId, curve25519) === undefined) return;
     this.#index.delete(tx, userId, curve25519);
-    tx.delete(unknownKey({ userId, curve25519 }));
+    tx.delete(this.#key({ userId, curve25519 }));
+  }
+
+  /** Whether a device is among them. */
+  has({ userId, curve25519 }: OlmPeer): boolean {
+    return this.#index.get(userId, curve25519) !== undefined;
   }
 
   /** All of them. */
   all(): UnknownDevice[] {
     return [...this.#index.values()];
   }
-}
 
-function unknownKey({ userId, curve25519 }: OlmPeer): RecordKey<number> {
-  return recordKey("olm_stranger", userId, curve25519);
+  #key({ userId, curve25519 }: OlmPeer): RecordKey<number> {
+    return recordKey(this.#kind, userId, curve25519);
+  }
 }
 
 /** The parts that it prunes. */

@@ -292,7 +292,7 @@ export class EngineRequests {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, ownIdentity, secretAnswers, outbound, undecryptable, context } = this.#parts;
+    const { devices, ownIdentity, secretAnswers, olm, outbound, undecryptable, context } = this.#parts;
     const { log, own } = context;
     const changes = await devices.receiveQuery(tx, query, response);
     if (changes.changed.includes(own.userId)) {
@@ -302,6 +302,7 @@ export class EngineRequests {
     const { alarms, more } = changes;
     for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
     await outbound.devicesChanged(tx, changes);
+    await olm.devicesChanged(tx, changes.changed);
     const { conflict } = changes.own === undefined
       ? NOTHING
       : this.#compareOwn(tx, changes.own, { wasPublished });

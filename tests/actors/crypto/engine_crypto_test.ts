@@ -74,6 +74,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
       renew: unused,
       request: unused,
     },
+    showsRooms: true,
     secrets: undefined,
     clock,
     log: recordingLogger(),

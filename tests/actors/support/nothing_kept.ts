@@ -7,7 +7,7 @@ const nothing = () => Promise.reject(new TypeError("nothing is kept here"));
 
 /** Runs nothing. */
 export const NOTHING_KEPT: DelivererOptions = {
-  sessions: { run: nothing },
+  sessions: { run: nothing, update: nothing },
   sendIds: new SendIds({ store: { ask: nothing }, ready: nothing }),
   isOver: () => false,
 };

@@ -64,7 +64,7 @@ async function enumerate(
   return log.count("request") + log.count("sync");
 }
 
-Deno.test("After a crash at any request of create() the kept recovery key opens what is published, and completes it", async () => {
+Deno.test("C21: after a crash at any request of create() the kept recovery key opens what is published, and completes it", async () => {
   const requests = await enumerate(async (plan) => {
     await using here = clientStage();
     const notes: Notes = {};
@@ -86,7 +86,7 @@ Deno.test("After a crash at any request of create() the kept recovery key opens 
   assertEquals(requests, 5); // whoami, the default key, the description, and the default key twice
 });
 
-Deno.test("After a crash before create() made its key the default one, its passphrase opens what completes it", async () => {
+Deno.test("C21: after a crash before create() made its key the default one, its passphrase opens what completes it", async () => {
   await using here = clientStage();
   const notes: Notes = {};
   const create = (client: Client, onRecoveryKey: (key: string) => void) =>
@@ -98,7 +98,7 @@ Deno.test("After a crash before create() made its key the default one, its passp
   using _storage = await here.client("alice").secretStorage.open({ passphrase: "correct horse" });
 });
 
-Deno.test("After a crash at any request of changeKey() one of the two keys opens all, and the new one when it is completed", async () => {
+Deno.test("C21: after a crash at any request of changeKey() one of the two keys opens all, and the new one when it is completed", async () => {
   const requests = await enumerate(async (plan) => {
     await using here = clientStage();
     const client = here.client("alice");
@@ -127,7 +127,7 @@ Deno.test("After a crash at any request of changeKey() one of the two keys opens
   assert(requests > 15, `only ${requests} requests`);
 });
 
-Deno.test("After a crash at any request of reset() or set() nothing is lost that a key opened", async () => {
+Deno.test("C21: after a crash at any request of reset() or set() nothing is lost that a key opened", async () => {
   await enumerate(async (plan) => {
     await using here = clientStage();
     const client = here.client("alice");

@@ -62,7 +62,7 @@ async function check(here: ClientStage, left: Left, way: Way): Promise<void> {
 }
 
 for (const way of ["given", "handed out"] as const) {
-  Deno.test(`After a crash at any commit or request of a bootstrap with a key that is ${way}, the next start ends verified with a key that opens what is published`, async () => {
+  Deno.test(`C16: after a crash at any commit or request of a bootstrap with a key that is ${way}, the next start ends verified with a key that opens what is published`, async () => {
     const story = async (plan: FaultPlan): Promise<OperationLog> => {
       await using here = clientStage();
       const left: Left = { store: new MemoryStore() };

@@ -69,6 +69,26 @@ Deno.test("A download that fails is made again, and waits for the server", async
   assertEquals(fresh.outcome(event), "text: before the device was there");
 });
 
+Deno.test("That a key is not in the backup is settled: what is due next follows without a wait", async () => {
+  const { alice, fresh, backups, secret } = await stage();
+  await trusting(fresh, backups, secret);
+  const [madeUp, other] = ["A".repeat(43), "E".repeat(43)].map((session_id) => {
+    const content = { algorithm: "m.megolm.v1.aes-sha2", session_id, ciphertext: "AAAA" };
+    return alice.server.publish(alice, content as never, session_id as never);
+  });
+  await withSessions(fresh, 1);
+  const { engine } = fresh;
+  await engine.receiveSync({ ...fresh.collect(), toDevice: [], encrypted: [madeUp, other] as never });
+  const kinds: string[] = [];
+  for (let [request] = await engine.requests(); request !== undefined; [request] = await engine.requests()) {
+    kinds.push(request.kind);
+    if (request.kind === "backupUpload") break;
+    const failure = { status: 404, errcode: "M_NOT_FOUND", message: "" };
+    assertEquals(await engine.fail({ id: request.id, failure }), { settled: true });
+  }
+  assertEquals(kinds, ["backupDownload", "backupDownload", "backupUpload"]);
+});
+
 Deno.test("A process that ends before the answer leaves the event to the next one", async () => {
   const { fresh, backups, event, secret } = await stage();
   await fresh.engine.keys.adoptBackup({ shown: backups.shown(fresh), secret });

@@ -12,7 +12,7 @@ interface Place {
   readonly index: number;
 }
 
-/** Reads the fields of a message: tags, numbers and bytes. */
+/** Reads the fields of a message: tags, numbers and bytes, up to the ciphertext, behind which comes the MAC. */
 function fieldsOf(bytes: Uint8Array): Map<number, number | Uint8Array> {
   const fields = new Map<number, number | Uint8Array>();
   let at = 1; // behind the version
@@ -27,10 +27,11 @@ function fieldsOf(bytes: Uint8Array): Map<number, number | Uint8Array> {
   while (at < bytes.length) {
     const tag = number();
     if (tag === 0x10) fields.set(tag, number());
-    else if ([0x0a, 0x12, 0x1a, 0x22].includes(tag)) {
+    else {
       const length = number();
       fields.set(tag, bytes.subarray(at, at += length));
-    } else break; // the MAC
+      if (tag === 0x22) break; // a MAC's bytes can look like a field
+    }
   }
   return fields;
 }

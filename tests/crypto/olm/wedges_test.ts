@@ -4,7 +4,9 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MISUNDERSTOOD_DEVICES } from "../../../src/crypto/engine/retention.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
 import { aliceAndBob, garbled, type Peer } from "./peers.ts";
 
 /** How often a device may have lost what it was sent, as far as the other sees. */
@@ -154,4 +156,55 @@ Deno.test("a rollback that is not committed retires nothing", async () => {
     })
   );
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
+});
+
+Deno.test("a device that could not be understood before it was known gets a new session once it is", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  server.hidden.add("BOB");
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  assertEquals(await alice.claim(), undefined);
+  await alice.restart();
+  await alice.step((tx) => alice.olm.devicesChanged(tx, ["@bob:example.org"]));
+  assertEquals(await alice.claim(), undefined, "it is not known yet");
+  server.hidden.clear();
+  await alice.step((tx) => alice.olm.devicesChanged(tx, ["@carol:example.org"]));
+  assertEquals(await alice.claim(), undefined, "nobody has told of it");
+  await alice.step((tx) => alice.olm.devicesChanged(tx, ["@bob:example.org"]));
+  await alice.claim();
+  const [dummy] = await alice.sent();
+  assert(dummy !== undefined);
+  const result = await bob.receive(dummy);
+  assert(result.kind === "decrypted" && result.isNewSession);
+  await alice.step((tx) => alice.olm.devicesChanged(tx, ["@bob:example.org"]));
+  assertEquals(await alice.claim(), undefined, "once");
+});
+
+Deno.test("unknown devices that can't be understood are bounded, and those of one user do not crowd out others", async () => {
+  const { alice, bob, server } = await aliceAndBob();
+  await bob.meet(alice);
+  await alice.read(await bob.send(alice));
+  server.hidden.add("BOB");
+  assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
+  const made = garbled(await bob.send(alice));
+  for (let n = 0; n < MISUNDERSTOOD_DEVICES + 10; n++) {
+    const senderKey = btoa(String(n).padStart(32, "k")).slice(0, 43);
+    const ciphertext = Object.fromEntries(
+      Object.entries(made.content.ciphertext as JsonObject).map((
+        [key, value],
+      ) => [key, { ...value as object, type: 1 }]),
+    );
+    const content = { ...made.content, ciphertext, sender_key: senderKey };
+    await alice.receive({ ...made, sender: "@mallory:example.org", content });
+  }
+  const kept = (await Array.fromAsync(alice.store.list([]))).filter(({ key }) =>
+    key.includes("olm_misunderstood")
+  );
+  assertEquals(kept.length, MISUNDERSTOOD_DEVICES);
+  server.hidden.clear();
+  await alice.step((tx) => alice.olm.devicesChanged(tx, ["@bob:example.org"]));
+  await alice.claim();
+  assertEquals((await alice.sent()).length, 1);
 });

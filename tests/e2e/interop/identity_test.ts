@@ -47,7 +47,7 @@ peerTest(
 );
 
 peerTest(
-  "T76 We give no key to a user with another identity before we have accepted the one that the user tells, with js_sdk",
+  "S49 T76 We give no key to a user with another identity before we have accepted the one that the user tells, with js_sdk",
   ["js_sdk"],
   async (server) => {
     await using peer = await Peer.start("js_sdk", server, "peer");

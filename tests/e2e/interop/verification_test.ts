@@ -1,88 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
-import type {
-  DeviceID,
-  RoomID,
-  UserID,
-  VerificationPeer,
-  VerificationPhase,
-  VerificationRequest,
-  VerificationWayOptions,
-} from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
+import type { VerificationRequest } from "@greenroom/matrix/types";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
+import { asked, askedBy, compareWith, LIMIT_MS, nextRequest, reach } from "../support/peer/verifying.ts";
 
-const LIMIT_MS = 30_000;
 const WAYS = ["sas", "show-qr", "scan-qr"] as const;
 
 function newKey(): string {
   return encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
-}
-
-/** The next request that we get. */
-async function nextRequest(ours: Ours): Promise<VerificationRequest> {
-  const iterator = ours.crypto.verificationRequests[Symbol.asyncIterator]();
-  const { value } = await within(iterator.next(), LIMIT_MS, "a request to verify");
-  return value as VerificationRequest;
-}
-
-/** Waits until a verification has come to a phase. */
-async function reach(request: VerificationRequest, phase: VerificationPhase): Promise<void> {
-  const signal = AbortSignal.timeout(LIMIT_MS);
-  while (request.phase !== phase) {
-    assert(request.cancellation === undefined, JSON.stringify(request.cancellation));
-    await request.changed({ signal });
-  }
-}
-
-/** The name that the peer has for a verification, once it is there. */
-async function flowOf(peer: Peer, phase: string): Promise<string> {
-  return (await peer.first("verification", (event) => event.phase === phase)).flowId;
-}
-
-/** A verification, and the name that the peer has for it. */
-interface Flow {
-  readonly request: VerificationRequest;
-  readonly flowId: string;
-}
-
-/** The peer asks, and we accept. */
-async function askedBy(
-  peer: Peer,
-  ours: Ours,
-  where: { deviceId: DeviceID } | { roomId: RoomID },
-): Promise<Flow> {
-  const asking = peer.call("requestVerification", { userId: ours.userId, ...where });
-  const request = await nextRequest(ours);
-  await request.accept();
-  return { request, flowId: String(await asking) };
-}
-
-/** We ask, and the peer accepts. */
-async function asked(
-  peer: Peer,
-  ours: Ours,
-  { ways, ...whom }: Exclude<VerificationPeer, UserID> & VerificationWayOptions,
-): Promise<Flow> {
-  const request = await ours.crypto.requestVerification(whom, { ways });
-  const flowId = await flowOf(peer, "requested");
-  await peer.call("acceptVerification", { flowId });
-  return { request, flowId };
-}
-
-/** Both show the same, and both confirm. */
-async function compareWith(peer: Peer, flowId: string, request: VerificationRequest): Promise<void> {
-  const { emoji, decimals } = await request.compare({ signal: AbortSignal.timeout(LIMIT_MS) });
-  const theirs = await peer.first("sas", (event) => event.flowId === flowId);
-  assertEquals(emoji?.map(({ name }) => name), theirs.emoji);
-  assertEquals(decimals, theirs.decimal);
-  await peer.call("confirmSas", { flowId });
-  await request.confirm();
-  await within(request.done, LIMIT_MS, "the end of a verification");
 }
 
 for (const starts of ["ours", "theirs"] as const) {

@@ -167,7 +167,7 @@ Deno.test("SealedStore opens no record of which any byte was changed, or that wa
   assertEquals(await valueOf(store, RECORD), "SECRET");
 });
 
-Deno.test("SealedStore opens no record that was moved to another key, however alike", async () => {
+Deno.test("T59: SealedStore opens no record that was moved to another key, however alike", async () => {
   const part = fc.constantFrom("", "a", '"', ",", '","', "\\", "\0", "\uD800", "\\ud800", "\uFFFD", "😀");
   const key = fc.array(part, { maxLength: 4 });
   const inner = new MemoryStore();

@@ -6,7 +6,7 @@ import { FakeUser, queryResponse, signingKey } from "../../support/fake_user.ts"
 
 const ALICE = "@alice:a.example";
 
-Deno.test("T18: another master key than the pinned one puts the devices it vouches for in violation, permanently", async () => {
+Deno.test("T18 C26: another master key than the pinned one puts the devices it vouches for in violation, permanently", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();
   await stage.learn(alice);

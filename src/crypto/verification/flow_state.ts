@@ -1,0 +1,198 @@
+/**
+ * What is known of one verification: how far it has come, who takes part, and which keys it is about.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
+ * @module
+ */
+
+import type { VerificationCancelCode } from "../../types/content/verification_content.ts";
+import type { VerificationEnd } from "../../errors/verification_error.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { OwnDevice } from "../engine/context.ts";
+import {
+  commonWays,
+  flowKey,
+  type FlowName,
+  type FrozenKeys,
+  type VerificationCancellation,
+  type VerificationPhase,
+  type VerificationState,
+  type VerificationWay,
+  type VerifiedKeys,
+} from "./protocol.ts";
+import type { QrReciprocation } from "./qr_reciprocation.ts";
+import type { SasBinding, SasExchange } from "./sas_exchange.ts";
+import type { StepContent } from "./verification_message.ts";
+
+/** What a verification begins with. */
+export interface FlowSetup {
+  /** Which one it is. */
+  readonly name: FlowName;
+  /** This device. */
+  readonly own: OwnDevice;
+  /** Whether the other side has asked for it. */
+  readonly isIncoming: boolean;
+  /** The devices of the other user that take part, or were asked. */
+  readonly devices: readonly DeviceID[];
+  /** The methods of the side that asks. */
+  readonly methods: readonly string[];
+  /** When it is called off unless it has ended, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** When a request of the other side is dropped unless it was accepted. Default: then. */
+  readonly promptUntil?: number;
+  /** The start with which it began, in place of a request. Default: none. */
+  readonly start?: JsonObject;
+}
+
+/** The start of the other side, to be answered. */
+interface TheirStart {
+  readonly content: JsonObject;
+  readonly offer: StepContent<"start">;
+}
+
+/** The state of one verification. It decides nothing. */
+export class FlowState {
+  readonly name: FlowName;
+  readonly own: OwnDevice;
+  readonly isIncoming: boolean;
+  /** Whether it began with a start, without a request. */
+  readonly isBare: boolean;
+  readonly #expiresAt: number;
+  readonly #promptUntil: number;
+  /** The devices of the other user that take part, or were asked. */
+  devices: readonly DeviceID[];
+  phase: VerificationPhase = "requested";
+  ownMethods: readonly string[] = [];
+  theirMethods: readonly string[] = [];
+  /** The keys as they were when the exchange began. */
+  keys: FrozenKeys | undefined;
+  /** Whether this side has sent the start that counts. */
+  isStarter = false;
+  theirStart: TheirStart | undefined;
+  sas: SasExchange | undefined;
+  qr: QrReciprocation | undefined;
+  /** What a scanned code has verified, once the other side is done. */
+  scanned: VerifiedKeys | undefined;
+  /** What the other side has vouched for. */
+  vouched: VerifiedKeys | undefined;
+  isConfirmed = false;
+  verified: VerifiedKeys | undefined;
+  replacedBy: string | undefined;
+  #cancellation: VerificationCancellation | undefined;
+
+  /** @param setup What it begins with. */
+  constructor({ name, own, isIncoming, devices, methods, expiresAt, promptUntil, start }: FlowSetup) {
+    this.name = name;
+    this.own = own;
+    this.isIncoming = isIncoming;
+    this.devices = devices;
+    this.isBare = start !== undefined;
+    this.#expiresAt = expiresAt;
+    this.#promptUntil = Math.min(expiresAt, promptUntil ?? expiresAt);
+    if (isIncoming) this.theirMethods = methods;
+    else this.ownMethods = methods;
+  }
+
+  /** Whether it has ended. */
+  get isOver(): boolean {
+    return this.phase === "done" || this.phase === "cancelled";
+  }
+
+  /** Whether the user has not answered the request yet. */
+  get isPrompt(): boolean {
+    return this.isIncoming && this.phase === "requested";
+  }
+
+  /** Whether this side has asked, and nobody has answered yet. */
+  get isAsking(): boolean {
+    return !this.isIncoming && this.phase === "requested";
+  }
+
+  /** The other device; undefined: it is not known yet which. */
+  get deviceId(): DeviceID | undefined {
+    return this.isAsking ? undefined : this.devices[0];
+  }
+
+  /** When it is called off unless it has ended, in milliseconds since the epoch. */
+  get expiresAt(): number {
+    return this.isPrompt ? this.#promptUntil : this.#expiresAt;
+  }
+
+  /** What both devices can do. */
+  get ways(): VerificationWay[] {
+    return this.isPrompt ? [] : commonWays(this.ownMethods, this.theirMethods);
+  }
+
+  /** It, as plain data. */
+  view(): VerificationState {
+    const { name, isIncoming, deviceId, phase, ways, replacedBy, verified, expiresAt } = this;
+    return {
+      id: flowKey(name),
+      userId: name.userId,
+      deviceId,
+      roomId: name.roomId,
+      isIncoming,
+      phase,
+      ways,
+      shortString: phase === "comparing" || phase === "confirmed" ? this.sas?.shortString : undefined,
+      cancellation: this.#cancellation,
+      replacedBy,
+      verified,
+      expiresAt,
+      needs: this.#needs,
+    };
+  }
+
+  get #needs(): VerificationState["needs"] {
+    if (this.isOver) return undefined;
+    if (this.theirStart !== undefined && !this.isPrompt) return "start";
+    return this.isConfirmed && this.vouched !== undefined ? "completion" : undefined;
+  }
+
+  /** Of two requests or starts at once, that of the smaller user counts, or of the smaller device. */
+  isFirst(deviceId: DeviceID): boolean {
+    const { userId } = this.name;
+    return userId === this.own.userId ? this.own.deviceId < deviceId : this.own.userId < userId;
+  }
+
+  /** What a comparison of short strings is bound to. */
+  get binding(): SasBinding {
+    const { userId: ownUser, deviceId: ownDevice } = this.own;
+    const { userId, flowId } = this.name;
+    return {
+      own: { userId: ownUser, deviceId: ownDevice },
+      other: { userId, deviceId: this.deviceId ?? "" },
+      flowId,
+    };
+  }
+
+  /** The own keys that this side vouches for: the identity only if it is known to be the user's. */
+  vouchedByUs({ ownMaster, isOwnVerified }: FrozenKeys): Map<string, string> {
+    const { deviceId, ed25519 } = this.own;
+    const own = new Map([[`ed25519:${deviceId}`, ed25519]]);
+    if (isOwnVerified && ownMaster !== undefined) own.set(`ed25519:${ownMaster}`, ownMaster);
+    return own;
+  }
+
+  /** Ends it without a word. */
+  end(code: VerificationCancelCode, reason: string, by: VerificationEnd): void {
+    if (this.isOver) return;
+    this.#cancellation = { code, reason, by };
+    this.phase = "cancelled";
+    this.free();
+  }
+
+  /** Frees private keys. */
+  free(): void {
+    this.dropSas();
+    this.qr = undefined;
+    this.theirStart = undefined;
+  }
+
+  /** Frees the private keys of the comparison. */
+  dropSas(): void {
+    this.sas?.[Symbol.dispose]();
+    this.sas = undefined;
+  }
+}
