@@ -47,6 +47,7 @@ export { type DecryptingClient, DecryptionDispatcher } from "./src/client/decryp
 
 // Handlers of events.
 export type { HandlerContext } from "./src/actors/dispatcher/handler_context.ts";
+export type { SessionChange } from "./src/actors/dispatcher/session_updates.ts";
 export type {
   Handler,
   HandlerOptions,
@@ -54,6 +55,7 @@ export type {
 } from "./src/actors/dispatcher/handler_registry.ts";
 export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/start_options.ts";
 export type { HandlerDecorator, HandlersAPI } from "./src/client/handlers_api.ts";
+export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./src/client/sessions_api.ts";
 export type { QuarantineAPI } from "./src/client/quarantine_api.ts";
 export type { Dispatcher, DispatcherType, SyncerAPI } from "./src/client/syncer_api.ts";
 export {
@@ -66,6 +68,7 @@ export {
   defineSession,
   type DefineSessionOptions,
   type SessionDefinition,
+  type SessionKey,
   type SessionScope,
 } from "./src/types/events/define_session.ts";
 export { eventType } from "./src/types/events/event_type.ts";

@@ -35,6 +35,7 @@ import { type ClientOptions, encryptionOptions, httpOptions, wakeOptions } from 
 import { clientOperations } from "./client_operations.ts";
 import { type LazyServing, lazyServing } from "./serving/lazy_serving.ts";
 import type { WakeAPI } from "./serving/wake_options.ts";
+import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
 import { answerOwners } from "./verification/answer_owner.ts";
 import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "./secrets/secret_storage.ts";
@@ -77,6 +78,8 @@ export class Client {
   readonly dispatchers: Map<DispatcherType<Client>, Dispatcher> = new Map();
   /** Events that are left out, since the process ended again and again while they were handled. */
   readonly quarantine: QuarantineAPI;
+  /** Sessions of handlers, read and changed from outside of them. */
+  readonly sessions: SessionsAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
   /** The user's presence while the client syncs. Default: `online`. */
@@ -145,10 +148,13 @@ export class Client {
     const facade = syncerFacade({ life: this.#life, registry, client: this });
     const life = this.#life.api({ ...api, ...facade });
     const wake = wakeOptions(options);
+    const tasks = { sessions: () => now().sessions, sendIds: () => now().sendIds };
+    const { sessions, runTask } = tasksAPI({ ...tasks, store, ready, hold });
+    this.sessions = sessions;
     this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
     const { registerWake } = this.#serving;
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
-    Object.assign(this, api, notingMembers(api, holder), facade, life, { start, registerWake });
+    Object.assign(this, api, notingMembers(api, holder), facade, life, { start, registerWake, runTask });
     this.crypto = holder.crypto ?? options.crypto;
     answerOwners(this, verification);
   }
@@ -349,4 +355,4 @@ export class Client {
 }
 
 /** The operations, which the constructor puts in. */
-export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI {}
+export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pick<TasksAPI, "runTask"> {}

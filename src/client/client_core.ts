@@ -11,7 +11,9 @@
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
 import type { Deliverer } from "../actors/dispatcher/deliver.ts";
+import type { SendIds } from "../actors/dispatcher/delivery_scope.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import { StateStore } from "../actors/store/state_store.ts";
@@ -68,6 +70,10 @@ export interface ClientCore {
   readonly dispatcher: Actor<DispatcherProtocol>;
   /** Delivers single events. */
   readonly deliverer: Deliverer;
+  /** Runs handlers with their sessions. */
+  readonly sessions: HandlerSessions;
+  /** Makes the transaction IDs of what handlers send. */
+  readonly sendIds: SendIds;
   /** Asks for what is new. */
   readonly syncer: ActorRef<SyncerProtocol>;
   /** End-to-end encryption; undefined: there is none of its own. */
@@ -86,7 +92,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const { store, ready } = clientStore(options, session, holding);
   const isOver = (): boolean => http.isTokenDead || supervisor.isStopping;
   const handling = { encryption: holder, clock, store, ready, isOver, registry };
-  const { deliverer, dispatcher } = clientDispatcher(options, handling);
+  const { deliverer, sessions, sendIds, dispatcher } = clientDispatcher(options, handling);
   const encryption = encryptionOptions(options);
   const isDurable = options.store !== undefined;
   const stateStore = new StateStore(store, ready);
@@ -98,6 +104,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     stateStore,
     dispatcher,
     isDurable,
+    showsRooms: options.feed?.showsRooms ?? true,
     log: cryptoLog,
   });
   const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
@@ -126,5 +133,5 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
   const { closeDeadline: deadline = CLOSE_DEADLINE } = options;
   const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
-  return { store, ready, dispatcher, deliverer, syncer, own, housekeeping, supervisor };
+  return { store, ready, dispatcher, deliverer, sessions, sendIds, syncer, own, housekeeping, supervisor };
 }

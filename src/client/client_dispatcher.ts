@@ -30,6 +30,10 @@ export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<Disp
 export interface ClientDispatcher {
   /** Starts handlers. */
   readonly deliverer: Deliverer;
+  /** Runs handlers with their sessions. */
+  readonly sessions: HandlerSessions;
+  /** Makes the transaction IDs of what handlers send. */
+  readonly sendIds: SendIds;
   /** Starts handlers, response by response. */
   readonly dispatcher: Actor<DispatcherProtocol>;
 }
@@ -46,11 +50,8 @@ export function clientDispatcher(
   const kept = { store, ready };
   const comesAgain = given !== undefined; // the client's own store ends with it
   const isOver = () => comesAgain && deliver !== "at-most-once" && hasEnded();
-  const deliverer = new Deliverer(registry, log, {
-    sessions: new HandlerSessions(kept),
-    sendIds: new SendIds(kept),
-    isOver,
-  });
+  const [sessions, sendIds] = [new HandlerSessions(kept), new SendIds(kept)];
+  const deliverer = new Deliverer(registry, log, { sessions, sendIds, isOver });
   const dispatcher = spawnDispatcher({
     deliverer,
     store,
@@ -61,5 +62,5 @@ export function clientDispatcher(
     clock,
     log,
   });
-  return { deliverer, dispatcher };
+  return { deliverer, sessions, sendIds, dispatcher };
 }

@@ -196,8 +196,11 @@ Deno.test("A poll that hangs is given up 30 s after the server should have answe
   const texts = heard(alice);
   const errors: unknown[] = [];
   alice.on("SYNC_ERRORED", ({ error }) => errors.push(error.name));
-  using fault = here.homeserver.faults.add({ kind: "hold-after", match: { path: "/sync" }, times: 1 });
   alice.start();
+  await here.settle();
+  await alice.sendText(room, "are you here?");
+  using fault = here.homeserver.faults.add({ kind: "hold-after", match: { path: "/sync" }, times: 1 });
+  await here.until(() => texts.splice(0).length > 0);
   await here.settle();
   await alice.sendText(room, "are you there?");
   await here.clock.tick(59_999);

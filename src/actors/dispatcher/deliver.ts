@@ -54,13 +54,10 @@ export interface Started {
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** The context of deliveries that never come again: they have no names. */
-const NAMELESS = Object.freeze(new PlainContext(undefined));
-
 /** What a {@link Deliverer} works with. */
 export interface DelivererOptions {
   /** Runs handlers that have a session. */
-  readonly sessions: Pick<HandlerSessions, "run">;
+  readonly sessions: Pick<HandlerSessions, "run" | "update">;
   /** Makes the transaction IDs of what handlers send. */
   readonly sendIds: SendIds;
   /** Whether the client can't go on, and another process will be given again what was cut off. */
@@ -213,10 +210,12 @@ export class Deliverer {
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const call = entry.handler as Call;
     try {
-      const result = entry.session === undefined
-        ? callHandler(scope, call, data, scope === undefined ? NAMELESS : new PlainContext(scope))
-        : this.#runWith(entry.session, call, data, scope);
-      return isPromiseLike(result) ? this.#settling(result, data) : undefined;
+      if (entry.session !== undefined) {
+        return this.#settling(this.#runWith(entry.session, call, data, scope), data);
+      }
+      const context = new PlainContext(scope, this.#options.sessions);
+      const result = callHandler(scope, call, data, context);
+      return isPromiseLike(result) || context.hasUpdates ? this.#settling(result, data, context) : undefined;
     } catch (error) {
       return this.#report(error, data);
     }
@@ -232,9 +231,10 @@ export class Deliverer {
     return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call });
   }
 
-  async #settling(result: PromiseLike<unknown>, data: Delivered): Promise<Ending> {
+  async #settling(result: unknown, data: Delivered, context?: PlainContext): Promise<Ending> {
     try {
       await result;
+      if (context?.hasUpdates) await context.settle();
     } catch (error) {
       if (!this.#options.isOver()) return await this.#report(error, data) ?? "settled";
       this.#log.warn(

@@ -7,8 +7,10 @@
 import { equals } from "@std/bytes/equals";
 import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
+import { sessionKeyOf } from "./session_keys.ts";
+import type { SessionChange, SessionCommits, SessionUpdate } from "./session_updates.ts";
 import { decodeValue, encodeValue } from "../../store/value_codec.ts";
-import type { SessionDefinition } from "../../types/events/define_session.ts";
+import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import { asCause, membersAtFault } from "../../types/content/content_schema.ts";
 
 /** What a handler is called with beside the event. */
@@ -32,6 +34,31 @@ export interface HandlerContext<State = undefined> {
    * was added without one.
    */
   endSession(): void;
+  /**
+   * Changes another session than the event's, in the commit that records that the handler has
+   * settled: after a crash either both are there, or the handler is called again. A handler that
+   * throws changes nothing.
+   *
+   * @param definition What the session is.
+   * @param key Which one.
+   * @param change What to make of it: see {@linkcode SessionChange}. It is called when the handler
+   *   has settled, and all handlers that have that session have too.
+   * @throws {ValueError} If the handler has a session of its own, has settled, or the definition
+   *   has no such key.
+   */
+  updateSession<Other extends object>(
+    definition: SessionDefinition<Other>,
+    key: SessionKey,
+    change: SessionChange<Other>,
+  ): void;
+  /**
+   * Commits now what was changed with `updateSession()`, and records with it that the handler has
+   * settled: whatever it does from then on is not done again after a crash. Without changes it does
+   * nothing.
+   *
+   * @throws {ValueError} If the handler has a session of its own, or a change can't be used.
+   */
+  settle(): Promise<void>;
 }
 
 /** The context of any handler. */
@@ -40,10 +67,17 @@ export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContex
 /** The context of a handler that has no session. */
 export class PlainContext implements HandlerContext {
   readonly #delivery: Pick<HandlerScope, "name"> | undefined;
+  readonly #commits: SessionCommits;
+  #updates: SessionUpdate[] | undefined;
+  #isOver = false;
 
-  /** @param delivery The delivery, if it may come again. */
-  constructor(delivery: Pick<HandlerScope, "name"> | undefined) {
+  /**
+   * @param delivery The delivery, if it may come again.
+   * @param commits Commits what the handler changes.
+   */
+  constructor(delivery: Pick<HandlerScope, "name"> | undefined, commits: SessionCommits) {
     this.#delivery = delivery;
+    this.#commits = commits;
   }
 
   get deliveryId(): string | undefined {
@@ -57,6 +91,31 @@ export class PlainContext implements HandlerContext {
   set session(_: undefined) {}
 
   endSession(): void {}
+
+  updateSession<Other extends object>(
+    definition: SessionDefinition<Other>,
+    key: SessionKey,
+    change: SessionChange<Other>,
+  ): void {
+    const update = { definition, key: sessionKeyOf(definition, key), change };
+    if (this.#isOver) {
+      throw new ValueError(
+        `Cannot change the session "${definition.name}": the handler has settled; use client.sessions.update()`,
+      );
+    }
+    (this.#updates ??= []).push(update);
+  }
+
+  /** Whether there is something to commit when the handler has settled. */
+  get hasUpdates(): boolean {
+    return this.#updates !== undefined;
+  }
+
+  async settle(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#updates !== undefined) await this.#commits.update(this.#updates, this.deliveryId);
+  }
 }
 
 /** What a handler did with its session. */
@@ -114,6 +173,21 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
     this.#state = undefined;
   }
 
+  updateSession(definition: Pick<SessionDefinition<never>, "name">): never {
+    throw hasOwn(definition.name, this.#name);
+  }
+
+  settle(): Promise<never> {
+    return Promise.reject(settlesItself(this.#name));
+  }
+
+  /** Changes the state as an update says. */
+  apply(change: SessionUpdate["change"]): void {
+    const made = change(this.session as never);
+    if (made === null) this.endSession();
+    else if (made !== undefined) this.session = made as State; // the definition is the change's
+  }
+
   /**
    * What the handler did with it.
    *
@@ -159,6 +233,14 @@ export class NoSessionContext implements HandlerContext<never> {
 
   endSession(): void {}
 
+  updateSession(definition: Pick<SessionDefinition<never>, "name">): never {
+    throw hasOwn(definition.name, this.#name);
+  }
+
+  settle(): Promise<never> {
+    return Promise.reject(settlesItself(this.#name));
+  }
+
   #none(): ValueError {
     return new ValueError(
       `Cannot use the session "${this.#name}": the event has none; add the handler for events that belong to a room and a sender`,
@@ -178,6 +260,18 @@ async function accepted<State extends object>(
       membersAtFault(result.issues)
     } of what was kept; let the schema take it and bring it into form`,
     { cause: asCause(result.issues) },
+  );
+}
+
+function hasOwn(name: string, own: string): ValueError {
+  return new ValueError(
+    `Cannot change the session "${name}": the handler has "${own}" as its own; add it without the option session`,
+  );
+}
+
+function settlesItself(name: string): ValueError {
+  return new ValueError(
+    `Cannot settle: the session "${name}" is committed when the handler ends; add it without the option session`,
   );
 }
 

@@ -12,10 +12,8 @@ import type { SessionDefinition } from "../../types/events/define_session.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
-import { ValueError } from "../../errors/value_error.ts";
-import type { MatrixEvent } from "../../types/events/event.ts";
-import { isJsonObject } from "../../types/json.ts";
-import { isName } from "../../types/identifiers.ts";
+import { sessionKey } from "./session_keys.ts";
+import type { SessionUpdate } from "./session_updates.ts";
 
 /** The parts that {@link HandlerSessions} uses. */
 export interface HandlerSessionsOptions {
@@ -108,6 +106,63 @@ export class HandlerSessions {
     }
   }
 
+  /**
+   * Changes sessions when the handlers that have them have settled, in one commit.
+   *
+   * @param updates The changes, in order; several may be of one session.
+   * @param deliveryId Names the delivery that is recorded with them, if it may come again.
+   * @throws What a change throws; {@link ValueError} if a session can't be used. Nothing changes
+   *   then.
+   */
+  async update(updates: readonly SessionUpdate[], deliveryId?: string): Promise<void> {
+    const locked = new Map<string, { readonly kept: Kept; readonly before: Promise<void> }>();
+    const over = Promise.withResolvers<void>();
+    for (const { key } of updates) { // all at once: who waits for several never waits in a circle
+      const id = JSON.stringify(key);
+      if (locked.has(id)) continue;
+      const kept = this.#use(key);
+      locked.set(id, { kept, before: kept.last });
+      kept.last = over.promise;
+    }
+    try {
+      for (const { kept, before } of locked.values()) {
+        await before;
+        await (kept.read ??= this.#read(kept));
+      }
+      const changed = new Map<Kept, Uint8Array | undefined>();
+      for (const { key, definition, change } of updates) {
+        const { kept } = locked.get(JSON.stringify(key)) as { readonly kept: Kept };
+        const bytes = changed.has(kept) ? changed.get(kept) : kept.bytes;
+        const context = await SessionContext.of(definition, deliveryId, bytes);
+        context.apply(change);
+        const outcome = context.outcome();
+        if (outcome.kind !== "same") {
+          changed.set(kept, outcome.kind === "changed" ? outcome.bytes : undefined);
+        }
+      }
+      const commits = [...changed].map(([kept, bytes], index) => {
+        const outcome: SessionOutcome = bytes === undefined ? { kind: "ended" } : { kind: "changed", bytes };
+        return this.#take(kept, outcome, index === 0 ? deliveryId : undefined);
+      });
+      over.resolve();
+      await Promise.all(commits);
+    } finally {
+      over.resolve();
+      for (const { kept } of locked.values()) this.#release(kept);
+    }
+  }
+
+  /** The state of a session, encoded, as the last handler has left it; undefined: there is none. */
+  async read(key: KvKey): Promise<Uint8Array | undefined> {
+    const kept = this.#use(key);
+    try {
+      await (kept.read ??= this.#read(kept));
+      return kept.bytes;
+    } finally {
+      this.#release(kept);
+    }
+  }
+
   #use(key: KvKey): Kept {
     const id = JSON.stringify(key);
     const kept = this.#busy.get(id) ?? this.#idle.remove(id) ??
@@ -163,51 +218,4 @@ export class HandlerSessions {
     this.#committed = done.catch(() => {}); // a failed store rejects its `done`
     return { mutations, settled, done };
   }
-}
-
-/**
- * The longest text that a function of the application's may make, in UTF-16 units: a store has a
- * limit for keys.
- */
-const MAX_TEXT = 250;
-
-/** Where sessions are kept, all of them. */
-export const SESSIONS = "session";
-
-/**
- * Where the session of an event is kept, relative to the account's keys.
- *
- * @returns Undefined if the event has none.
- * @throws {ValueError} If a function of the application's makes a text that is no key.
- */
-export function sessionKey(
-  { name, per }: Pick<SessionDefinition<object>, "name" | "per">,
-  event: object,
-): KvKey | undefined {
-  const parts = typeof per === "function" ? ownParts(name, per(event as MatrixEvent)) : partsOf(event)[per];
-  return parts?.every((part) => part !== undefined) ? [SESSIONS, name, ...parts] : undefined;
-}
-
-function ownParts(name: string, text: unknown): [string] | undefined {
-  if (text === undefined) return undefined;
-  if (typeof text === "string" && text.length <= MAX_TEXT) return [text];
-  throw new ValueError(
-    `Cannot find the session "${name}" of an event: its function \`per\` must give a text of at most ${MAX_TEXT} characters, or undefined`,
-  );
-}
-
-function partsOf(event: { room_id?: unknown; sender?: unknown; content?: unknown }) {
-  const room = typeof event.room_id === "string" ? event.room_id : undefined;
-  const user = typeof event.sender === "string" ? event.sender : undefined;
-  return { room: [room], user: [user], member: [room, user], thread: [room, threadOf(event.content)] };
-}
-
-/**
- * The event that a thread begins with; empty outside of threads. Senders can write anything there.
- */
-function threadOf(content: unknown): string {
-  const relation = isJsonObject(content) ? content["m.relates_to"] : undefined;
-  if (!isJsonObject(relation) || relation.rel_type !== "m.thread") return "";
-  const { event_id: root } = relation;
-  return isName(root) ? root : "";
 }

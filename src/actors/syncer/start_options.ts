@@ -38,8 +38,8 @@ export interface StartOptions {
    */
   fillGaps?: boolean | number;
   /**
-   * How long the server may wait for something to happen, in milliseconds. Default: 30,000; 0 of
-   * `syncOnce()`.
+   * How long the server may wait for something to happen, in milliseconds; the first request after a
+   * start does not wait. Default: 30,000; 0 of `syncOnce()`.
    */
   timeout?: number;
   /**

@@ -15,6 +15,8 @@ import { isMember, type SyncParts } from "./sync_parts.ts";
 export interface SyncFeed extends Pick<SyncAPI, "sync"> {
   /** Whether a user is one of those on whose behalf the client is sent events. */
   isOwn(userId: string): boolean;
+  /** Whether the responses show what happens in rooms: otherwise that is asked when it matters. */
+  readonly showsRooms: boolean;
 }
 
 /**

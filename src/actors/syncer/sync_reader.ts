@@ -148,6 +148,8 @@ export class SyncReader {
   #discard = new AbortController();
   #signal: AbortSignal;
   #ahead: EarlyRequest | undefined;
+  /** Whether the server has answered: who begins anew wants to know at once what was missed. */
+  #isAnswered = false;
 
   /** @param options What it works with. */
   constructor(options: SyncReaderOptions) {
@@ -186,8 +188,18 @@ export class SyncReader {
     const signal = this.#signal;
     const asked = clock.now();
     const response = filter.use((filterId) =>
-      requests.sync({ since, filterId, timeout, setPresence: presence(), useStateAfter: true, signal })
-    );
+      requests.sync({
+        since,
+        filterId,
+        timeout: this.#isAnswered ? timeout : 0,
+        setPresence: presence(),
+        useStateAfter: true,
+        signal,
+      })
+    ).then((read) => {
+      this.#isAnswered = true;
+      return read;
+    });
     return { since, asked, response };
   }
 

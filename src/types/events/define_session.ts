@@ -24,6 +24,13 @@ export type SessionScope =
   | "thread"
   | ((event: MatrixEvent) => string | undefined);
 
+/**
+ * Names one session of a definition: the room, the user, or the text that a function makes; for
+ * `member` the room and the user, for `thread` the room and the event that the thread begins with,
+ * which is empty outside of threads.
+ */
+export type SessionKey = string | readonly [roomId: string, second: string];
+
 /** What handlers remember from one event to the next. Made by {@linkcode defineSession}. */
 export interface SessionDefinition<State extends object> {
   /** Its name in the store. */

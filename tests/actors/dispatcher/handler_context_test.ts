@@ -155,7 +155,7 @@ Deno.test("The context of an event that has no such session says so when it is u
 });
 
 Deno.test("The context of a handler without a session has none, whatever is done to it", () => {
-  const context = new PlainContext({ name: "$1-x" });
+  const context = new PlainContext({ name: "$1-x" }, { update: () => Promise.resolve() });
   assertEquals([context.deliveryId, context.session], ["$1-x", undefined]);
   context.session = undefined;
   context.endSession();

@@ -24,18 +24,16 @@ Deno.test("start() goes on from token to token, and delivers", async () => {
   await done;
 });
 
-Deno.test("start() asks with presence and 30 s, and for the state after the timeline", async () => {
-  await using here = await syncerStage();
+Deno.test("start() asks with presence and for the state after the timeline, at first without a wait, then for 30 s", async () => {
+  await using here = await syncerStage({ answers: [response("t1", "1")] });
   here.api.start();
   await here.settle();
-  const { signal: _, ...asked } = here.asked[0] ?? {};
-  assertEquals(asked, {
-    since: undefined,
-    filterId: undefined,
-    timeout: 30_000,
-    setPresence: "online",
-    useStateAfter: true,
-  });
+  const asked = here.asked.map(({ signal: _, ...each }) => each);
+  const always = { filterId: undefined, setPresence: "online", useStateAfter: true } as const;
+  assertEquals(asked, [
+    { since: undefined, timeout: 0, ...always },
+    { since: "t1", timeout: 30_000, ...always },
+  ]);
 });
 
 Deno.test("start() reports its beginning, each response before it is delivered, and its end", async () => {
@@ -147,12 +145,12 @@ Deno.test("stop() and start() in one process deliver nothing twice, whatever is 
 
 Deno.test("start() while a sync runs ends that one first", async () => {
   await using here = await syncerStage();
-  const first = here.api.start({ timeout: 1 });
+  const first = here.api.start();
   await here.settle();
-  here.api.start({ timeout: 2 });
+  here.api.start();
   await first;
   await here.settle();
-  assertEquals(here.asked.map(({ timeout }) => timeout), [1, 2]);
+  assertEquals(here.asked.length, 2);
   assert(here.asked[0]?.signal?.aborted);
 });
 

@@ -29,11 +29,40 @@ function counting(bot: Client): void {
   }, { session: counter, name: "notes" });
 }
 
+/** Does the same without a session of its own: it changes the room's when it has settled. */
+function updating(bot: Client): void {
+  bot.on("m.room.message", async ({ sender, room_id, event_id }, ctx) => {
+    if (sender !== "@alice:localhost") return;
+    const { messages } = await bot.sessions.read(counter, room_id) ?? counter.initial();
+    await bot.sendNotice(room_id, `message ${messages + 1} of the room`);
+    ctx.updateSession(counter, room_id, (session) => void (session.messages = messages + 1));
+    ctx.updateSession(counter, room_id, (session) => void session.seen.push(event_id));
+  }, { sequential: true });
+}
+
+/** Settles by itself, and fails afterwards, which nothing repeats. */
+function settling(bot: Client): void {
+  bot.on("m.room.message", async ({ sender, room_id, event_id }, ctx) => {
+    if (sender !== "@alice:localhost") return;
+    const { messages, seen } = await bot.sessions.read(counter, room_id) ?? counter.initial();
+    await bot.sendNotice(room_id, `message ${messages + 1} of the room`);
+    ctx.updateSession(counter, room_id, () => ({ messages: messages + 1, seen: [...seen, event_id] }));
+    await ctx.settle();
+    throw new ValueError("after it has settled");
+  }, { sequential: true });
+}
+
+const BOTS = { counts: counting, updates: updating, settles: settling };
+
 /** What Alice says, by the rooms of what she says at once. */
 const SCRIPT = { plain: [[0], [0, 0, 1], [1, 0]], encrypted: [[0], [0, 0], [0]] };
 
 /** A scripted exchange with a bot that ends where it is planned, and goes on. */
-async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[]): Promise<string[]> {
+async function exchange(
+  where: keyof typeof SCRIPT,
+  plans: readonly FaultPlan[],
+  setUp = counting,
+): Promise<string[]> {
   await using here = clientStage();
   const encryption = where === "encrypted" && EVERYBODY;
   const alice = here.client("alice", { encryption });
@@ -44,7 +73,7 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[])
   });
   alice.start();
   await here.settle();
-  const bot = new RestartingBot(here, { plans, setUp: counting, client: { encryption } });
+  const bot = new RestartingBot(here, { plans, setUp, client: { encryption } });
   const initialState = encryption ? [{ type: "m.room.encryption", state_key: "", content: MEGOLM }] : [];
   for (const _ of encryption ? [1] : [1, 2]) {
     const room = await alice.createRoom({ invitees: ["@bot:localhost"], initialState });
@@ -86,11 +115,11 @@ async function exchange(where: keyof typeof SCRIPT, plans: readonly FaultPlan[])
 async function everywhere(
   where: keyof typeof SCRIPT,
   first: Pick<FaultPlan, "operation" | "takesEffect">,
-  ...then: readonly FaultPlan[]
+  { then = [], setUp = counting }: { then?: readonly FaultPlan[]; setUp?: typeof counting } = {},
 ): Promise<string[]> {
   const all: string[] = [];
   for (let at = 1;; at++) {
-    const [crash] = await exchange(where, [{ ...first, at }, ...then]);
+    const [crash] = await exchange(where, [{ ...first, at }, ...then], setUp);
     if (crash === undefined) return all;
     all.push(crash);
   }
@@ -103,18 +132,20 @@ for (const where of ["plain", "encrypted"] as const) {
   for (const operation of ["commit", "request"] as const) {
     for (const takesEffect of [false, true]) {
       const when = `${takesEffect ? "after" : "before"} any ${operation}`;
-      Deno.test(`A bot that counts in ${where} rooms and ends ${when} tells each count once`, async () => {
-        const crashes = await everywhere(where, { operation, takesEffect });
-        const part = operation === "commit" ? "session" : "send/m.room";
-        assert(crashes.some((crash) => crash.includes(part)), crashes.join("\n"));
-      });
+      for (const [does, setUp] of Object.entries(BOTS)) {
+        Deno.test(`A bot that ${does} in ${where} rooms and ends ${when} tells each count once`, async () => {
+          const crashes = await everywhere(where, { operation, takesEffect }, { setUp });
+          const part = operation === "commit" ? "session" : "send/m.room";
+          assert(crashes.some((crash) => crash.includes(part)), crashes.join("\n"));
+        });
+      }
     }
   }
 }
 
 Deno.test("A bot that counts and crashes before any commit, and twice soon after that, sends each count once", async () => {
   const soon = { operation: "commit", at: 3, takesEffect: true } as const;
-  await everywhere("plain", { operation: "commit", takesEffect: false }, soon, soon);
+  await everywhere("plain", { operation: "commit", takesEffect: false }, { then: [soon, soon] });
 });
 
 Deno.test("A session that can't be stored is its handler's failure, and is unchanged for the next event", async () => {

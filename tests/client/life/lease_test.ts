@@ -67,7 +67,7 @@ Deno.test("start()'s signal ends the wait for the device, and so does close()", 
   await two.done;
 });
 
-Deno.test("A process that was paused while another took its place writes nothing, and ends by name", async () => {
+Deno.test("T60: a process that was paused while another took its place writes nothing, and ends by name", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
   const one = stage.client("bot", { store });

@@ -1,0 +1,222 @@
+/**
+ * Sessions outside of handlers, and work with the guarantees of a handler.
+ *
+ * @module
+ */
+
+import { DeliveryScope, type SendIds } from "../actors/dispatcher/delivery_scope.ts";
+import { type HandlerContext, PlainContext, SessionContext } from "../actors/dispatcher/handler_context.ts";
+import type { SessionChange } from "../actors/dispatcher/session_updates.ts";
+import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
+import { keyOfSession, sessionKeyOf, SESSIONS } from "../actors/dispatcher/session_keys.ts";
+import type { ActorRef } from "../actors/kernel/actor.ts";
+import type { OpenStore } from "../actors/store/opener.ts";
+import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import { callHandler } from "../base/handler_scope.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { KvKey } from "../store/kv_store.ts";
+import { compareParts } from "../store/key_order.ts";
+import { encodeValue } from "../store/value_codec.ts";
+import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
+import type { Hold } from "./encrypting_api.ts";
+
+/** Which sessions to list. */
+export interface ListSessionsOptions {
+  /** Only sessions whose key comes after this one, in the order of UTF-8. Default: all. */
+  after?: SessionKey;
+  /** Only sessions whose key comes before this one. Default: all. */
+  before?: SessionKey;
+}
+
+/** A session as it is stored. */
+export interface StoredSession<State extends object> {
+  /** Which one. */
+  readonly key: SessionKey;
+  /** A copy of what handlers have left. */
+  readonly state: State;
+}
+
+/**
+ * What handlers remember, read and changed from outside of them. A change is one commit; it waits
+ * for handlers that have the session, and they for it.
+ *
+ * @example
+ * ```ts
+ * import { Client, defineSession } from "@greenroom/matrix";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken } = homeserver.createUser("bot");
+ * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+ * await bot.sessions.update(points, "@alice:localhost", (state) => void (state.points += 5));
+ * for await (const { key, state } of bot.sessions.list(points)) console.log(key, state.points);
+ * ```
+ */
+export interface SessionsAPI {
+  /**
+   * Reads a session.
+   *
+   * @param definition What it is.
+   * @param key Which one.
+   * @returns A copy of what handlers have left; undefined if there is none.
+   * @throws {ValueError} If the definition has no such key, or its schema refuses what was kept.
+   */
+  read<State extends object>(
+    definition: SessionDefinition<State>,
+    key: SessionKey,
+  ): Promise<State | undefined>;
+  /**
+   * Changes a session, in a commit of its own. In a handler, `ctx.updateSession()` changes it in the
+   * commit of the handler; one that has the session itself as `ctx.session` must not wait for this.
+   *
+   * @param definition What it is.
+   * @param key Which one.
+   * @param change What to make of it.
+   * @returns Resolves when that is committed.
+   * @throws {ValueError} If the definition has no such key, or what was made can't be kept.
+   */
+  update<State extends object>(
+    definition: SessionDefinition<State>,
+    key: SessionKey,
+    change: SessionChange<State>,
+  ): Promise<void>;
+  /**
+   * Ends a session. Does nothing if there is none.
+   *
+   * @param definition What it is.
+   * @param key Which one.
+   * @throws {ValueError} If the definition has no such key.
+   */
+  end<State extends object>(definition: SessionDefinition<State>, key: SessionKey): Promise<void>;
+  /**
+   * The sessions of a definition, in the order of their keys, as far as they are committed. They are
+   * read as they are asked for.
+   *
+   * @param definition What they are.
+   * @param options Which ones.
+   */
+  list<State extends object>(
+    definition: SessionDefinition<State>,
+    options?: ListSessionsOptions,
+  ): AsyncIterableIterator<StoredSession<State>>;
+}
+
+/** Sessions, and work outside of handlers. */
+export interface TasksAPI {
+  /** Sessions, read and changed from outside of handlers. */
+  readonly sessions: SessionsAPI;
+  /**
+   * Does work with the guarantees of a handler: what it sends has transaction IDs made of its name,
+   * so that the server stores it once, however often the work is done; and what it changes with
+   * `ctx.updateSession()` is committed together, when it has ended. So work that is due at a time,
+   * and noted in a session, can be done once, through crashes.
+   *
+   * @param name The same whenever it is the same work, and of no other. 1 to 200 characters.
+   * @param work What to do.
+   * @returns What the work returned, when its changes are committed.
+   * @throws {ValueError} If the name is empty or too long; what the work throws.
+   *
+   * @example
+   * ```ts
+   * import { Client, defineSession } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await bot.createRoom();
+   * const reminders = defineSession({ name: "reminders", per: () => undefined, initial: () => ({ text: "" }) });
+   * await bot.sessions.update(reminders, "1", (reminder) => void (reminder.text = "Tea!"));
+   *
+   * for await (const { key, state } of bot.sessions.list(reminders)) {
+   *   await bot.runTask(`reminder ${key}`, async (ctx) => {
+   *     await bot.sendText(roomId, state.text);
+   *     ctx.updateSession(reminders, key, () => null);
+   *   });
+   * }
+   * ```
+   */
+  runTask<Result>(
+    name: string,
+    work: (context: HandlerContext) => Result | Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** What of a client they need. */
+export interface TasksParts {
+  /** The sessions of now. */
+  readonly sessions: () => HandlerSessions;
+  /** What makes transaction IDs now. */
+  readonly sendIds: () => SendIds;
+  /** Stores the sessions. */
+  readonly store: ActorRef<StoreProtocol>;
+  /** Opens the store, the first time. */
+  readonly ready: OpenStore;
+  /** Takes the device while the store is used. */
+  readonly hold: Hold;
+}
+
+const MAX_NAME = 200;
+/** How many sessions are read at once. */
+const PAGE = 100;
+
+/** Makes the operations on sessions, and on work outside of handlers. */
+export function tasksAPI({ sessions, sendIds, store, ready, hold }: TasksParts): TasksAPI {
+  const update: SessionsAPI["update"] = async (definition, key, change) => {
+    const place = sessionKeyOf(definition, key);
+    await hold(() => sessions().update([{ definition, key: place, change }]));
+  };
+  return {
+    sessions: {
+      update,
+      end: (definition, key) => update(definition, key, () => null),
+      async read(definition, key) {
+        const place = sessionKeyOf(definition, key);
+        const bytes = await hold(() => sessions().read(place));
+        return bytes === undefined
+          ? undefined
+          : (await SessionContext.of(definition, undefined, bytes)).session;
+      },
+      async *list(definition, { after, before } = {}) {
+        const prefix = [SESSIONS, definition.name];
+        let last = after === undefined ? undefined : sessionKeyOf(definition, after);
+        const end = before === undefined ? undefined : sessionKeyOf(definition, before);
+        for (;;) {
+          const page = await hold(async () => {
+            await ready();
+            return await store.ask("listRecords", { prefix, after: last, limit: PAGE });
+          });
+          for (const { key, value } of page) {
+            if (end !== undefined && compareKeys(key, end) >= 0) return;
+            const context = await SessionContext.of(definition, undefined, encodeValue(value));
+            yield { key: keyOfSession(key), state: context.session };
+          }
+          if (page.length < PAGE) return;
+          last = page.at(-1)?.key;
+        }
+      },
+    },
+    async runTask(name, work) {
+      if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
+        throw new ValueError(`Cannot run a task: its name must have 1 to ${MAX_NAME} characters`);
+      }
+      const scope = new DeliveryScope({ event_id: "task", type: "task" }, { id: name }, sendIds());
+      const context = new PlainContext(scope, {
+        update: (updates) => hold(() => sessions().update(updates)),
+      });
+      const result = await callHandler(scope, (_, ctx: HandlerContext) => work(ctx), undefined, context);
+      await context.settle();
+      return result as Awaited<ReturnType<typeof work>>;
+    },
+  };
+}
+
+/** Compares keys of one definition: negative if the first comes first. */
+function compareKeys(first: KvKey, second: KvKey): number {
+  for (const [index, part] of first.entries()) {
+    const order = compareParts(String(part), String(second[index] ?? ""));
+    if (order !== 0) return order;
+  }
+  return first.length - second.length;
+}
