@@ -1,7 +1,8 @@
 /**
  * What an application service costs: `deno run -A --v8-flags=--expose-gc bench/appservice.ts`.
  *
- * Transactions a second, from the request to the handler's end, with each kind of store; and the
+ * Over loopback: transactions a second, beside other makes on the same input. In the process:
+ * transactions a second, from the request to the handler's end, with each kind of store; and the
  * memory of 10,000 users that have acted. The homeserver is in the process, or answers nothing, so
  * that no network is in it.
  *
@@ -12,6 +13,7 @@ import { type KvStore, MemoryStore } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { contest } from "./appservice/contest.ts";
 
 const registration = createRegistration({
   id: "bench",
@@ -20,6 +22,8 @@ const registration = createRegistration({
 });
 const TRANSACTIONS = 2_000;
 const USERS = 10_000;
+/** How many events transactions have that are sent over loopback. */
+const SIZES = [1, 20];
 
 /** Answers whatever an application service asks. */
 const answering: typeof fetch = (input) => {
@@ -112,4 +116,13 @@ for (const [name, open] of stores) {
 const { kilobytes, microseconds } = await users();
 console.log(`${USERS} users that have sent: ${kilobytes.toFixed(1)} kB each`);
 console.log(`register, join and send: ${Math.round(microseconds)} us each, without a network`);
+const rates = await contest({ transactions: 1_000, sizes: SIZES, rounds: 5, folder });
+const [own] = rates;
+for (const { name, rates: each } of rates) {
+  const shown = each.map((rate, index) => {
+    const share = (rate / (own?.rates[index] ?? NaN)).toFixed(2);
+    return `${SIZES[index]} a transaction: ${Math.round(rate)}/s (${share})`;
+  });
+  console.log(`${name}: ${shown.join(", ")}`);
+}
 await Deno.remove(folder, { recursive: true });

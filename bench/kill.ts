@@ -3,9 +3,11 @@
  * that it is sent answered exactly once, do its sessions count without a gap, is everything that it
  * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
- * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--seed=NUMBER]`
+ * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--seed=NUMBER]`
  *
- * With `--wake` it does not poll: the homeserver wakes it, and it makes passes.
+ * With `--wake` it does not poll: the homeserver wakes it, and it makes passes. With
+ * `--transactions` it is an application service; every other process of it is not started, but
+ * handles each transaction with its request.
  *
  * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and
  * answers there and in two rooms that are not encrypted; the others in them are another client of
@@ -17,6 +19,9 @@
  */
 
 import { Synapse } from "../tools/synapse.ts";
+import { appserviceSynapse } from "./kill/appservice_synapse.ts";
+import { freePort } from "./kill/free_port.ts";
+import type { Way } from "./kill/setup.ts";
 import { STORE_KINDS, type StoreKind } from "./kill/store_place.ts";
 
 /** How many problems are printed. */
@@ -26,22 +31,28 @@ interface Choice {
   readonly kills: number;
   readonly seed: number;
   readonly store: StoreKind;
-  readonly isWoken: boolean;
+  /** How the bot gets what is new. */
+  readonly by: "polling" | "wake" | "transactions";
 }
 
-async function main({ kills, seed, store, isWoken }: Choice): Promise<boolean> {
-  await using synapse = await Synapse.start();
+async function main({ kills, seed, store, by }: Choice): Promise<boolean> {
+  await using stack = new AsyncDisposableStack();
+  let way: Way = by === "wake" ? { port: freePort() } : {};
+  let synapse: Synapse;
+  if (by === "transactions") {
+    ({ synapse, way } = stack.use(await appserviceSynapse(freePort())));
+  } else synapse = stack.use(await Synapse.start());
   // What the tests against Synapse share looks for it there, and would start one of its own.
   Deno.env.set("GREENROOM_SYNAPSE_URL", synapse.baseUrl);
   Deno.env.set("GREENROOM_SYNAPSE_NAME", synapse.serverName);
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
   const { killRun } = await import("./kill/run.ts");
-  console.log(`${kills} kills on ${store}${isWoken ? ", woken" : ""}, seed ${seed}`);
+  console.log(`${kills} kills on ${store}, by ${by}, seed ${seed}`);
   const { counts, problems } = await killRun(synapse, {
     kills,
     seed,
     store,
-    isWoken,
+    way,
     print: console.log,
     keep: true,
   });
@@ -61,8 +72,8 @@ function choice(args: readonly string[]): Choice {
     Deno.exit(2);
   }
   const kills = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 200);
-  const isWoken = args.includes("--wake");
-  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store, isWoken };
+  const by = (["wake", "transactions"] as const).find((each) => args.includes(`--${each}`)) ?? "polling";
+  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store, by };
 }
 
 if (import.meta.main) {

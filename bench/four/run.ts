@@ -97,7 +97,7 @@ export async function fourRun(server: SynapseServer, options: FourOptions): Prom
     const problem = await slot.stop();
     if (problem !== undefined) problems.push(problem);
   }
-  const verdict = await judge({ setup, said: talk.said, ledger: ledger.entries });
+  const verdict = await judge({ setup, said: talk.said, ledger: ledger.entries, comesInOrder: true });
   const writers = await judgeWriters(setup, problems);
   problems.push(...talk.failed.map((why) => `a peer could not send: ${why}`), ...verdict.problems);
   if (options.keep && problems.length > 0) options.print(`The ledger is in ${setup.keep()}`);

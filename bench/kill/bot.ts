@@ -10,6 +10,7 @@
  */
 
 import { Client } from "@greenroom/matrix";
+import { Appservice, type Registration } from "@greenroom/matrix/appservice";
 import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import { answerMessages, describe } from "./answering.ts";
@@ -37,8 +38,12 @@ export interface BotOrders {
   readonly next: number;
   /** Whether it sends no new messages of its own. */
   readonly quiet: boolean;
-  /** The loopback port where the homeserver wakes it; absent: it polls. */
-  readonly wakePort?: number;
+  /** The loopback port where the homeserver wakes it, or sends transactions; absent: it polls. */
+  readonly port?: number;
+  /** The registration of the application service that it is. */
+  readonly registration?: Registration;
+  /** Whether that is started, or handles each transaction with its request. */
+  readonly stays: boolean;
 }
 
 /**
@@ -120,9 +125,60 @@ class TalkingBot {
   }
 }
 
+/** A bot that gets what is new. */
+interface Running {
+  readonly client: Client;
+  /** Runs until it is ended. */
+  run(ending: AbortSignal): Promise<void>;
+  /** Closes it. */
+  close(): Promise<void>;
+}
+
+function serve(port: number, answer: (request: Request) => Promise<Response>): Deno.HttpServer {
+  return Deno.serve({ port, hostname: "127.0.0.1", onListen: () => {} }, answer);
+}
+
+/** A client that polls, or is woken. */
+function ofClient(client: Client, port: number | undefined): Running {
+  return {
+    client,
+    run: port === undefined
+      ? async (ending) => {
+        ending.addEventListener("abort", () => void client.stop());
+        await client.start({ fillGaps: true });
+      }
+      : (ending) => woken(client, port, ending),
+    close: () => client.close(),
+  };
+}
+
+/** An application service that is started, or handles each transaction with its request. */
+function ofAppservice(appservice: Appservice, port: number, stays: boolean): Running {
+  return {
+    client: appservice.bot,
+    async run(ending) {
+      const server = serve(port, appservice.fetch);
+      ending.addEventListener("abort", () => void appservice.stop());
+      if (stays) await appservice.start();
+      else await handling(appservice, ending);
+      await server.shutdown();
+    },
+    close: () => appservice.close(),
+  };
+}
+
+/** Has the homeserver try again, and handles what is left, as cron would. */
+async function handling(appservice: Appservice, ending: AbortSignal): Promise<void> {
+  await appservice.ping().catch(() => {}); // it tries again by itself, later
+  while (!ending.aborted) {
+    await appservice.handlePending().catch(() => {}); // the log has it; the next one may go well
+    await delay(TICK_MS, { signal: ending }).catch(() => {});
+  }
+}
+
 /** Has the bot woken, and makes passes of its own now and then, until it is ended. */
 async function woken(client: Client, port: number, ending: AbortSignal): Promise<void> {
-  const server = Deno.serve({ port, hostname: "127.0.0.1", onListen: () => {} }, client.fetch);
+  const server = serve(port, client.fetch);
   let isRegistered = false;
   while (!ending.aborted) {
     try {
@@ -145,36 +201,40 @@ async function main(orders: BotOrders): Promise<void> {
   const { baseUrl, token } = orders;
   const store = await openStore(orders.store);
   report("ends open");
-  const client = new Client({
+  const { port, registration, stays } = orders;
+  const options = {
     baseUrl,
-    token,
     encryption: EVERYBODY,
     store: reportingStore(store, note),
     lease: orders.store.kind === "denokv" ? { duration: LEASE_MS } : {},
     fetch: reportingFetch(note),
     log: ledgerLogger(note),
-    wake: { secret: "a secret of the killed bot", timeLimit: PASS_MS },
-  });
+  };
+  const wake = { secret: "a secret of the killed bot", timeLimit: PASS_MS };
+  const bots = registration === undefined || port === undefined
+    ? ofClient(new Client({ ...options, token, wake }), port)
+    : ofAppservice(
+      new Appservice({ ...options, registration, serverName: "localhost", timeLimit: PASS_MS }),
+      port,
+      stays,
+    );
+  const { client } = bots;
   client.done.catch((error) => {
     ledger.write({ kind: "failed", what: "client", error: describe(error) });
     Deno.exit(3);
   });
   const bot = new TalkingBot(orders, client, ledger);
   report("begins take");
-  const { wakePort } = orders;
   const ending = new AbortController();
-  const syncing = wakePort === undefined
-    ? client.start({ fillGaps: true })
-    : woken(client, wakePort, ending.signal);
+  const syncing = bots.run(ending.signal);
   const talking = bot.talk();
   syncing.catch(() => {}); // `done` rejects too, and says why
   await Array.fromAsync(Deno.stdin.readable);
   bot.stop();
   await talking;
   ending.abort();
-  await client.stop();
   await syncing;
-  await client.close();
+  await bots.close();
   await store.close();
 }
 

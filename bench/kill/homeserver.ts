@@ -10,6 +10,8 @@ import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 /** Who makes a request. */
 export interface Caller {
   readonly accessToken: string;
+  /** Whom an application service acts as. */
+  readonly asUserId?: string;
 }
 
 /** Who joins a room. */
@@ -38,11 +40,13 @@ interface RawEvent {
 /** Makes a request of the client-server API and returns the answer. */
 export async function request(
   server: SynapseServer,
-  { accessToken }: Caller,
+  { accessToken, asUserId }: Caller,
   [method, path]: readonly [method: string, path: string],
   body?: Content,
 ): Promise<Content> {
-  const response = await fetch(`${server.baseUrl}/_matrix/client/v3/${path}`, {
+  const url = new URL(`${server.baseUrl}/_matrix/client/v3/${path}`);
+  if (asUserId !== undefined) url.searchParams.set("user_id", asUserId);
+  const response = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
     body: body && JSON.stringify(body),

@@ -25,6 +25,8 @@ export interface Evidence {
   readonly setup: Setup;
   readonly said: readonly Said[];
   readonly ledger: readonly LedgerEntry[];
+  /** Whether the bot is sent messages in the order of their rooms. */
+  readonly comesInOrder: boolean;
 }
 
 /** The bot's own messages: their texts, with the event's ID where it has one. */
@@ -42,10 +44,11 @@ interface JudgedRoom {
 }
 
 /** Judges a run. */
-export async function judge({ setup, said, ledger }: Evidence): Promise<Verdict> {
+export async function judge(evidence: Evidence): Promise<Verdict> {
+  const { setup, said, ledger } = evidence;
   const problems: string[] = [];
-  const rooms = await judgedRooms({ setup, said, ledger });
-  const used = judgeUses({ setup, said, ledger }, rooms, problems);
+  const rooms = await judgedRooms(evidence);
+  const used = judgeUses(evidence, rooms, problems);
   const received = new Map<string, number>();
   for (const { eventId } of entriesOf(ledger, "received")) {
     received.set(eventId, (received.get(eventId) ?? 0) + 1);
@@ -73,7 +76,7 @@ export async function judge({ setup, said, ledger }: Evidence): Promise<Verdict>
   return { counts, problems };
 }
 
-async function judgedRooms({ setup, said, ledger }: Evidence): Promise<JudgedRoom[]> {
+async function judgedRooms({ setup, said, ledger, comesInOrder }: Evidence): Promise<JudgedRoom[]> {
   const done = new Map(entriesOf(ledger, "done").map(({ number, eventId }) => [number, eventId]));
   const begun = entriesOf(ledger, "begin");
   const late = new Set(entriesOf(ledger, "undecryptable").map(({ eventId }) => eventId));
@@ -86,7 +89,8 @@ async function judgedRooms({ setup, said, ledger }: Evidence): Promise<JudgedRoo
   const roomIds = [...setup.rooms.map(({ roomId }) => roomId), ...setup.plainRooms];
   return await Promise.all(roomIds.map(async (roomId) => {
     const events = await setup.history(roomId);
-    const messages = events.map(({ eventId }) => saidById.get(eventId)).filter((each) => each !== undefined);
+    const inRoom = events.map(({ eventId }) => saidById.get(eventId)).filter((each) => each !== undefined);
+    const messages = comesInOrder ? inRoom : asReceived(inRoom, ledger);
     const expected = new Map(
       begun.filter((entry) => entry.roomId === roomId)
         .map(({ number }) => [`bot ${number}`, done.get(number)]),
@@ -94,6 +98,16 @@ async function judgedRooms({ setup, said, ledger }: Evidence): Promise<JudgedRoo
     const aside = new Set([...leftOut, ...overtaken(ledger, { messages, late })]);
     return { roomId, events, messages, expected, late, leftOut: aside, known };
   }));
+}
+
+/** Messages in the order in which the bot was first shown each. */
+function asReceived(messages: readonly Said[], ledger: readonly LedgerEntry[]): Said[] {
+  const order = new Map<string, number>();
+  for (const { eventId } of entriesOf(ledger, "received")) {
+    if (!order.has(eventId)) order.set(eventId, order.size);
+  }
+  const placeOf = ({ eventId }: Said): number => order.get(eventId) ?? Infinity;
+  return messages.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** All readers of the room must have the same messages. */

@@ -10,7 +10,7 @@ import { receivedByLastTwo } from "./ledger.ts";
 import { drawMoment } from "./moments.ts";
 import { type Random, seeded } from "./random.ts";
 import { introduce, settles } from "./settling.ts";
-import { Setup } from "./setup.ts";
+import { Setup, type Way } from "./setup.ts";
 import type { StoreKind } from "./store_place.ts";
 import { Talk } from "./talk.ts";
 import { BotProcess, type Ending } from "./bot_process.ts";
@@ -23,8 +23,8 @@ export interface RunOptions {
   readonly seed: number;
   /** The kind of the bot's store. */
   readonly store: StoreKind;
-  /** Whether the homeserver wakes the bot, which then makes passes, in place of polling. */
-  readonly isWoken?: boolean;
+  /** How the bot gets what is new. Default: it polls. */
+  readonly way?: Way;
   /** Called with a line every ten kills. */
   readonly print: (line: string) => void;
   /** Whether the bot's files are kept if the run fails. Default: false. */
@@ -48,6 +48,8 @@ const CLAIMS = 10;
 const CLAIM_ALL = { odds: 0.04, count: 60 };
 /** When a process has handled what its first response showed, or is at it. */
 const SECOND_SYNC = { line: "begins sync", times: 2, patience: 20_000, after: 0 } as const;
+/** An application service polls nothing. */
+const SETTLED = { line: "ends take", after: 3_000 } as const;
 /** How long to wait for messages that come again, in milliseconds. */
 const AGAIN_MS = 1_500;
 /** Before how many of the kills a user logs in with a new device. */
@@ -65,16 +67,10 @@ const OUTAGES = { every: 5, first: 3, afterMs: 1_500, awayMs: 1_000, lifeMs: 4_0
  */
 const FRUITLESS = 3;
 
-/** A port for all of the bot's processes, one after the other. */
-function freePort(): number {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  return listener.addr.port;
-}
-
 /** Makes a run. */
 export async function killRun(server: SynapseServer, options: RunOptions): Promise<Verdict> {
-  const wakePort = options.isWoken ? freePort() : undefined;
-  await using setup = await Setup.build(server, { store: options.store, peers: "nio", wakePort });
+  const { way = {} } = options;
+  await using setup = await Setup.build(server, { store: options.store, peers: "nio", way });
   const random = seeded(options.seed);
   const { ledger } = setup;
   const begun = performance.now();
@@ -91,7 +87,7 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
     const hasOutage = setup.place.kind === "denokv" && kill % OUTAGES.every === OUTAGES.first;
     const isImpatient = hasOutage && kill % (2 * OUTAGES.every) === OUTAGES.first;
     const patience = isImpatient ? 0 : undefined;
-    const process = new BotProcess(BOT, setup.orders({ talks: introduced, patience }));
+    const process = new BotProcess(BOT, setup.orders({ talks: introduced, patience, stays: kill % 2 === 0 }));
     const isStuck = kill - answeredAt > FRUITLESS;
     const moment = drawMoment(random, { isStuck });
     const killing = process.killAt(
@@ -121,11 +117,17 @@ export async function killRun(server: SynapseServer, options: RunOptions): Promi
   if (!await settles(setup, talk.said)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
-  await last.reaches(SECOND_SYNC); // it may have to handle again what the one before it did not commit
+  await last.reaches(way.registration === undefined ? SECOND_SYNC : SETTLED); // it may have to handle again what the one before it did not commit
   const ending = await last.stop();
   if (ending.bySelf) problems.push(`the last process failed: ${ending.stderr}`);
   problems.push(...await comingAgain(setup));
-  const verdict = await judge({ setup, said: talk.said, ledger: ledger.entries });
+  const verdict = await judge({
+    setup,
+    said: talk.said,
+    ledger: ledger.entries,
+    // After a failure, Synapse may send a later transaction before the one that failed.
+    comesInOrder: way.registration === undefined,
+  });
   problems.push(...talk.failed.map((why) => `a peer could not send: ${why}`), ...verdict.problems);
   if (options.keep && problems.length > 0) options.print(`The bot's files are in ${setup.keep()}`);
   const seconds = Math.round((performance.now() - begun) / 1_000);

@@ -5,6 +5,7 @@
  */
 
 import { Client, encryptionOf, type Logger } from "@greenroom/matrix";
+import type { Registration } from "@greenroom/matrix/appservice";
 import type { RoomID } from "@greenroom/matrix/types";
 import { Peer } from "../../tests/e2e/support/peer/peer.ts";
 import { newDevice } from "../../tests/e2e/support/peer/peer_device.ts";
@@ -41,20 +42,31 @@ interface SetupParts {
   readonly place: StorePlace;
   readonly stack: AsyncDisposableStack;
   readonly users: {
-    readonly bot: TestUser;
+    readonly bot: BotUser;
     readonly observer: TestUser;
     readonly visitor: TestUser;
     readonly guests: readonly TestUser[];
   };
   readonly rooms: readonly SetupRoom[];
   readonly plainRooms: readonly RoomID[];
-  readonly wakePort: number | undefined;
+  readonly way: Way;
 }
+
+/** How the bot gets what is new. */
+export interface Way {
+  /** Where the homeserver wakes it, or sends transactions; undefined: it polls. */
+  readonly port?: number;
+  /** What the homeserver has of the application service that it is. */
+  readonly registration?: Registration;
+}
+
+/** A bot's account; `asUserId` is that of an application service's user. */
+export type BotUser = TestUser & { readonly asUserId?: string };
 
 /** Everything except the bot's process. */
 export class Setup implements AsyncDisposable {
   readonly server: SynapseServer;
-  readonly bot: TestUser;
+  readonly bot: BotUser;
   readonly folder: string;
   /** Where the bot's store is. */
   readonly place: StorePlace;
@@ -80,14 +92,14 @@ export class Setup implements AsyncDisposable {
   readonly visitor: TestUser;
   readonly #user: TestUser;
   readonly #stack: AsyncDisposableStack;
-  readonly #wakePort: number | undefined;
+  readonly #way: Way;
   #kept = false;
 
   private constructor(
-    { server, folder, place, stack, users, rooms, plainRooms, wakePort }: SetupParts,
+    { server, folder, place, stack, users, rooms, plainRooms, way }: SetupParts,
   ) {
     this.server = server;
-    this.#wakePort = wakePort;
+    this.#way = way;
     this.folder = folder;
     this.place = place;
     this.bot = users.bot;
@@ -115,18 +127,18 @@ export class Setup implements AsyncDisposable {
    *
    * @param server The server.
    * @param options `store`: the kind of the bot's store; `peers`: who is in the encrypted rooms
-   * beside the observer: devices of nio in three rooms, or no others in one; `wakePort`: where the
-   * bot is woken, if it does not poll.
+   * beside the observer: devices of nio in three rooms, or no others in one; `way`: how the bot gets
+   * what is new, if it does not poll.
    */
   static async build(
     server: SynapseServer,
-    { store, peers, wakePort }: { store: StoreKind; peers: "nio" | "none"; wakePort?: number },
+    { store, peers, way = {} }: { store: StoreKind; peers: "nio" | "none"; way?: Way },
   ): Promise<Setup> {
     await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-kill-" });
     const place = stack.use(await StorePlace.make(store, folder));
     const [bot, observer, visitor] = [
-      await newUser(server, "bot"),
+      await botUser(server, way),
       await newUser(server, "observer"),
       await newUser(server, "visitor"),
     ];
@@ -140,7 +152,7 @@ export class Setup implements AsyncDisposable {
       plainRooms.push(await plainRoom(server, observer, [bot, ...guests]));
     }
     const users = { bot, observer, visitor, guests };
-    const made = { server, folder, place, users, rooms, plainRooms, wakePort };
+    const made = { server, folder, place, users, rooms, plainRooms, way };
     const setup = new Setup({ ...made, stack: stack.move() });
     setup.#start();
     return setup;
@@ -150,9 +162,10 @@ export class Setup implements AsyncDisposable {
    * The orders of a process of the bot.
    *
    * @param options `talks`: whether it sends messages of its own; `patience`: how long it waits
-   * for a store's server that is down, in milliseconds.
+   * for a store's server that is down, in milliseconds; `stays`: whether an application service is
+   * started, or handles each transaction with its request.
    */
-  orders({ talks, patience }: { talks: boolean; patience?: number }): BotOrders {
+  orders({ talks, patience, stays = true }: OrderOptions): BotOrders {
     return {
       baseUrl: this.server.baseUrl,
       token: this.bot.accessToken,
@@ -163,7 +176,9 @@ export class Setup implements AsyncDisposable {
       unknown: [...this.ledger.unknown],
       next: this.ledger.next,
       quiet: !talks,
-      wakePort: this.#wakePort,
+      port: this.#way.port,
+      registration: this.#way.registration,
+      stays,
     };
   }
 
@@ -237,11 +252,28 @@ export class Setup implements AsyncDisposable {
   }
 }
 
+/** What of the orders is not always the same. */
+interface OrderOptions {
+  readonly talks: boolean;
+  readonly patience?: number;
+  readonly stays?: boolean;
+}
+
+/** A new user, or the own user of an application service. */
+async function botUser(server: SynapseServer, { registration }: Way): Promise<BotUser> {
+  if (registration === undefined) return await newUser(server, "bot");
+  const { as_token: accessToken, "greenroom.bot": localpart = "" } = registration;
+  const body = { type: "m.login.application_service", username: localpart, inhibit_login: true };
+  await request(server, { accessToken }, ["POST", "register"], body);
+  const userId = `@${localpart}:${server.serverName}` as const;
+  return { userId, asUserId: userId, accessToken, localpart, deviceId: "GREENROOM", password: "" };
+}
+
 /** Three rooms with devices of nio: one in all of them, two more in the last. */
 async function nioRooms(
   stack: AsyncDisposableStack,
   server: SynapseServer,
-  { bot, observer, visitor }: Record<"bot" | "observer" | "visitor", TestUser>,
+  { bot, observer, visitor }: Record<"bot" | "observer" | "visitor", BotUser>,
 ): Promise<SetupRoom[]> {
   const nio = stack.use(await Peer.start("nio", server, "nio"));
   const first = stack.use(await Peer.start("nio", server, "pair"));

@@ -13,7 +13,7 @@ import { ROOT, run } from "../../tools/process.ts";
 
 const HERE = import.meta.dirname ?? ".";
 const PINS = `${HERE}/npm`;
-const SCRIPTS = ["drive.mjs", "quiet.mjs", "js_sdk.mjs", "bot_sdk.mjs"];
+const SCRIPTS = ["drive.mjs", "quiet.mjs", "js_sdk.mjs", "bot_sdk.mjs", "bot_sdk_appservice.mjs"];
 const NATIVE = "@matrix-org/matrix-sdk-crypto-nodejs";
 
 /** Makes sure that they are installed; gives the folder that has the scripts. */

@@ -7,10 +7,12 @@
 
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
+import type { Logger } from "../base/log.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { Client } from "../client/client.ts";
 import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
+import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 
 /** What acting clients are made of. */
 export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lease" | "encryption"> {
@@ -24,6 +26,8 @@ export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lea
   readonly prepare: (userId: UserID) => Prepare;
   /** How many there are at a time. */
   readonly limit: number;
+  /** Logs what could not be read. */
+  readonly log: Logger;
 }
 
 /** A client that acts. */
@@ -33,6 +37,11 @@ interface Acting {
   busy: number;
 }
 
+/** How many users may wait until what they were sent is read. */
+const MAX_TO_READ = 10_000;
+/** How long that may take, in milliseconds. */
+const READING = 20_000;
+
 /** Clients that act as users. */
 export class ActingClients {
   readonly #options: ActingClientsOptions;
@@ -41,6 +50,11 @@ export class ActingClients {
   readonly #leaving = new Map<UserID, Acting>();
   /** Clients that are being closed: another of the same user waits for its device. */
   readonly #closing = new Set<Promise<void>>();
+  /** Whose devices were sent something. */
+  readonly #toRead = new Set<UserID>();
+  #reading: Promise<void> | undefined;
+  /** Ends that. */
+  readonly #ending = new AbortController();
 
   /** @param options What they are made of. */
   constructor(options: ActingClientsOptions) {
@@ -54,8 +68,14 @@ export class ActingClients {
    * @returns What it returned.
    */
   run<Result>(userId: UserID, call: (client: Client) => Result): Result {
-    const { bot } = this.#options;
+    const { bot, deviceId } = this.#options;
     if (userId === bot.mxid) return call(bot);
+    // What it was sent while nobody read, and the transactions did not tell of.
+    if (deviceId !== undefined && this.#clients.get(userId) === undefined) this.read(userId);
+    return this.#run(userId, call);
+  }
+
+  #run<Result>(userId: UserID, call: (client: Client) => Result): Result {
     const acting = this.#of(userId);
     const result = call(acting.client);
     if (result instanceof Promise) {
@@ -66,12 +86,46 @@ export class ActingClients {
     return result;
   }
 
+  /**
+   * Reads what was sent to the device of a user, soon. If that fails, the homeserver keeps it until
+   * the next time.
+   */
+  read(userId: UserID): void {
+    if (this.#toRead.has(userId) || this.#toRead.size >= MAX_TO_READ) return;
+    this.#toRead.add(userId);
+    this.#reading ??= this.#readAll().finally(() => this.#reading = undefined);
+  }
+
+  /** Resolves when what has been to be read has been read, or could not be. */
+  get idle(): Promise<void> {
+    return this.#reading ?? Promise.resolve();
+  }
+
   /** Closes all. */
   async close(): Promise<void> {
+    this.#toRead.clear();
+    this.#ending.abort();
+    await this.#reading;
     for (const { client } of this.#leaving.values()) this.#close(client);
     this.#leaving.clear();
     for (let oldest; (oldest = this.#clients.removeOldest()) !== undefined;) this.#close(oldest.client);
     await Promise.all(this.#closing);
+  }
+
+  async #readAll(): Promise<void> {
+    const { signal } = this.#ending;
+    for (const userId of this.#toRead) {
+      this.#toRead.delete(userId); // what is sent from now on is read once more
+      try {
+        await this.#run(userId, (client) => client.syncOnce({ deadline: READING, signal }));
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.log.warn("What was sent to a user's device could not be read, and is kept", {
+          userId,
+          error: String(error),
+        });
+      }
+    }
   }
 
   #of(userId: UserID): Acting {
@@ -103,7 +157,8 @@ export class ActingClients {
     const { log } = transport;
     const common = { api, mxid: userId, deviceId: deviceId ?? "", stateStore, log };
     if (deviceId === undefined) return new Client(common);
-    const client = new Client({ ...common, store, lease, encryption: ofGhost(encryption) });
+    const feed = new DeviceFeed(deviceQueue(api));
+    const client = new Client({ ...common, store, lease, encryption: ofGhost(encryption), feed });
     void client.fetch; // it does not sync, and keeps its device no longer than it takes to send
     return client;
   }

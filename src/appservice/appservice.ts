@@ -13,6 +13,7 @@ import { type Logger, loggerOf } from "../base/log.ts";
 import { Client } from "../client/client.ts";
 import type { HandlersAPI } from "../client/handlers_api.ts";
 import { Refusal } from "../client/serving/refusal.ts";
+import { ValueError } from "../errors/value_error.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MemoryStore } from "../store/memory_store.ts";
 import { parseUserId } from "../types/identifiers.ts";
@@ -26,6 +27,7 @@ import { Intent } from "./intent.ts";
 import { OwnUsers } from "./own_users.ts";
 import { pingAppservice } from "./ping.ts";
 import type { Registration } from "./registration.ts";
+import { deviceQueue } from "./device_queue.ts";
 import { TransactionFeed } from "./transaction_feed.ts";
 
 const TIME_LIMIT = 20_000;
@@ -119,28 +121,40 @@ export class Appservice {
     this.log = loggerOf(log, clock, "appservice");
     const users = this.#users = new OwnUsers(registration, serverName);
     const isEncrypting = encryption !== undefined && encryption !== false;
+    if (isEncrypting && users.bot === users.sender) {
+      throw new ValueError(
+        "Cannot encrypt: the own user must be another than the sender_localpart of the registration, " +
+          "which can't read what was sent to its device; make the registration with encryption",
+      );
+    }
     const deviceId = isEncrypting ? options.deviceId ?? DEVICE : undefined;
     const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users, deviceId });
     const kept = store ?? new MemoryStore();
     const inbox = new Inbox(kept, registration.id);
+    const api = new HTTPAPI({
+      ...this.#transport,
+      // Synapse fails if the device is named, and its user is not.
+      ...((isEncrypting || users.bot !== users.sender) && { asUserId: users.bot, asDeviceId: deviceId }),
+      prepare: ghosts.prepare(users.bot),
+    });
     this.#feed = new TransactionFeed({
       inbox,
       users,
       store: kept,
-      device: { userId: users.sender, deviceId: deviceId ?? NO_DEVICE },
-      encrypts: isEncrypting,
+      device: { userId: users.bot, deviceId: deviceId ?? NO_DEVICE },
+      queue: isEncrypting ? deviceQueue(api) : undefined,
       onTransaction: (transaction) => ghosts.note(transaction),
+      hasOwnMember: async (roomId) => {
+        const members = await this.bot.stateStore.getMembers(roomId);
+        return members.keys().some((userId) => users.isOwn(userId));
+      },
+      onDevice: (userId) => users.isOwn(userId) && this.#clients.read(userId as UserID),
       clock,
       log: this.log,
     });
     this.bot = new Client({
-      api: new HTTPAPI({
-        ...this.#transport,
-        // Synapse fails if the device is named, and its user is not.
-        ...(deviceId !== undefined && { asUserId: users.sender, asDeviceId: deviceId }),
-        prepare: ghosts.prepare(users.sender),
-      }),
-      mxid: users.sender,
+      api,
+      mxid: users.bot,
       deviceId: deviceId ?? NO_DEVICE,
       store: kept,
       encryption,
@@ -151,6 +165,7 @@ export class Appservice {
       ...{ transport: this.#transport, bot: this.bot, store: kept, lease, deviceId, encryption },
       prepare: (userId) => ghosts.prepare(userId),
       limit: options.maxActing ?? MAX_ACTING,
+      log: this.log,
     });
     this.on = this.bot.on;
     this.addEventHandler = this.bot.addEventHandler;
@@ -170,7 +185,7 @@ export class Appservice {
 
   /** The application service's own user. */
   get userId(): UserID {
-    return this.#users.sender;
+    return this.#users.bot;
   }
 
   /** Resolves when it has been closed; rejects when it can't go on: see {@linkcode Client.done}. */
@@ -243,6 +258,7 @@ export class Appservice {
       if (pass.left !== undefined) return false;
       if (this.#feed.isDrained) {
         await this.#feed.removeHandled();
+        await this.#clients.idle;
         return true;
       }
     }
@@ -256,7 +272,7 @@ export class Appservice {
    * @throws {AppservicePingError} If it does not get through, or has another registration.
    */
   async ping(): Promise<number | undefined> {
-    return await pingAppservice(this.#http, this.registration);
+    return await this.#ping();
   }
 
   /**
@@ -297,7 +313,11 @@ export class Appservice {
 
   /** Closes the application service: see {@linkcode Client.close}. */
   async close(): Promise<void> {
-    await Promise.all([this.bot.close(), this.#clients.close()]);
+    try {
+      await this.bot.close(); // handlers that are at work act as users
+    } finally {
+      await this.#clients.close();
+    }
   }
 
   /** The same as {@linkcode Appservice.close}. */
@@ -315,10 +335,15 @@ export class Appservice {
     }
   }
 
+  async #ping(signal?: AbortSignal): Promise<number | undefined> {
+    const hasKnocked = (id: string): boolean => this.#door.hasKnocked(id);
+    return await pingAppservice(this.#http, { registration: this.registration, hasKnocked, signal });
+  }
+
   async #firstPing(signal: AbortSignal | undefined): Promise<void> {
     try {
-      await pingAppservice(this.#http, this.registration, signal);
-      await this.#ghosts.register(this.#users.sender, { signal });
+      await this.#ping(signal);
+      await this.#ghosts.register(this.#users.bot, { signal });
     } catch (error) {
       if (!(error instanceof NetworkError)) throw error;
       this.log.warn("The homeserver can't be reached; it is waited for", { error: String(error) });

@@ -62,7 +62,7 @@ export class Ghosts {
     return async (operation, { roomId }, options) => {
       const { asUserId: acting = userId } = options;
       await this.register(acting, options);
-      if (roomId === undefined || acting === this.#options.users.sender) return;
+      if (roomId === undefined || acting === this.#options.users.bot) return;
       if (OF_MEMBERS.has(operation) || this.#isBeforeEncrypting(operation)) {
         await this.join(acting, roomId as RoomID, options);
       }
@@ -129,7 +129,7 @@ export class Ghosts {
   }
 
   async #join(userId: UserID, roomId: RoomID, options: RequestOptions): Promise<void> {
-    const { http } = this.#options;
+    const { http, users: { bot } } = this.#options;
     const post = (action: string, body: object, asUserId?: UserID) =>
       http.request("POST", `/_matrix/client/v3/rooms/{roomId}/${action}`, {
         ...own(options),
@@ -142,7 +142,11 @@ export class Ghosts {
       await post("join", {}, userId);
     } catch (error) {
       if (!(error instanceof ForbiddenError)) throw error;
-      await post("invite", { user_id: userId }).catch(() => {
+      const invite = async () => {
+        await this.register(bot, options);
+        await post("invite", { user_id: userId }, bot);
+      };
+      await invite().catch(() => {
         throw error; // that it can't join says more
       });
       await post("join", {}, userId);

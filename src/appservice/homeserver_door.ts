@@ -5,8 +5,9 @@
  * @module
  */
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { RecentMap } from "../base/recent_map.ts";
 import { isSameSecret } from "../base/same_secret.ts";
 import { BoundedBodies } from "../client/serving/bounded_body.ts";
 import { Refusal } from "../client/serving/refusal.ts";
@@ -45,6 +46,10 @@ export interface HomeserverDoorOptions {
 const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20, time: 60_000 };
 /** The longest transaction ID and token, in characters. */
 const MAX_TEXT = 1_000;
+/** How soon another transaction follows one that was refused, in milliseconds, before that comes again. */
+const OVERTAKING = 2_000;
+/** How many pings are remembered. */
+const MAX_KNOCKS = 100;
 /** When to come back, in seconds. */
 const SOON = { "retry-after": "5" };
 
@@ -63,11 +68,20 @@ type Answer = unknown[] | JsonObject | undefined;
 export class HomeserverDoor {
   readonly #options: HomeserverDoorOptions;
   readonly #bodies: BoundedBodies;
+  /** The transaction that was refused last, until the next one comes, and when. */
+  #refused: { readonly id: string; readonly at: number } | undefined;
+  /** The IDs of the latest pings that came. */
+  readonly #knocks = new RecentMap<string, string>();
 
   /** @param options What it works with. */
   constructor(options: HomeserverDoorOptions) {
     this.#options = options;
     this.#bodies = new BoundedBodies(options.clock, BOUNDS);
+  }
+
+  /** Whether the homeserver has knocked with this ID. */
+  hasKnocked(id: string): boolean {
+    return this.#knocks.get(id) !== undefined;
   }
 
   /**
@@ -113,27 +127,45 @@ export class HomeserverDoor {
         return await this.#user(name as UserID);
       case "rooms":
         return await this.#options.queries.room?.(name as RoomAlias) === true ? {} : undefined;
-      default:
-        await this.#bodies.json(request);
+      default: {
+        const { transaction_id: knock } = await this.#bodies.json(request);
+        if (typeof knock === "string") this.#knocks.set(knock, knock);
+        while (this.#knocks.size > MAX_KNOCKS) this.#knocks.removeOldest();
         return {};
+      }
     }
   }
 
   async #transaction(id: string, request: Request): Promise<Answer> {
-    const { inbox, onTransaction, log } = this.#options;
+    const { inbox, onTransaction, clock, log } = this.#options;
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");
+    this.#checkOrder(id);
     const arrival = await inbox.add(id, transaction).catch((error) => {
       log.error("A transaction could not be kept, and comes again", { error: String(error) });
+      this.#refused = { id, at: clock.now() };
       throw new Refusal(503, "M_UNKNOWN", "Not kept; send it again", SOON);
     });
     if (arrival === "full") {
       log.warn("A transaction was refused, since too many wait to be handled; it comes again");
+      this.#refused = { id, at: clock.now() };
       throw new Refusal(503, "M_LIMIT_EXCEEDED", "Too many transactions wait", SOON);
     }
-    if (arrival === "new") await onTransaction();
+    await onTransaction(); // one that comes again may not have been handled by whoever kept it
     return {};
+  }
+
+  /**
+   * Refuses a transaction that comes in place of one that was refused: Synapse may send it although the
+   * other is to come before it.
+   */
+  #checkOrder(id: string): void {
+    const refused = this.#refused;
+    this.#refused = undefined;
+    if (refused === undefined || refused.id === id) return;
+    if (elapsed(this.#options.clock.now(), refused.at) >= OVERTAKING) return;
+    throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
   }
 
   async #user(userId: UserID): Promise<Answer> {

@@ -9,6 +9,7 @@
  * @module
  */
 
+import { nodeCrypto } from "../base/node_crypto.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
@@ -20,7 +21,7 @@ interface Head {
   readonly last: number;
   /** Up to which number transactions were handled, and removed. */
   readonly removed: number;
-  /** The IDs of the latest transactions. */
+  /** The names of the latest transactions. */
   readonly ids: readonly string[];
 }
 
@@ -28,12 +29,16 @@ interface Head {
 export interface Entry {
   /** Its number. */
   readonly number: number;
+  /** The ID that the homeserver gave it. */
+  readonly id: string;
   /** The transaction. */
   readonly transaction: Transaction;
 }
 
 const EMPTY: Head = { last: 0, removed: 0, ids: [] };
-/** How many IDs are remembered: homeservers send one transaction after the other. */
+/** How much of a hash tells enough. */
+const HASH_LENGTH = 22;
+/** How many names are remembered: homeservers send one transaction after the other. */
 const MAX_IDS = 100;
 /** How many transactions may wait to be handled. */
 const MAX_WAITING = 10_000;
@@ -44,6 +49,19 @@ const REMOVED_AT_ONCE = 500;
 
 /** What became of a transaction: kept, there already, or there is no room for it. */
 export type Arrival = "new" | "known" | "full";
+
+/**
+ * What tells a transaction from others: its ID, and its events. Synapse on SQLite begins with the
+ * first ID again when it is restarted; and what is no event it leaves out when it sends again.
+ */
+async function nameOf(id: string, transaction: Transaction): Promise<string> {
+  const { events } = transaction;
+  const text = JSON.stringify(
+    events.length === 0 ? transaction : events.map((event) => isJsonObject(event) ? event.event_id : event),
+  );
+  const { createHash } = await nodeCrypto();
+  return `${id} ${createHash("sha256").update(text).digest("base64url").slice(0, HASH_LENGTH)}`;
+}
 
 /** Keeps transactions. */
 export class Inbox {
@@ -70,16 +88,17 @@ export class Inbox {
 
   /** Keeps a transaction, durably, unless it has been before. */
   async add(id: string, transaction: Transaction): Promise<Arrival> {
+    const name = await nameOf(id, transaction);
     const arrival = await this.#change((head) => {
-      if (head.ids.includes(id)) return "known";
+      if (head.ids.includes(name)) return "known";
       if (head.last - head.removed >= MAX_WAITING) return "full";
       const number = head.last + 1;
-      const kept = { ...head, last: number, ids: [...head.ids, id].slice(-MAX_IDS) };
+      const kept = { ...head, last: number, ids: [...head.ids, name].slice(-MAX_IDS) };
       // As text: nobody can change it, and stores copy it faster than an object.
       const mutation: KvMutation = {
         type: "set",
         key: this.#entry(number),
-        value: JSON.stringify(transaction),
+        value: JSON.stringify({ ...transaction, id }),
       };
       return { head: kept, mutations: [mutation] };
     });
@@ -97,7 +116,8 @@ export class Inbox {
     for await (const { key, value } of this.#store.list([...this.#prefix, "in"], options)) {
       const found = Number(key.at(-1));
       this.#last = Math.max(this.#last, found);
-      entries.push({ number: found, transaction: JSON.parse(String(value)) as Transaction }); // as it was added
+      const { id, ...transaction } = JSON.parse(String(value)) as Transaction & Pick<Entry, "id">; // as it was added
+      entries.push({ number: found, id, transaction });
     }
     return entries;
   }

@@ -12,6 +12,8 @@ import type { Registration } from "./registration.ts";
 /** Says whose users they are. */
 export class OwnUsers {
   /** The application service's own user. */
+  readonly bot: UserID;
+  /** Who it is for the homeserver where nobody is named. */
   readonly sender: UserID;
   readonly #server: string;
   readonly #exclusive: readonly RegExp[];
@@ -21,9 +23,12 @@ export class OwnUsers {
    * @param registration Has the namespaces.
    * @param serverName The part behind the colon of the users' IDs.
    */
-  constructor({ sender_localpart, namespaces: { users = [] } }: Registration, serverName: string) {
+  constructor(registration: Registration, serverName: string) {
+    const { sender_localpart, "greenroom.bot": bot = sender_localpart, namespaces: { users = [] } } =
+      registration;
     this.sender = `@${sender_localpart}:${serverName}`;
-    parseUserId(this.sender);
+    this.bot = `@${bot}:${serverName}`;
+    for (const userId of [this.sender, this.bot]) parseUserId(userId);
     this.#server = `:${serverName}`;
     this.#exclusive = users.filter(({ exclusive }) => exclusive).map(expression);
     this.#all = users.map(expression);
@@ -31,7 +36,7 @@ export class OwnUsers {
 
   /** Whether a user is one that the application service alone can have made. */
   isOwn(userId: string): boolean {
-    return userId === this.sender || this.#isAmong(userId, this.#exclusive);
+    return userId === this.bot || userId === this.sender || this.#isAmong(userId, this.#exclusive);
   }
 
   /**
@@ -43,7 +48,7 @@ export class OwnUsers {
   actable(user: string): UserID {
     const userId = user.startsWith("@") ? user : `@${user}${this.#server}`;
     parseUserId(userId);
-    if (userId === this.sender || this.#isAmong(userId, this.#all)) return userId as UserID;
+    if (userId === this.bot || this.#isAmong(userId, this.#all)) return userId as UserID;
     throw new ValueError(
       `Cannot act as ${userId}: the namespaces of the registration do not have it, or it is of another server`,
     );

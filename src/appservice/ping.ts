@@ -20,30 +20,43 @@ export class AppservicePingError extends MatrixError {
   override readonly code = "APPSERVICE_PING";
 }
 
+/** What a ping takes. */
+export interface PingOptions {
+  /** Names the application service. */
+  readonly registration: Registration;
+  /** Whether the homeserver has knocked, with this ID. */
+  readonly hasKnocked: (id: string) => boolean;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Asks the homeserver to knock.
  *
  * @param http The way to the homeserver, with the application service's token.
- * @param registration Names the application service.
- * @param signal Ends the request.
+ * @param options Who is to be knocked at.
  * @returns How long the homeserver's request took, in milliseconds; undefined if the homeserver
  *   can't be asked so.
  * @throws {AppservicePingError} If it does not get through.
  */
 export async function pingAppservice(
   http: HTTPAPI,
-  { id, url }: Registration,
-  signal?: AbortSignal,
+  { registration: { id, url }, hasKnocked, signal }: PingOptions,
 ): Promise<number | undefined> {
+  const knock = crypto.randomUUID();
+  const { clock } = http;
+  const start = clock.now();
   try {
     const answer = await http.request<{ duration_ms?: unknown }>(
       "POST",
       "/_matrix/client/v1/appservice/{appserviceId}/ping",
-      { path: { appserviceId: id }, body: { transaction_id: crypto.randomUUID() }, signal },
+      { path: { appserviceId: id }, body: { transaction_id: knock }, signal },
     );
     return Number(answer.duration_ms);
   } catch (error) {
     if (error instanceof UnrecognizedError) return undefined;
+    // Synapse fails after it has got through, if it was about to send a transaction again.
+    if (error instanceof MatrixRequestError && hasKnocked(knock)) return clock.now() - start;
     const mend = error instanceof MatrixRequestError ? mendOf(error, String(url)) : undefined;
     if (mend === undefined) throw error;
     throw new AppservicePingError(`Cannot reach the application service ${id}: ${mend}`, { cause: error });

@@ -38,7 +38,10 @@ export interface Registration {
   as_token: string;
   /** What the homeserver shows to the application service: keep it secret. */
   hs_token: string;
-  /** The part before the colon of the ID of its own user. */
+  /**
+   * The part before the colon of the ID of the user that it is for the homeserver, which is its own
+   * user unless `greenroom.bot` says otherwise.
+   */
   sender_localpart: string;
   /** What it is interested in. */
   namespaces: Namespaces;
@@ -48,6 +51,12 @@ export interface Registration {
   protocols?: string[];
   /** Whether it is sent typing, receipts and presence. Default: false. */
   receive_ephemeral?: boolean;
+  /**
+   * The part before the colon of the ID of its own user, if that is none of the homeserver's making.
+   * With encryption it has to be: Synapse does not let `sender_localpart` read what was sent to its
+   * device while the application service was down.
+   */
+  "greenroom.bot"?: string;
   /** Whatever else the file says. */
   [key: string]: unknown;
 }
@@ -110,21 +119,26 @@ export function createRegistration(options: CreateRegistrationOptions): Registra
   const own = (sign: string, prefix: string): Namespace[] => [
     { regex: `${sign}${escaped(prefix)}.*:${escaped(serverName)}`, exclusive: true },
   ];
+  const bot = { regex: `@${escaped(senderLocalpart)}:${escaped(serverName)}$`, exclusive: true };
   return checked({
     id,
     url,
     as_token: randomToken(),
     hs_token: randomToken(),
-    sender_localpart: senderLocalpart,
+    sender_localpart: encryption ? `${senderLocalpart}_service` : senderLocalpart,
     namespaces: {
-      users: own("@", userPrefix),
+      users: [...own("@", userPrefix), ...encryption ? [bot] : []],
       aliases: aliasPrefix === undefined ? [] : own("#", aliasPrefix),
       rooms: [],
     },
     rate_limited: false,
     receive_ephemeral: true,
     ...(protocols && { protocols }),
-    ...(encryption && { "org.matrix.msc3202": true, "io.element.msc4190": true }),
+    ...(encryption && {
+      "org.matrix.msc3202": true,
+      "io.element.msc4190": true,
+      "greenroom.bot": senderLocalpart,
+    }),
   });
 }
 
@@ -172,8 +186,11 @@ function checked(value: unknown): Registration {
   if (url !== null && !(typeof url === "string" && URL.canParse(url))) {
     throw wrong("url must be an address, or null");
   }
-  if (encodeURIComponent(String(sender_localpart)) !== sender_localpart) {
-    throw wrong("sender_localpart must need no escaping in a URL");
+  for (const name of ["sender_localpart", "greenroom.bot"]) {
+    const { [name]: localpart = sender_localpart } = value;
+    if (encodeURIComponent(String(localpart)) !== localpart) {
+      throw wrong(`${name} must need no escaping in a URL`);
+    }
   }
   if (as_token === hs_token) throw wrong("as_token and hs_token must not be the same");
   if (!isJsonObject(namespaces)) throw wrong("namespaces must be an object");

@@ -8,6 +8,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { DevicePart } from "./device_queue.ts";
 
 /** What a transaction has, by its names in the specification. */
 export interface Transaction {
@@ -54,9 +55,16 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Whether something is a state event, as far as it was not checked. */
+export function isStateEvent(event: unknown): event is JsonObject {
+  return isJsonObject(event) && typeof event.state_key === "string";
+}
+
 /** What a sync response has of one room. */
 interface JoinedRoom {
   readonly timeline: { readonly events: unknown[]; readonly limited: false };
+  /** What becomes of its state, if that is not what the timeline says. */
+  state_after?: { readonly events: unknown[] };
   readonly ephemeral: { readonly events: unknown[] };
 }
 
@@ -64,10 +72,15 @@ interface JoinedRoom {
 export interface ResponseParts {
   /** The token that the response ends with. */
   readonly nextBatch: string;
-  /** Whose messages are taken; undefined: everybody's. */
-  readonly device: { readonly userId: string; readonly deviceId: string } | undefined;
-  /** What is known of the keys of the device that are left on the server. */
-  readonly keys: JsonObject;
+  /**
+   * What the own device was sent, as the homeserver keeps it; undefined: there is no such device, and
+   * messages to devices are those of the transactions.
+   */
+  readonly device: DevicePart | undefined;
+  /** State events that are out of date: they are events like others. */
+  readonly late: ReadonlySet<unknown>;
+  /** Rooms that nobody of the application service is in any more. */
+  readonly left: readonly string[];
   /** Is told of what belongs nowhere. */
   readonly unusable: { count: number };
 }
@@ -81,7 +94,7 @@ export interface ResponseParts {
  */
 export function syncResponseOf(
   transactions: readonly Transaction[],
-  { nextBatch, device, keys, unusable }: ResponseParts,
+  { nextBatch, device, late, left, unusable }: ResponseParts,
 ): JsonObject {
   const rooms = new Map<string, JoinedRoom>();
   const room = (id: string): JoinedRoom => {
@@ -92,12 +105,7 @@ export function syncResponseOf(
     return made;
   };
   const presence: unknown[] = [];
-  const toDevice: unknown[] = [];
-  const isTaken = (message: unknown): boolean =>
-    device === undefined ||
-    (isJsonObject(message) && message.to_user_id === device.userId &&
-      message.to_device_id === device.deviceId);
-  for (const { events, ephemeral, to_device } of transactions) {
+  for (const { events, ephemeral } of transactions) {
     for (const event of events) {
       if (isJsonObject(event) && typeof event.room_id === "string") {
         room(event.room_id).timeline.events.push(event);
@@ -109,23 +117,37 @@ export function syncResponseOf(
       } else if (isJsonObject(event) && event.type === "m.presence") presence.push(event);
       else unusable.count++;
     }
-    toDevice.push(...to_device.filter(isTaken));
   }
+  for (
+    const each of [...rooms.values()].filter(({ timeline }) =>
+      timeline.events.some((event) => late.has(event))
+    )
+  ) {
+    each.state_after = {
+      events: each.timeline.events.filter((event) => isStateEvent(event) && !late.has(event)),
+    };
+  }
+  const { device_lists, ...rest } = device ?? {
+    to_device: { events: transactions.flatMap(({ to_device }) => to_device) },
+  } as DevicePart; // checked where sync responses are
+  const lists = transactions.map((transaction) => transaction.device_lists ?? {});
   return {
     next_batch: nextBatch,
-    rooms: { join: Object.fromEntries(rooms) as unknown as JsonObject },
+    rooms: {
+      join: Object.fromEntries(rooms) as unknown as JsonObject,
+      leave: Object.fromEntries(left.filter((id) => !rooms.has(id)).map((id) => [id, {}])),
+    },
     presence: { events: presence as JsonObject[] },
-    to_device: { events: toDevice as JsonObject[] },
-    device_lists: mergedLists(transactions),
-    ...keys,
+    device_lists: mergedLists([...lists, isJsonObject(device_lists) ? device_lists : {}]),
+    ...rest as JsonObject,
   };
 }
 
 /** Whose devices have changed in the end. */
-function mergedLists(transactions: readonly Transaction[]): JsonObject {
+function mergedLists(all: readonly JsonObject[]): JsonObject {
   const changed = new Set<unknown>();
   const left = new Set<unknown>();
-  for (const { device_lists: lists = {} } of transactions) {
+  for (const lists of all) {
     for (const user of listOf(lists.changed)) {
       changed.add(user);
       left.delete(user);

@@ -8,46 +8,45 @@
 import { abortable } from "@std/async/abortable";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { SyncOptions } from "../api/server/sync.ts";
-import { alarm, type Clock } from "../base/clock.ts";
+import { alarm, type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { RecentMap } from "../base/recent_map.ts";
 import { StoreKeys } from "../store/device/keys.ts";
 import type { SyncRecord } from "../store/device/records.ts";
 import type { KvStore } from "../store/kv_store.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
-import { isJsonObject, type JsonObject } from "../types/json.ts";
-import type { Inbox } from "./inbox.ts";
+import { isJsonObject } from "../types/json.ts";
+import type { DevicePart, DeviceQueue } from "./device_queue.ts";
+import type { Entry, Inbox } from "./inbox.ts";
+import { LeftRooms, type LeftRoomsOptions } from "./left_rooms.ts";
+import { LateState } from "./late_state.ts";
 import type { OwnUsers } from "./own_users.ts";
 import { syncResponseOf, type Transaction } from "./transaction.ts";
 
-/** What is taken for true unless a transaction says how many keys are left. */
-const ENOUGH: JsonObject = {
+/**
+ * What is taken for true where the homeserver was not asked: that keys are left. What transactions
+ * say of it may be from before keys were uploaded.
+ */
+const ENOUGH: DevicePart = {
   device_one_time_keys_count: { signed_curve25519: 50 },
   device_unused_fallback_key_types: ["signed_curve25519"],
 };
 
-/** What there is before anything was uploaded. */
-const NONE: JsonObject = { device_one_time_keys_count: {}, device_unused_fallback_key_types: [] };
-
-/** How many keys are left, in a form that can be compared. */
-function textOf(
-  { device_one_time_keys_count: counts, device_unused_fallback_key_types: unused }: JsonObject,
-) {
-  const count = isJsonObject(counts) ? counts.signed_curve25519 : 0;
-  return JSON.stringify([count ?? 0, unused]);
+/** What a transaction says of a device's keys, in a form that can be compared; empty: nothing. */
+function keysOf(transaction: Transaction, { userId, deviceId }: OwnDevice): string {
+  const found = (["device_one_time_keys_count", "device_unused_fallback_key_types"] as const).map((name) => {
+    const devices = transaction[name]?.[userId];
+    return isJsonObject(devices) ? devices[deviceId] : undefined;
+  });
+  return found.every((value) => value === undefined) ? "" : JSON.stringify(found);
 }
 
-/** What a transaction says of a device's keys. */
-function keysOf(
-  transaction: Transaction,
-  { userId, deviceId }: TransactionFeedOptions["device"],
-): JsonObject {
-  const found: JsonObject = {};
-  for (const name of ["device_one_time_keys_count", "device_unused_fallback_key_types"] as const) {
-    const devices = transaction[name]?.[userId];
-    const value = isJsonObject(devices) ? devices[deviceId] : undefined;
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
+/** The device of the application service's own user. */
+export interface OwnDevice {
+  /** The user. */
+  readonly userId: string;
+  /** The device's ID, which the devices of the other users have as well. */
+  readonly deviceId: string;
 }
 
 /** What a feed works with. */
@@ -59,18 +58,23 @@ export interface TransactionFeedOptions {
   /** Where it is recorded up to where they were handled. */
   readonly store: KvStore;
   /** Whose records those are. */
-  readonly device: { readonly userId: string; readonly deviceId: string };
-  /** Whether that device encrypts. */
-  readonly encrypts: boolean;
-  /** Is shown each transaction, before anything is delivered. */
-  readonly onTransaction: (transaction: Transaction) => void;
+  readonly device: OwnDevice;
+  /** Has what is sent to that device; undefined: nothing is, it does not encrypt. */
+  readonly queue: DeviceQueue | undefined;
+  /** Is told whose devices were sent something, of the other users. */
+  readonly onDevice: (userId: string) => void;
+  /** Is shown what is up to date of each transaction, before anything is delivered. */
+  readonly onTransaction: (transaction: Pick<Transaction, "events">) => void;
+  /** Whether any user is in a room, or invited, as far as the store knows. */
+  readonly hasOwnMember: LeftRoomsOptions["hasOwnMember"];
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs a server's faults. */
   readonly log: Logger;
 }
 
-const TOKEN = /^as-(\d{1,15})$/;
+/** The number of the last transaction, and where the device's queue goes on. */
+const TOKEN = /^as-(\d{1,15})(?:~(.+))?$/;
 /** How many transactions a response has at most. */
 const MAX_TRANSACTIONS = 20;
 /** With so many events it is not followed by one more. */
@@ -79,25 +83,61 @@ const MAX_EVENTS = 100;
 const LOOK_EVERY = 5_000;
 /** After how many transactions those that were handled are removed. */
 const REMOVE_EVERY = 50;
+/**
+ * How often the device's queue is looked at even if no transaction says that there is something, in
+ * milliseconds: those may have been dropped.
+ */
+const LOOK_AT_QUEUE_EVERY = 60_000;
+/** How many sessions are remembered, so that their events do not have the queue looked at. */
+const MAX_SESSIONS = 10_000;
 
-/** Sync responses made of transactions. */
+/** A sync token of a feed. */
+interface Position {
+  readonly number: number;
+  readonly queue: string | undefined;
+}
+
+/** From where to where a response goes. */
+interface Place extends Position {
+  /** Up to which number everything may have been delivered before. */
+  readonly repeated: number;
+  /** The rooms that nobody is in any more. */
+  readonly left: readonly string[];
+}
+
+function positionOf(token: string): Position {
+  const [, number = "0", queue] = TOKEN.exec(token) ?? [];
+  return { number: Number(number), queue };
+}
+
+/** Sync responses made of transactions, and of what the own device was sent. */
 export class TransactionFeed implements SyncFeed {
+  readonly showsRooms = true;
   readonly #options: TransactionFeedOptions;
   #removed = 0;
+  /** What the last response ended with. */
+  #returned: string | undefined;
   #removing: Promise<void> | undefined;
-  /** How many keys the last transaction said are left, that said so. */
-  #told = "";
+  /** What was said last of the keys that are left. */
+  #keys = "";
+  /** The sessions whose events have had the queue looked at. */
+  readonly #sessions = new RecentMap<string, string>();
+  readonly #late = new LateState();
+  readonly #left: LeftRooms;
+  /** When the queue was looked at, and nothing was left in it; undefined: there may be something. */
+  #looked: number | undefined;
   /** The number after which there was nothing, when the inbox was looked at last. */
   #drained = -1;
 
   /** @param options What it works with. */
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
+    this.#left = new LeftRooms({ isOwn: this.isOwn, hasOwnMember: options.hasOwnMember });
   }
 
   /** Whether everything that this process has seen arrive has been read. */
   get isDrained(): boolean {
-    return this.#drained >= this.#options.inbox.last;
+    return this.#drained >= this.#options.inbox.last && !this.#isDue;
   }
 
   readonly isOwn = (userId: string): boolean => this.#options.users.isOwn(userId);
@@ -106,36 +146,54 @@ export class TransactionFeed implements SyncFeed {
   readonly sync = async ({ since, timeout = 0, signal }: SyncOptions = {}): Promise<SyncResponse> => {
     const { inbox, clock } = this.#options;
     if (since === undefined) {
-      const start = this.#response([], await inbox.removed());
-      this.#told = textOf(NONE);
-      return { ...start, ...NONE };
+      const number = await inbox.removed();
+      return await this.#response([], { number, queue: undefined, repeated: number, left: [] }, signal);
     }
-    const number = Number(TOKEN.exec(since)?.[1] ?? 0);
+    const position = positionOf(since);
+    const { number } = position;
     if (number >= this.#removed + REMOVE_EVERY) this.#remove();
     const { arrival } = inbox;
-    const entries = await this.#next(number);
-    if (entries.length > 0) {
-      return this.#response(entries.map(({ transaction }) => transaction), entries.at(-1)?.number ?? number);
+    // What may have been delivered before comes in one response, as from a server: the client takes
+    // no more than one for a repetition.
+    const repeated = since === this.#returned ? number : await this.#received();
+    const entries = await this.#next(number, repeated);
+    if (entries.length === 0) this.#drained = number;
+    const left = entries.length === 0 ? await this.#left.find() : [];
+    if (entries.length > 0 || left.length > 0 || timeout === 0 || this.#isDue) {
+      return await this.#response(entries, { ...position, repeated, left }, signal);
     }
-    this.#drained = number;
-    if (timeout > 0) {
-      const late = Promise.withResolvers<void>();
-      const cancel = alarm(clock, Math.min(timeout, LOOK_EVERY), late.resolve);
-      const wait = Promise.race([arrival, late.promise]);
-      await (signal === undefined ? wait : abortable(wait, signal)).finally(cancel);
-      return await this.sync({ since, timeout: 0, signal });
-    }
-    return this.#response([], number);
+    const late = Promise.withResolvers<void>();
+    const cancel = alarm(clock, Math.min(timeout, LOOK_EVERY), late.resolve);
+    const wait = Promise.race([arrival, late.promise]);
+    await (signal === undefined ? wait : abortable(wait, signal)).finally(cancel);
+    return await this.sync({ since, timeout: 0, signal });
   };
 
   /** Removes what was handled, as the store has it on record. */
   async removeHandled(): Promise<void> {
-    const { store, device, inbox } = this.#options;
-    const [entry] = await store.getMany([new StoreKeys([device.userId, device.deviceId]).sync()]);
-    const { handled } = (entry?.value ?? {}) as SyncRecord; // the Store's own record
-    const number = Number(TOKEN.exec(handled ?? "")?.[1] ?? 0);
-    await inbox.remove(number);
+    const { handled } = await this.#record();
+    const { number } = positionOf(handled ?? "");
+    await this.#options.inbox.remove(number);
     this.#removed = Math.max(this.#removed, number);
+  }
+
+  /** The number of the last transaction that the client has received, as the store has it on record. */
+  async #received(): Promise<number> {
+    const { nextBatch } = await this.#record();
+    return positionOf(nextBatch ?? "").number;
+  }
+
+  async #record(): Promise<Partial<SyncRecord>> {
+    const { store, device: { userId, deviceId } } = this.#options;
+    const [entry] = await store.getMany([new StoreKeys([userId, deviceId]).sync()]);
+    return (entry?.value ?? {}) as Partial<SyncRecord>; // the Store's own record
+  }
+
+  /** Whether the queue has to be looked at, whatever the transactions say. */
+  get #isDue(): boolean {
+    const { queue, clock } = this.#options;
+    if (queue === undefined) return false;
+    return this.#looked === undefined || elapsed(clock.now(), this.#looked) >= LOOK_AT_QUEUE_EVERY;
   }
 
   #remove(): void {
@@ -144,33 +202,82 @@ export class TransactionFeed implements SyncFeed {
     }).finally(() => this.#removing = undefined);
   }
 
-  async #next(number: number) {
-    const entries = await this.#options.inbox.after(number, MAX_TRANSACTIONS);
+  /** What comes after a number: not too much, but no less than up to another number. */
+  async #next(after: number, least: number): Promise<Entry[]> {
+    const entries = await this.#options.inbox.after(after, Math.max(MAX_TRANSACTIONS, least - after));
     let events = 0;
-    const end = entries.findIndex(({ transaction }) => (events += transaction.events.length) >= MAX_EVENTS);
+    const end = entries.findIndex(({ number, transaction }) =>
+      (events += transaction.events.length) >= MAX_EVENTS && number >= least
+    );
     return end < 0 ? entries : entries.slice(0, end + 1);
   }
 
   /**
-   * How many keys are left, if that is news. What an older transaction says, or one says again, may
-   * be from before keys were uploaded.
+   * Notes what transactions say of devices: whether the queue has to be looked at before their events
+   * are delivered. It has to for the first event of a session, too: the message with its key may
+   * have been dropped from the transactions.
    */
-  #news(keys: JsonObject): JsonObject {
-    const text = textOf({ ...ENOUGH, ...keys });
-    if (text === this.#told) return {};
-    this.#told = text;
-    return keys;
+  #note(entries: readonly Entry[]): void {
+    const { device, onDevice } = this.#options;
+    for (const { transaction } of entries) {
+      for (const message of transaction.to_device) {
+        if (!isJsonObject(message) || message.to_device_id !== device.deviceId) continue;
+        if (message.to_user_id === device.userId) this.#looked = undefined;
+        else if (typeof message.to_user_id === "string") onDevice(message.to_user_id);
+      }
+      const keys = keysOf(transaction, device);
+      if (keys !== "" && keys !== this.#keys) [this.#keys, this.#looked] = [keys, undefined];
+      for (const event of transaction.events) this.#noteSession(event);
+    }
+    while (this.#sessions.size > MAX_SESSIONS) this.#sessions.removeOldest();
   }
 
-  #response(transactions: readonly Transaction[], number: number): SyncResponse {
-    const { log, onTransaction, device, encrypts, inbox } = this.#options;
-    transactions.forEach(onTransaction);
-    const last = number >= inbox.last ? transactions.at(-1) : undefined;
+  #noteSession(event: unknown): void {
+    if (!isJsonObject(event) || event.type !== "m.room.encrypted" || !isJsonObject(event.content)) return;
+    const { session_id: session } = event.content;
+    if (typeof session !== "string" || this.#sessions.get(session) !== undefined) return;
+    this.#sessions.set(session, session);
+    this.#looked = undefined;
+  }
+
+  async #response(
+    entries: readonly Entry[],
+    place: Place,
+    signal: AbortSignal | undefined,
+  ): Promise<SyncResponse> {
+    const { queue, clock } = this.#options;
+    const { number, queue: since, repeated } = place;
+    if (queue === undefined) return this.#assembled(entries, place);
+    this.#note(entries);
+    if (!this.#isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
+    const asked = clock.now();
+    const page = await queue.read({ since, signal });
+    // Keys are received before the events that they are for; those of a repetition were before.
+    if (page.isFull && number >= repeated) return this.#assembled([], place, page);
+    if (!page.isFull) this.#looked = asked;
+    return this.#assembled(entries, place, page);
+  }
+
+  #assembled(
+    entries: readonly Entry[],
+    { number, left }: Place,
+    page?: { readonly part: DevicePart; readonly next: string | undefined },
+  ): SyncResponse {
+    const { log, onTransaction } = this.#options;
+    const transactions = entries.map(({ transaction }) => transaction);
+    const late = new Set<unknown>(entries.flatMap((entry) => [...this.#late.find(entry)]));
+    for (const { events } of transactions) {
+      this.#left.note(events);
+      onTransaction({ events: events.filter((event) => !late.has(event)) });
+    }
+    const last = entries.at(-1)?.number ?? number;
     const unusable = { count: 0 };
+    const nextBatch = this.#returned = `as-${last}${page?.next === undefined ? "" : `~${page.next}`}`;
     const response = syncResponseOf(transactions, {
-      nextBatch: `as-${number}`,
-      device: encrypts ? device : undefined,
-      keys: encrypts ? { ...ENOUGH, ...(last && this.#news(keysOf(last, device))) } : {},
+      nextBatch,
+      device: page?.part,
+      late,
+      left,
       unusable,
     });
     if (unusable.count > 0) {

@@ -37,6 +37,8 @@ export interface TestRegistration {
   readonly receive_ephemeral?: boolean;
   /** Whether it is sent what encryption needs, and messages to devices with `receive_ephemeral`. */
   readonly "org.matrix.msc3202"?: boolean;
+  /** Whether it makes its users' devices by itself, and none by a login. */
+  readonly "io.element.msc4190"?: boolean;
 }
 
 /** Sends a request to an application service. */

@@ -1,7 +1,9 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { EncryptionError, encryptionOf, type KvKey } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { EncryptionError, encryptionOf, type KvKey, ValueError } from "@greenroom/matrix";
 import { isJsonObject } from "../../src/types/json.ts";
-import { appserviceScene, message } from "./scene.ts";
+import { heard } from "../client/support/stage.ts";
+import { EVERYBODY } from "../support/everybody.ts";
+import { appserviceScene, message, registration } from "./scene.ts";
 
 /** An application service that encrypts, whose own user is in Alice's room. */
 async function encryptedScene() {
@@ -116,6 +118,130 @@ Deno.test("Encrypting users that act at the same time are not cut off when there
   assertEquals(read.map(([, body]) => body).sort(), users.map((_, index) => `${index}`));
 });
 
+Deno.test("Keys that the homeserver drops from transactions while the application service is down are read when it is back", async () => {
+  for (const isNew of [true, false]) {
+    await using scene = await encryptedScene();
+    const { alice, roomId, stage } = scene;
+    await alice.sendText(roomId, "before");
+    await scene.reads(1);
+    const { serving } = scene;
+    if (isNew) await serving?.close();
+    scene.serving = undefined;
+    await alice.sendText(roomId, "a"); // the homeserver notices with this one
+    await stage.settle();
+    await alice.crypto?.discardGroupSession(roomId);
+    await alice.sendText(roomId, "b");
+    await stage.settle();
+    const undecryptable: unknown[] = [];
+    scene.serving = isNew ? scene.instance() : serving;
+    scene.serving?.on("UNDECRYPTABLE", ({ code }) => undecryptable.push(code));
+    await stage.clock.tick(2_000);
+    assertEquals((await scene.reads(3) as [string, string][]).map(([, body]) => body), [
+      "1: before",
+      "2: a",
+      "3: b",
+    ]);
+    assertEquals(undecryptable, []);
+  }
+});
+
+Deno.test("Many encrypted messages that a process has received and not handled are handled by the next, once", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, stage } = scene;
+  await scene.serving?.close();
+  const first = scene.serving = scene.instance();
+  const cut = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  first.on("m.room.message", ({ content }) => {
+    seen.push(content.body);
+    return cut.promise; // it is at work when the process ends
+  });
+  const done = first.start();
+  const texts = Array.from({ length: 45 }, (_, index) => String(index));
+  for (const text of texts) {
+    await alice.sendText(roomId, text);
+    await stage.settle(); // a transaction of its own
+  }
+  assertEquals(seen, texts);
+  const closing = first.close();
+  cut.reject(new Error("the process ends"));
+  await Promise.all([closing, done]);
+  const again: string[] = [];
+  scene.serving = scene.instance();
+  scene.serving.on("m.room.message", ({ content }) => void again.push(content.body));
+  assert(await scene.serving.handlePending());
+  assertEquals(again, texts);
+});
+
+Deno.test("An encrypted room that all own users have left, and come back to a week later, is read again", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, stage } = scene;
+  await alice.sendText(roomId, "before");
+  await scene.reads(1);
+  await scene.serving?.intent("_echo_parrot").leaveRoom(roomId);
+  await scene.serving?.bot.leaveRoom(roomId);
+  await stage.settle();
+  await scene.serving?.handlePending();
+  await scene.serving?.close(); // so that nothing ticks
+  await stage.clock.tick(8 * 86_400_000);
+  const back = scene.serving = scene.instance();
+  assert(((await back.bot.prune()).removed.state ?? 0) > 0);
+  await alice.syncOnce();
+  await back.bot.joinRoom(roomId);
+  await stage.settle();
+  await alice.syncOnce();
+  await alice.sendText(roomId, "after");
+  assertEquals((await scene.reads(2)).at(-1), ["@_echo_parrot:localhost", "2: after", true]);
+});
+
+Deno.test("Users read what is sent to their devices: with the transaction that says so, and before they act", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, stage, serving } = scene;
+  const [ghost, device] = ["@_echo_parrot:localhost", "GREENROOM"] as const;
+  await alice.sendText(roomId, "a");
+  await scene.reads(1);
+  const message = { type: "m.dummy", messages: { [ghost]: { [device]: {} } } };
+  const queued = () => stage.homeserver.toDevice(ghost, device).length;
+  const reads = () =>
+    stage.homeserver.requests.filter("GET", "/sync").filter(({ query }) => query.get("user_id") === ghost)
+      .length;
+  const send = () => alice.sendToDevice(message.type, message.messages);
+  const before = reads();
+  await send();
+  await stage.until(() => reads() > before);
+  await serving?.close();
+  scene.serving = undefined;
+  await alice.sendText(roomId, "b");
+  await stage.settle();
+  await send();
+  const [left, after] = [queued(), reads()]; // no transaction will tell of it
+  scene.serving = scene.instance();
+  await stage.clock.tick(2_000);
+  await scene.reads(2);
+  await stage.until(() => reads() > after);
+  await send(); // the next time, the homeserver forgets what has been read
+  await stage.until(() => queued() <= left);
+});
+
+Deno.test("A user that has read what its device was sent asks who is in a room before it encrypts, all the same", async () => {
+  await using scene = await encryptedScene();
+  const { alice, roomId, stage, serving } = scene;
+  const bob = stage.client("bob", { encryption: EVERYBODY });
+  const ghost = serving?.intent("_echo_polly");
+  await ghost?.sendText(roomId, "to Alice");
+  await bob.joinRoom(roomId);
+  await bob.syncOnce();
+  const heardByBob = heard(bob);
+  await stage.clock.tick(20_000);
+  await alice.sendToDevice("m.dummy", { "@_echo_polly:localhost": { GREENROOM: {} } });
+  const isRead = ({ query }: { readonly query: URLSearchParams }) =>
+    query.get("user_id") === "@_echo_polly:localhost" && query.has("since");
+  await stage.until(() => stage.homeserver.requests.filter("GET", "/sync").some(isRead));
+  await ghost?.sendText(roomId, "to both");
+  await bob.syncOnce();
+  assertEquals(heardByBob, ["to both"]);
+});
+
 Deno.test("One-time keys of the own user are replaced when transactions say that they are used up", async () => {
   await using scene = await encryptedScene();
   const { alice, stage, serving, roomId } = scene;
@@ -150,6 +276,16 @@ Deno.test("Where the homeserver lets nobody make devices, an encrypting user say
     EncryptionError,
   );
   assert(error.message.includes("io.element.msc4190"));
+});
+
+Deno.test("An own user that is the sender of the registration can't encrypt: its homeserver lets it read no messages to its device", async () => {
+  await using scene = await appserviceScene({ isServing: false });
+  const { homeserver } = scene.stage;
+  assertThrows(() => scene.instance({ encryption: true }), ValueError, "with encryption");
+  const { status } = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/v3/sync`, {
+    headers: { authorization: `Bearer ${registration.as_token}` },
+  });
+  assertEquals(status, 500);
 });
 
 Deno.test("A user of an application service without a device can't upload keys", async () => {

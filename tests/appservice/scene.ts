@@ -30,6 +30,19 @@ export const registration: Registration = {
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
+/** Another, of an application service that encrypts. */
+export const encryptingRegistration: Registration = {
+  ...createRegistration({
+    id: "echo",
+    url: "https://echo.example",
+    serverName: "localhost",
+    aliasPrefix: "echo_",
+    encryption: true,
+  }),
+  as_token: registration.as_token,
+  hs_token: registration.hs_token,
+};
+
 /** An application service and what is around it. */
 export interface AppserviceScene extends AsyncDisposable {
   readonly stage: ClientStage;
@@ -61,7 +74,7 @@ export async function appserviceScene(
     preset: "public_chat",
     initialState: encryption ? ENCRYPTED : [],
   });
-  const used: Registration = encryption ? { ...registration, "org.matrix.msc3202": true } : registration;
+  const used = encryption ? encryptingRegistration : registration;
   const scene: AppserviceScene = {
     stage,
     alice,

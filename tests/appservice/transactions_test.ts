@@ -67,7 +67,7 @@ Deno.test("What was kept and not handled when the process ended is handled by th
   const again: string[] = [];
   scene.serving.on("m.room.member", ({ state_key }) => again.push(state_key));
   assertEquals((await scene.send("t1", events)).status, 200);
-  assertEquals(again, []);
+  assertEquals(again, ["@alice:localhost"]);
   assert(await scene.serving.handlePending());
   assertEquals(again, ["@alice:localhost"]);
   assertEquals(scene.answers(), ["1: kept"]);
@@ -191,6 +191,41 @@ Deno.test("A homeserver that could not deliver sends again, and nothing is lost"
   await stage.clock.tick(2_000);
   await stage.until(() => scene.answers().length === 2);
   assertEquals(scene.answers(), ["1: a", "2: b"]);
+});
+
+Deno.test("The state of a room that all own users have left is removed a week later, and comes back with them", async () => {
+  await using scene = await appserviceScene();
+  const { alice, roomId, stage } = scene;
+  const known = async () =>
+    (await scene.serving?.bot.stateStore.getState(roomId, "m.room.name"))?.content.name;
+  const ghost = (name: string) => scene.serving?.intent(name);
+  for (const name of ["_echo_parrot", "_echo_polly"]) await ghost(name)?.joinRoom(roomId);
+  await alice.sendStateEvent(roomId, "m.room.name", { name: "hall" });
+  await stage.settle();
+  assertEquals(await known(), "hall");
+  const week = async (): Promise<void> => {
+    await scene.serving?.handlePending();
+    await scene.serving?.close(); // so that nothing ticks
+    await stage.clock.tick(8 * 86_400_000);
+    scene.serving = scene.instance();
+    await scene.serving.bot.prune();
+  };
+  await ghost("_echo_parrot")?.leaveRoom(roomId);
+  await stage.settle();
+  await week();
+  assertEquals(await known(), "hall"); // one is left
+  await ghost("_echo_polly")?.leaveRoom(roomId);
+  await stage.settle();
+  await week();
+  assertEquals(await known(), undefined);
+  await ghost("_echo_polly")?.joinRoom(roomId);
+  await alice.sendStateEvent(roomId, "m.room.name", { name: "stage" });
+  await stage.settle();
+  await week();
+  assertEquals(await known(), "stage");
+  await alice.sendText(roomId, "back?");
+  await stage.settle();
+  assertEquals(scene.answers(), ["1: back?"]);
 });
 
 Deno.test("A store that fails answers 503, so that the transaction comes again", async () => {

@@ -73,6 +73,52 @@ synapseTest(
   },
 );
 
+synapseTest(
+  "Keys that Synapse drops from transactions while the application service is down are read when it is back",
+  async () => {
+    await using stage = await appserviceScene({ encryption: true });
+    const { alice, instance } = stage;
+    const undecryptable: unknown[] = [];
+    const run = (): Appservice => {
+      const appservice = instance();
+      appservice.on("UNDECRYPTABLE", ({ reason }) => undecryptable.push(reason.message));
+      stage.serve(appservice);
+      return appservice;
+    };
+    const first = run();
+    const done = first.start();
+    const joined = Promise.withResolvers<void>();
+    first.on("JOIN", ({ state_key }) => state_key === first.userId && joined.resolve(), { own: true });
+    const roomId = await alice.createRoom({ initialState: ENCRYPTED, invitees: [first.userId] });
+    await within(joined.promise, 20_000, "the own user joins");
+    await alice.sendText(roomId, "a");
+    await stage.read(1);
+    // Down, and back: with the same process, and with another one.
+    for (const [round, isNew] of [false, true].entries()) {
+      const refused = stage.statuses.filter((status) => status === 502).length;
+      stage.serve(undefined);
+      if (isNew) {
+        await first.close();
+        await done.catch(() => {});
+      }
+      const down = async (): Promise<void> => {
+        while (stage.statuses.filter((status) => status === 502).length === refused) await alice.whoami();
+      };
+      await alice.sendText(roomId, `b${round}`);
+      await within(down(), 20_000, "Synapse notices");
+      await alice.crypto?.discardGroupSession(roomId);
+      await alice.sendText(roomId, `c${round}`);
+      const back = isNew ? run() : first;
+      stage.serve(back);
+      if (isNew) void back.start().catch(() => {});
+      else await back.ping(); // has Synapse send at once
+      await stage.read(3 + 2 * round);
+    }
+    assertEquals(await stage.read(5), ["1: a", "2: b0", "3: c0", "4: b1", "5: c1"]);
+    assertEquals(undecryptable, []);
+  },
+);
+
 peerTest(
   "S64 Two ghosts of an encrypted application service talk with other clients",
   ["js_sdk", "mautrix"],

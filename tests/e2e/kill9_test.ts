@@ -5,7 +5,10 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import { appserviceSynapse } from "../../bench/kill/appservice_synapse.ts";
+import { freePort } from "../../bench/kill/free_port.ts";
 import { killRun } from "../../bench/kill/run.ts";
+import type { Way } from "../../bench/kill/setup.ts";
 import type { StoreKind } from "../../bench/kill/store_place.ts";
 import { withoutDenokv } from "./support/denokv.ts";
 import { peerTest } from "./support/peer/peer_test_case.ts";
@@ -16,9 +19,9 @@ const KILLS = 10;
 async function survives(
   server: SynapseServer,
   store: StoreKind,
-  { seed, isWoken = false }: { readonly seed: number; readonly isWoken?: boolean },
+  { seed, way }: { readonly seed: number; readonly way?: Way },
 ): Promise<void> {
-  const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, isWoken, print() {} });
+  const { counts, problems } = await killRun(server, { kills: KILLS, seed, store, way, print() {} });
   assertEquals(problems, []);
   assert(Number(counts["messages of the bot"]) > 0 && Number(counts["messages of peers"]) > 0);
 }
@@ -32,7 +35,16 @@ peerTest(
 peerTest(
   "So does one that does not poll: the homeserver wakes it",
   ["nio"],
-  (server) => survives(server, "kv", { seed: 7, isWoken: true }),
+  (server) => survives(server, "kv", { seed: 7, way: { port: freePort() } }),
+);
+
+peerTest(
+  "So does an application service, which is sent transactions",
+  ["nio"],
+  async () => {
+    await using own = await appserviceSynapse(freePort());
+    await survives(own.synapse, "kv", { seed: 8, way: own.way });
+  },
 );
 
 if (!withoutDenokv) {

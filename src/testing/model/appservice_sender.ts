@@ -1,7 +1,7 @@
 /**
  * Sends transactions to an application service, as Synapse does: one after the other, with what has
  * come meanwhile. Where that fails, it sends the same again, after 2 seconds and then twice as long
- * each time.
+ * each time; what waited when it failed first may get there before.
  *
  * @see
  * {@link https://spec.matrix.org/v1.16/application-service-api/#pushing-events | Pushing events}
@@ -47,6 +47,12 @@ interface Waiting {
   readonly unknown: string | undefined;
 }
 
+/** A transaction. */
+interface Transaction {
+  readonly id: number;
+  readonly body: JsonObject;
+}
+
 /** What a sender works with. */
 export interface AppserviceSenderOptions {
   /** The homeserver. */
@@ -69,8 +75,8 @@ export class AppserviceSender {
   #ephemeral: JsonObject[] = [];
   #toDevice: JsonObject[] = [];
   readonly #changed = new Set<UserID>();
-  /** The transaction that is being sent, or has to be sent again. */
-  #current: { readonly id: number; readonly body: JsonObject } | undefined;
+  /** The transactions that have been made and not sent, the oldest first. */
+  readonly #unsent: Transaction[] = [];
   #transactions = 0;
   #isBusy = false;
   #isDown = false;
@@ -147,33 +153,62 @@ export class AppserviceSender {
     if (this.#isBusy) return;
     this.#isBusy = true;
     // What is sent in the same turn goes along.
-    queueMicrotask(() => void this.#run().finally(() => this.#isBusy = false));
+    queueMicrotask(() =>
+      void this.#run().finally(() => {
+        this.#isBusy = false;
+        // Something may have come while the run ended.
+        if (this.#unsent.length === 0 && this.#hasMore && !this.#server.closed) this.#go();
+      })
+    );
+  }
+
+  get #hasMore(): boolean {
+    return [this.#events, this.#ephemeral, this.#toDevice].some(({ length }) => length > 0) ||
+      this.#changed.size > 0;
   }
 
   async #run(): Promise<void> {
     while (!this.#server.closed) {
-      this.#current ??= await this.#next();
-      if (this.#current === undefined) return;
-      const { id, body } = this.#current;
-      const isSent = await this.request("PUT", `transactions/${id}`, body).then(async (response) => {
-        await response.body?.cancel();
-        return response.ok;
-      }, () => false);
-      if (!isSent) {
-        this.#isDown = true;
-        [this.#ephemeral, this.#toDevice] = [[], []];
-        this.#changed.clear();
-        this.#server.later(this.#wait, () => this.#go());
-        this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
-        return;
+      if (this.#unsent.length === 0) {
+        const next = await this.#next();
+        if (next === undefined) return;
+        this.#unsent.push(next);
       }
-      this.#current = undefined;
+      const [oldest] = this.#unsent;
+      if (oldest === undefined || !await this.#isSent(oldest)) return await this.#fail();
+      this.#unsent.shift();
+      if (this.#unsent.length > 0) continue;
       this.#isDown = false;
       this.#wait = FIRST_WAIT;
     }
   }
 
-  async #next(): Promise<{ id: number; body: JsonObject } | undefined> {
+  async #isSent({ id, body }: Transaction): Promise<boolean> {
+    try {
+      const response = await this.request("PUT", `transactions/${id}`, body);
+      await response.body?.cancel();
+      return response.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What waits when the first fails is sent, too, as on Synapse: it may get there before that. */
+  async #fail(): Promise<void> {
+    const next = this.#isDown ? undefined : await this.#next();
+    if (next !== undefined && !await this.#isSent(next)) this.#unsent.push(next);
+    // Synapse remembers which events they had, and nothing else.
+    for (const [index, { id, body: { events } }] of this.#unsent.entries()) {
+      this.#unsent[index] = { id, body: { events } };
+    }
+    this.#isDown = true;
+    [this.#ephemeral, this.#toDevice] = [[], []];
+    this.#changed.clear();
+    this.#server.later(this.#wait, () => this.#go());
+    this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+  }
+
+  async #next(): Promise<Transaction | undefined> {
     const waiting = this.#events.splice(0, MAX_EVENTS);
     const ephemeral = this.#ephemeral.splice(0, MAX_EVENTS);
     const toDevice = this.#toDevice.splice(0, MAX_EVENTS);

@@ -7,9 +7,9 @@
  */
 
 import type { RoomAlias, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { AppserviceFetch, TestNamespace, TestRegistration } from "../appservice_registration.ts";
-import { badRequest, Failure, forbidden } from "../http/failure.ts";
+import { badRequest, Failure, forbidden, invalidParam } from "../http/failure.ts";
 import { AppserviceSender, type SendingServer } from "./appservice_sender.ts";
 import type { RoomEvent } from "./events/room_event.ts";
 import type { Room } from "./rooms/room.ts";
@@ -19,6 +19,8 @@ import type { User } from "./users/user.ts";
 
 /** What of a homeserver its application services need. */
 export interface AppserviceServer extends SendingServer {
+  /** Knows access tokens. */
+  readonly sessions: { /** Refuses what is none. */ find(token: string | undefined): unknown };
   /** Adds a user. */
   addUser(localpart: string, password: string | undefined): User;
 }
@@ -88,6 +90,11 @@ export class Appservices {
   /** The one that a token belongs to. */
   of(token: string | undefined): RegisteredAppservice | undefined {
     return this.#all.find(({ registration }) => registration.as_token === token);
+  }
+
+  /** Whether a user is the one that an application service is where it names nobody. */
+  isSender(userId: UserID): boolean {
+    return this.#all.some(({ sender }) => sender === userId);
   }
 
   /** Who acts in a request that has the token of an application service; undefined if it has not. */
@@ -161,6 +168,37 @@ export class Appservices {
     this.checkUser(userId, service);
     if (this.#server.users.has(userId)) throw badRequest("M_USER_IN_USE", "User ID already taken.");
     return this.#server.addUser(username, undefined);
+  }
+
+  /** Logs a user of the application service in whose token a request has. */
+  login({ json, token }: { readonly json: JsonObject; readonly token: string | undefined }): User {
+    const service = this.of(token);
+    if (service === undefined) {
+      this.#server.sessions.find(token);
+      const error = "This login method is only valid for application services";
+      throw new Failure(401, "M_UNKNOWN_TOKEN", error, { extra: { soft_logout: false } });
+    }
+    if (service.registration["io.element.msc4190"] === true) {
+      const error = "This appservice has MSC4190 enabled, so appservice login cannot be used.";
+      throw badRequest("M_APPSERVICE_LOGIN_UNSUPPORTED", error);
+    }
+    const { identifier } = json;
+    if (!isJsonObject(identifier)) throw invalidParam("Invalid identifier in login submission");
+    if (identifier.type !== "m.id.user") throw invalidParam("Unknown login identifier type");
+    const { user: name } = identifier;
+    if (typeof name !== "string") throw invalidParam("Invalid user in identifier");
+    const { users, settings: { serverName } } = this.#server;
+    const userId = (name.startsWith("@") ? name : `@${name}:${serverName}`) as UserID;
+    if (!service.hasUser(userId)) throw forbidden("Invalid access_token");
+    const user = users.get(userId) ??
+      (userId === service.sender
+        ? this.#server.addUser(service.registration.sender_localpart, undefined)
+        : undefined);
+    if (user === undefined) throw new Failure(404, "M_UNKNOWN", "No row found (users)");
+    if (user.deactivated) {
+      throw new Failure(403, "M_USER_DEACTIVATED", "This account has been deactivated");
+    }
+    return user;
   }
 
   /** Asks those who may have a room of an alias; undefined: it is known, or is nobody's. */

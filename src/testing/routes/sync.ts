@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { badRequest, invalidParam } from "../http/failure.ts";
+import { badRequest, Failure, invalidParam } from "../http/failure.ts";
 import type { AuthedRequest } from "../http/request.ts";
 import type { Answer } from "../http/reply.ts";
 import { type Route, route } from "../http/route.ts";
@@ -44,6 +44,10 @@ async function sync(request: AuthedRequest): Promise<Answer> {
   };
   if (presence !== "offline" && user.presence?.state !== presence) {
     setPresence(server, user, presence, user.presence?.message);
+  }
+  if (server.appservices.isSender(user.id)) {
+    // As on Synapse: only the other users of an application service sync.
+    throw new Failure(500, "M_UNKNOWN", "Internal server error");
   }
   const deadline = server.now + timeout;
   while (true) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Homeserver } from "@greenroom/matrix/testing";
+import { Homeserver, type HomeserverOptions } from "@greenroom/matrix/testing";
 import type { OperationsHost } from "./operation.ts";
 
 /** A homeserver in this process; disposing of it fails if something went wrong inside it. */
@@ -12,27 +12,29 @@ export class InProcessHost implements OperationsHost, AsyncDisposable {
   readonly baseUrl: string;
   readonly serverName: string;
   readonly fetch: typeof fetch;
-  readonly #homeserver: Homeserver;
+  readonly homeserver: Homeserver;
   readonly #errors: unknown[] = [];
 
-  constructor() {
-    this.#homeserver = new Homeserver({
+  /** @param options What else is set about it. */
+  constructor(options: HomeserverOptions = {}) {
+    this.homeserver = new Homeserver({
       onError: (error) => this.#errors.push(error),
       previewFetch: fetch,
       turnServer: { uris: ["turn:127.0.0.1?transport=udp"], username: "u", password: "p", ttl: 3600 },
       unstableFeatures: { "uk.tcpip.msc4133.stable": true },
+      ...options,
     });
-    this.baseUrl = this.#homeserver.baseUrl;
-    this.serverName = this.#homeserver.serverName;
-    this.fetch = this.#homeserver.fetch;
+    this.baseUrl = this.homeserver.baseUrl;
+    this.serverName = this.homeserver.serverName;
+    this.fetch = this.homeserver.fetch;
   }
 
   register(name: string): ReturnType<OperationsHost["register"]> {
-    return Promise.resolve(this.#homeserver.createUser(`${name}-${crypto.randomUUID().slice(0, 8)}`));
+    return Promise.resolve(this.homeserver.createUser(`${name}-${crypto.randomUUID().slice(0, 8)}`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#homeserver[Symbol.asyncDispose]();
+    await this.homeserver[Symbol.asyncDispose]();
     if (this.#errors.length > 0) {
       throw new AggregateError(this.#errors, "Cannot pass the test: the homeserver failed inside");
     }

@@ -33,10 +33,10 @@ export const loginRoutes: readonly Route[] = [
   route("POST", "v1/login/get_token", getToken),
 ];
 
-function login({ server, json }: MatrixRequest): Answer {
+function login({ server, json, token }: MatrixRequest): Answer {
   if (json.type === undefined) throw badRequest("M_UNKNOWN", "Missing JSON keys.");
   if (typeof json.type !== "string") throw invalidParam("Bad parameter: type");
-  const user = json.type === "m.login.token" ? byToken(server, json) : byPassword(server, json);
+  const user = loggedIn(server, json, token);
   const device = server.addDevice(
     user,
     optionalString(json, "device_id"),
@@ -75,6 +75,11 @@ export function describeSession(server: ServerState, session: Session): JsonObje
 function refreshPart(server: ServerState, { refreshToken, expiresAt }: Session): JsonObject {
   if (refreshToken === undefined || expiresAt === undefined) return {};
   return { refresh_token: refreshToken, expires_in_ms: expiresAt - server.now };
+}
+
+function loggedIn(server: ServerState, json: JsonObject, token: string | undefined): User {
+  if (json.type === "m.login.application_service") return server.appservices.login({ json, token });
+  return json.type === "m.login.token" ? byToken(server, json) : byPassword(server, json);
 }
 
 function byPassword(server: ServerState, body: JsonObject): User {

@@ -1,0 +1,90 @@
+import { assertEquals } from "@std/assert";
+import { MemoryStore } from "@greenroom/matrix";
+import type { Appservice } from "@greenroom/matrix/appservice";
+import { appserviceScene, message } from "./scene.ts";
+
+Deno.test("A transaction that gets there before the one that failed is handled first, and each once", async () => {
+  await using scene = await appserviceScene();
+  const { alice, roomId, stage, serving } = scene;
+  await serving?.intent("_echo_parrot").joinRoom(roomId);
+  await stage.settle();
+  scene.serving = {
+    async fetch(request: Request) {
+      scene.serving = serving; // the network was away for one transaction alone
+      await alice.sendText(roomId, "b");
+      return new Response((await request.text()).slice(0, 0), { status: 502 });
+    },
+  } as unknown as Appservice; // nothing else of it is used
+  await alice.sendText(roomId, "a");
+  await stage.until(() => scene.answers().length === 1);
+  await stage.clock.tick(2_000);
+  await stage.until(() => scene.answers().length === 2);
+  assertEquals(scene.answers(), ["1: b", "2: a"]);
+});
+
+Deno.test("What follows a transaction that could not be kept does not come before it", async () => {
+  const store = new MemoryStore();
+  await using scene = await appserviceScene({ store });
+  const { alice, roomId, stage, serving } = scene;
+  await serving?.intent("_echo_parrot").joinRoom(roomId);
+  await stage.settle();
+  const commit = store.commit.bind(store);
+  store.commit = async () => {
+    store.commit = commit;
+    await alice.sendText(roomId, "b");
+    throw new Error("full");
+  };
+  await alice.sendText(roomId, "a");
+  await stage.settle();
+  assertEquals(scene.answers(), []);
+  await stage.clock.tick(2_000);
+  await stage.until(() => scene.answers().length === 2);
+  assertEquals(scene.answers(), ["1: a", "2: b"]);
+});
+
+Deno.test("State of a transaction that comes late reaches handlers, and does not replace what is newer", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, serving } = scene;
+  const names: unknown[] = [];
+  serving?.on("m.room.name", ({ content }) => names.push(content.name));
+  const state = (type: string, content: object) => message(roomId, "", { type, state_key: "", content });
+  const current = async (type: string) => (await serving?.bot.stateStore.getState(roomId, type))?.content;
+  await scene.send("6", [message(roomId, "before")]);
+  await scene.send("8", [state("m.room.name", { name: "new" })]);
+  await scene.send("7", [
+    state("m.room.name", { name: "old" }),
+    state("m.room.topic", { topic: "theatre" }),
+    message(roomId, "late"),
+  ]);
+  assertEquals(names, ["new", "old"]);
+  assertEquals(await current("m.room.name"), { name: "new" });
+  assertEquals(await current("m.room.topic"), { topic: "theatre" });
+  assertEquals(scene.answers(), ["1: before", "2: late"]);
+  await scene.send("9", [state("m.room.name", { name: "newest" })]);
+  assertEquals(await current("m.room.name"), { name: "newest" });
+});
+
+Deno.test("A homeserver that numbers its transactions anew is believed, and nothing it sends is taken for a repetition", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, serving } = scene;
+  const name = async () => (await serving?.bot.stateStore.getState(roomId, "m.room.name"))?.content;
+  const state = (value: string) =>
+    message(roomId, "", { type: "m.room.name", state_key: "", content: { name: value } });
+  await scene.send("1", [message(roomId, "a")]);
+  await scene.send("2", [state("old")]);
+  await scene.send("1", [message(roomId, "b"), state("new")]);
+  assertEquals(scene.answers(), ["1: a", "2: b"]);
+  assertEquals(await name(), { name: "new" });
+});
+
+Deno.test("A transaction that comes again without what is no event is the same", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, serving } = scene;
+  const typing: unknown[] = [];
+  serving?.on("m.typing", ({ content }) => typing.push(content.user_ids));
+  const events = [message(roomId, "once")];
+  const ephemeral = [{ type: "m.typing", room_id: roomId, content: { user_ids: [] } }];
+  await scene.send("1", events, { rest: { ephemeral } });
+  await scene.send("1", events);
+  assertEquals([scene.answers(), typing], [["1: once"], [[]]]);
+});
