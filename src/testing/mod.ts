@@ -107,4 +107,13 @@ export {
   storeProcessConformance,
   type StoreProcessConformanceOptions,
 } from "./conformance/store_process_conformance.ts";
+export {
+  BotTester,
+  ExpectationError,
+  type SayOptions,
+  type TestedBot,
+  type TestedBotOptions,
+  type TestedMessage,
+  TestRoom,
+} from "./bot_tester.ts";
 export { TestClock } from "./test_clock.ts";

@@ -17,6 +17,7 @@ const ALLOWED = new Set([
   "CC0-1.0",
   "ISC",
   "MIT",
+  "PSF-2.0",
   "Unicode-3.0",
   "Unlicense",
   "Zlib",

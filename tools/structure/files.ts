@@ -14,6 +14,7 @@ const BARRELS = [
   "mod.ts",
   "types.ts",
   "src/appservice/mod.ts",
+  "src/bot/mod.ts",
   "src/store/kv.ts",
   "src/store/sqlite.ts",
   "src/testing/mod.ts",

@@ -22,6 +22,7 @@ const layers: Layer[] = [
     files: /^(?:mod|types)\.ts$/,
     imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground"],
   },
+  { name: "bot", files: /^src\/bot\//, imports: ["mod", "store"] }, // as applications do
   {
     name: "appservice",
     files: /^src\/appservice\//,
@@ -37,7 +38,7 @@ const layers: Layer[] = [
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },
   { name: "store", files: /^src\/store\//, imports: ["ground"] },
-  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac"], types: ["store"] },
+  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac", "store"] },
   { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
   { name: "ground", files: /^src\/(types|errors|base)\//, imports: [] },
 ];

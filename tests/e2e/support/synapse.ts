@@ -25,7 +25,8 @@ export interface TestUser extends RegisteredUser {
 
 const given = serverFromEnvironment();
 const mustRun = Deno.env.get("CI") === "true";
-const missing = given === undefined && !mustRun && await findPython() === undefined;
+/** Whether Synapse can't be installed, so that the tests against it are skipped. */
+export const missing: boolean = given === undefined && !mustRun && await findPython() === undefined;
 
 let server: SynapseServer | undefined = given;
 

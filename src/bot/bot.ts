@@ -1,0 +1,502 @@
+/**
+ * A bot: a client with commands, answers, conversations, reminders.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
+ * @module
+ */
+
+import {
+  Client,
+  ClientEndedError,
+  type HandlerContext,
+  MemoryStore,
+  type SessionDefinition,
+  type SessionKey,
+  type SyncOnceOptions,
+  type SyncPass,
+  ValueError,
+} from "../../mod.ts";
+import type { EventType, MatrixEvent, RoomID } from "../../types.ts";
+import type { BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { type BotSession, BotSessions } from "./bot_sessions.ts";
+import { Composer } from "./composer.ts";
+import type { Context } from "./context/context.ts";
+import { Conversations } from "./conversations/conversations.ts";
+import { TimerContext } from "./context/timer_context.ts";
+import { isCutOff } from "./conversations/errors.ts";
+import { Access } from "./policy/access.ts";
+import { type Inviter, Inviters } from "./policy/inviters.ts";
+import { RateLimiter } from "./policy/rate_limit.ts";
+import { Run } from "./run.ts";
+import { RunTime } from "./run_time.ts";
+import { announcer } from "./running/announce.ts";
+import { BotAccount } from "./running/account.ts";
+import { optionsFromEnv } from "./running/env.ts";
+import { LazyStore } from "./running/lazy_store.ts";
+import { readCron } from "./timers/schedule.ts";
+import { type Due, type Timer, Timers } from "./timers/timers.ts";
+import { Updates } from "./updates.ts";
+
+/** A reminder that is pending. */
+export interface PendingReminder {
+  /** Names it. */
+  readonly id: string;
+  /** When it is due. */
+  readonly due: Date;
+  /** The room. */
+  readonly room: RoomID;
+  /** Who asked for it; undefined: nobody. */
+  readonly by: string | undefined;
+  /** The function it is for; empty: its text is said. */
+  readonly name: string;
+  /** What it says, or what the function gets. */
+  readonly data: unknown;
+}
+
+/** The reminders of a bot. */
+export interface RemindersAPI {
+  /**
+   * Those that are pending, the next one first.
+   *
+   * @param room Of this room alone. Default: of all.
+   */
+  list(room?: RoomID): AsyncIterableIterator<PendingReminder>;
+  /**
+   * Takes one back.
+   *
+   * @param id As `c.remind()` returned it.
+   * @returns Whether it was pending.
+   */
+  cancel(id: string): Promise<boolean>;
+}
+
+/** How a bot begins. */
+export interface BotStartOptions {
+  /** Whether SIGINT and SIGTERM end it cleanly. Default: true. */
+  signals?: boolean;
+  /** Ends it, as `stop()` does. */
+  signal?: AbortSignal;
+}
+
+/** Options of {@linkcode Bot.every}. */
+export interface EveryOptions {
+  /** The same after a restart, and for nothing else. Default: the pattern. */
+  name?: string;
+  /** Where the clock hangs, like `Europe/Rome`. Default: `UTC`. */
+  timezone?: string;
+}
+
+/** A function for what is due at a time. */
+export type ReminderHandler = (context: TimerContext) => unknown;
+
+const RATE_LIMIT = { count: 20, window: 10_000 };
+/** How long what is due waits for what came while the bot was away, in milliseconds. */
+const PATIENCE = 10_000;
+/** The last moment that a date can be. */
+const LAST = 8.64e15;
+
+/**
+ * A bot: commands, answers, conversations, reminders, over a {@linkcode Client}.
+ *
+ * Functions are added before it starts. It takes part in rooms that it is invited to, hears what is
+ * said from its first start on, and handles each event once, in the order of the room for each
+ * user, through crashes and restarts if it has a `store`.
+ *
+ * @example
+ * ```ts
+ * import { Bot } from "@greenroom/matrix/bot";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken: token } = homeserver.createUser("bot");
+ * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+ * bot.command("ping", (c) => c.reply("**pong**"));
+ * const done = bot.start();
+ * await bot.stop();
+ * await done;
+ * ```
+ */
+export class Bot extends Composer<Context> {
+  /** The client. */
+  readonly client: Client;
+  /** The reminders that are pending. */
+  readonly reminders: RemindersAPI;
+  readonly #host: BotHost | undefined;
+  readonly #account: BotAccount | undefined;
+  readonly #ownStore: LazyStore | undefined;
+  readonly #sessions: BotSessions;
+  readonly #timers: Timers;
+  readonly #inviters: Inviters;
+  readonly #updates: Updates;
+  readonly #parts: BotParts;
+  readonly #conversations: Conversations;
+  readonly #reminderHandlers = new Map<string, ReminderHandler>();
+  #caught: ((error: unknown, context: Context) => unknown) | undefined;
+  #opened: Promise<void> | undefined;
+  #registered: ReadonlySet<string> = new Set();
+  readonly #announce: ReturnType<typeof announcer>;
+  readonly #ending = new AbortController();
+  #stopping = new AbortController();
+
+  /**
+   * Makes a bot; nothing is sent.
+   *
+   * @param options The homeserver and a token, or a user and a password, at the least; or an
+   *   application service.
+   * @throws {ValueError} If an option can't be used.
+   */
+  constructor(options: BotOptions | HostedBotOptions) {
+    super();
+    const { prefix = "!", msgtype = "m.notice", saysFailures = true, rateLimit = RATE_LIMIT } = options;
+    if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
+      throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
+    }
+    if ("appservice" in options) {
+      this.#host = options.appservice;
+      this.client = options.appservice.bot;
+    } else {
+      const { password, ...forClient } = options;
+      const store = options.store ?? (password === undefined ? undefined : new MemoryStore());
+      this.#ownStore = store instanceof LazyStore ? store : undefined;
+      const { onTokensRefreshed } = options;
+      this.client = new Client({
+        ...forClient,
+        ...(store === undefined ? {} : { store }),
+        onTokensRefreshed: async (tokens) => {
+          await this.#account?.renewed(tokens);
+          await onTokensRefreshed?.(tokens);
+        },
+      });
+      this.#account = store === undefined ? undefined : accountOf(options, store);
+    }
+    const { client } = this;
+    this.#announce = announcer("appservice" in options ? client.log : options.log, client.api.clock);
+    const access = new Access(client, options);
+    const sessions = this.#sessions = new BotSessions(client);
+    const timers = this.#timers = new Timers(client, {
+      timer: (timer, context, due) => this.#due(timer, context, due),
+      schedule: (schedule, context, due) => this.#call(context, due, schedule.work as ReminderHandler, {}),
+    });
+    const inviters = this.#inviters = new Inviters(client);
+    this.#parts = {
+      client,
+      options: { prefix, msgtype, saysFailures },
+      sessions,
+      timers,
+      access,
+      checkReminder: (due, name) => this.#checkReminder(due, name),
+    };
+    const conversations = new Conversations({
+      client,
+      sessions,
+      timers,
+      dispatch: (run, start) => this.#updates.dispatch(run, start),
+    });
+    this.#conversations = conversations;
+    this.#updates = new Updates({
+      parts: this.#parts,
+      behaviour: options,
+      conversations,
+      inviters,
+      limiter: rateLimit === false ? undefined : new RateLimiter(rateLimit),
+      composer: this,
+      failed: () => this.#caught,
+      signal: () => this.#ending.signal,
+    });
+    this.reminders = {
+      list: (room) => this.#listReminders(room),
+      cancel: (id) => this.#timers.removeNow(id),
+    };
+  }
+
+  /**
+   * Makes a bot of what the environment says: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
+   * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_RECOVERY_KEY`,
+   * `MATRIX_ADMINS`, `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is
+   * the store. With a store that lasts, or a recovery key, the bot encrypts.
+   *
+   * @param options What the environment need not say, or is not to.
+   * @returns The bot.
+   * @throws {ValueError} If something is missing; it says what.
+   *
+   * @example
+   * ```ts ignore
+   * import { Bot } from "@greenroom/matrix/bot";
+   *
+   * const bot = Bot.fromEnv();
+   * bot.command("ping", (c) => c.reply("**pong**"));
+   * await bot.start(); // on Deploy: Deno.serve(bot.fetch)
+   * ```
+   */
+  static fromEnv(options: Partial<BotOptions> = {}): Bot {
+    return new Bot(optionsFromEnv((name) => Deno.env.get(name), options));
+  }
+
+  /**
+   * Begins, and goes on until it is stopped. It logs in first if it has a password, and reminds of
+   * what became due meanwhile.
+   *
+   * @param options Whether signals end it.
+   * @returns Resolves when it has been stopped; rejects with the reason if it can't go on: see
+   *   {@linkcode Client.start}.
+   */
+  async start({ signals = true, signal }: BotStartOptions = {}): Promise<void> {
+    const isStopped = this.#stopping.signal;
+    await this.#open();
+    if (isStopped.aborted || signal?.aborted) return;
+    const stopped = new AbortController();
+    const both = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal]);
+    const timing = this.#time(both);
+    try {
+      if (this.#host === undefined) await this.client.start({ ignoreInitialSync: true, signals, signal });
+      else await this.#host.start({ signals, signal });
+      this.#announce("The bot has ended", { user: this.client.mxid });
+    } finally {
+      stopped.abort();
+      await timing;
+    }
+  }
+
+  /**
+   * Ends what `start()` began: functions that are called by now may end. Called by one of them, it
+   * does not wait for that.
+   */
+  async stop(): Promise<void> {
+    this.#stopping.abort(); // a start that has not come to the client yet
+    this.#stopping = new AbortController();
+    await (this.#host ?? this.client).stop();
+  }
+
+  /** Ends the bot for good, and closes what it has opened. */
+  async close(): Promise<void> {
+    const closing = (this.#host ?? this.client).close();
+    this.#ending.abort(new ClientEndedError("The bot was closed"));
+    await closing;
+    await this.#ownStore?.close();
+  }
+
+  /** The same as {@linkcode Bot.close}. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /**
+   * Makes a pass, from cron for one: hears what is new, and does what is due.
+   *
+   * @param options How long it may take: see {@linkcode Client.syncOnce}.
+   * @returns What was done.
+   */
+  async syncOnce(options: SyncOnceOptions = {}): Promise<SyncPass> {
+    await this.#open();
+    const pass = await this.client.syncOnce({ ignoreInitialSync: true, ...options });
+    await this.#timers.fire();
+    return pass;
+  }
+
+  /**
+   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, and
+   * `/healthz`. See {@linkcode Client.fetch}. What is due is done with each request, and by
+   * {@linkcode Bot.syncOnce}.
+   */
+  get fetch(): (request: Request) => Promise<Response> {
+    const { fetch } = this.#host ?? this.client;
+    return async (request) => {
+      await this.#open();
+      const url = new URL(request.url);
+      const isHealth = url.pathname.endsWith("/healthz");
+      if (isHealth) url.pathname = url.pathname.slice(0, -1);
+      const response = await fetch(isHealth ? new Request(url, { method: request.method }) : request);
+      if (!isHealth) {
+        await this.#timers.fire().catch((error) => this.client.log.warn("What is due waits", { error }));
+      }
+      return response;
+    };
+  }
+
+  /**
+   * Handles what functions throw, in place of the log and `HANDLER_ERROR`.
+   *
+   * @param handler Called with what was thrown, and the context of it.
+   * @returns This.
+   */
+  catch(handler: (error: unknown, context: Context) => unknown): this {
+    this.#caught = handler;
+    return this;
+  }
+
+  /**
+   * Does something at times that come again and again, once each, also when the bot was not there:
+   * then once for all the times that it missed, and `c.late` says how late.
+   *
+   * @param pattern When, as cron writes it: minute, hour, day, month, weekday.
+   * @param handler What to do.
+   * @param options Its name, and the time zone.
+   * @returns This.
+   * @throws {ValueError} If the pattern can't be read, or the name is taken.
+   *
+   * @example
+   * ```ts ignore
+   * bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"));
+   * ```
+   */
+  every(
+    pattern: string,
+    handler: ReminderHandler,
+    { name = pattern, timezone = "UTC" }: EveryOptions = {},
+  ): this {
+    this.#timers.schedule({ name, next: readCron(pattern, timezone), work: handler });
+    return this;
+  }
+
+  /**
+   * Adds a function for reminders of a name.
+   *
+   * @param name The name, as `c.remind(at, { name, data })` has it.
+   * @param handler Called when one is due; `c.data` is what was given, `c.late` how late it is.
+   * @returns This.
+   * @throws {ValueError} If the name is taken.
+   */
+  reminder(name: string, handler: ReminderHandler): this {
+    if (name === "" || this.#reminderHandlers.has(name)) {
+      throw new ValueError(`Cannot add a function for reminders: the name "${name}" is empty, or taken`);
+    }
+    this.#reminderHandlers.set(name, handler);
+    return this;
+  }
+
+  /**
+   * A session, from outside of handlers.
+   *
+   * @param definition What it is.
+   * @param key Which one: a room, a user, or what the definition says.
+   */
+  session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
+    return this.#sessions.session(definition, key);
+  }
+
+  /**
+   * Who has invited the bot into a room.
+   *
+   * @param room The room.
+   * @returns Undefined: nobody, as far as is known.
+   */
+  async inviter(room: RoomID): Promise<Inviter | undefined> {
+    return await this.#inviters.of(room);
+  }
+
+  /** Logs in, and begins to listen, the first time. */
+  async #open(): Promise<void> {
+    this.#listen();
+    const opening = this.#opened ??= this.#account?.open(this.client) ?? Promise.resolve();
+    try {
+      await opening;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  #listen(): void {
+    this.#updates.refresh();
+    const wanted = new Set([...Updates.types, ...this.types]);
+    for (const type of wanted) {
+      if (this.#registered.has(type)) continue;
+      this.client.addEventHandler(
+        type as EventType & "m.room.message",
+        (event, context) => this.#updates.handle(type, event as MatrixEvent, context),
+        { name: "bot" },
+      );
+    }
+    this.#registered = wanted;
+  }
+
+  /** Does what is due, while the client syncs. */
+  async #time(signal: AbortSignal): Promise<void> {
+    const { client } = this;
+    const ended = new AbortController();
+    // What was said in time is heard before the time for it is over; but a handler may hang.
+    const late = client.api.clock.delay(PATIENCE, {
+      signal: AbortSignal.any([signal, ended.signal]),
+      persistent: false,
+    });
+    await Promise.race([client.ready, late]).catch(() => {});
+    ended.abort();
+    await late.catch(() => {});
+    if (signal.aborted) return;
+    this.#announce("The bot has started", { user: client.mxid });
+    try {
+      await this.#timers.run(signal);
+    } catch (error) {
+      if (!isCutOff(error) && !signal.aborted) {
+        client.log.error("What is due at times is not done any more", { error });
+      }
+    }
+  }
+
+  async #due(timer: Timer, context: HandlerContext, due: Due): Promise<void> {
+    if (timer.kind === "wait") {
+      const { conversation, at, end: reason } = timer;
+      await this.#conversations.end(conversation, at, {
+        reason,
+        context,
+        time: new RunTime(this.#ending.signal),
+      });
+      return;
+    }
+    const { reminder } = timer;
+    const handler = this.#reminderHandlers.get(reminder.name);
+    if (reminder.name !== "" && handler === undefined) {
+      throw new ValueError(
+        `Cannot remind: the bot has no function "${reminder.name}"; add it with bot.reminder()`,
+      );
+    }
+    await this.#call(context, due, handler ?? ((c) => c.remindText()), { reminder });
+  }
+
+  async #call(
+    context: HandlerContext,
+    due: Due,
+    handler: ReminderHandler,
+    { reminder }: { readonly reminder?: Extract<Timer, { kind: "remind" }>["reminder"] },
+  ): Promise<void> {
+    const run = new Run({ context, time: new RunTime(this.#ending.signal) });
+    try {
+      const end = await run.call(async () =>
+        await handler(new TimerContext(this.#parts, run, due, reminder))
+      );
+      if (end.kind !== "done") {
+        throw new ValueError("Cannot ask in what is due at a time: there is nobody to answer");
+      }
+      this.#sessions.commit(run);
+      await context.settle();
+    } finally {
+      for (const call of run.atEnd) call();
+    }
+  }
+
+  #checkReminder(due: number, name: string): void {
+    if (!(due >= 0 && due <= LAST)) throw new ValueError("Cannot remind: there is no such time");
+    if (name !== "" && !this.#reminderHandlers.has(name)) {
+      throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
+    }
+  }
+
+  async *#listReminders(room?: RoomID): AsyncIterableIterator<PendingReminder> {
+    for await (const { key, due, timer } of this.#timers.list()) {
+      if (timer.kind !== "remind" || (room !== undefined && timer.reminder.room !== room)) continue;
+      const { reminder } = timer;
+      yield { ...reminder, id: key, due: new Date(due) } satisfies PendingReminder & { thread: string };
+    }
+  }
+}
+
+function accountOf(
+  { mxid, password, token }: BotOptions,
+  store: NonNullable<BotOptions["store"]>,
+): BotAccount | undefined {
+  if (password === undefined || (token !== undefined && token !== "")) return undefined;
+  if (mxid === undefined) throw new ValueError("Cannot make a bot: a password needs mxid, whose it is");
+  return new BotAccount({ mxid, password, store, deviceName: "Greenroom bot" });
+}

@@ -1,0 +1,79 @@
+/**
+ * How a bot is made.
+ *
+ * @module
+ */
+
+import type { Client, ClientOptions, KvStore } from "../../mod.ts";
+import type { MemberEvent, UserID } from "../../types.ts";
+import type { AccessOptions } from "./policy/access.ts";
+import type { RateLimit } from "./policy/rate_limit.ts";
+
+/** Something that a bot lives in, in place of a client of its own: an application service. */
+export interface BotHost {
+  /** The client that delivers events. */
+  readonly bot: Client;
+  /** Answers requests. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Begins; resolves when it has ended. */
+  start(options?: { signals?: boolean; signal?: AbortSignal }): Promise<void>;
+  /** Ends what `start()` began. */
+  stop(): Promise<void>;
+  /** Ends it for good. */
+  close(): Promise<void>;
+}
+
+/** How a bot hears and speaks. */
+export interface BotBehaviour extends AccessOptions {
+  /** What commands begin with. Default: `!`. */
+  prefix?: string;
+  /**
+   * What kind of messages it sends: `m.notice`, which no other bot answers and which notifies nobody
+   * who is not mentioned, or `m.text`. Default: `m.notice`.
+   */
+  msgtype?: "m.notice" | "m.text";
+  /** Whether there is a command `help` that lists the others. Default: true. */
+  help?: boolean;
+  /**
+   * What becomes of a command that is not there: it is answered, or goes on to the other functions
+   * like any message. Default: `ignore`.
+   */
+  unknownCommands?: "answer" | "ignore";
+  /** Whether a user is told that a command has failed. Default: true. */
+  saysFailures?: boolean;
+  /**
+   * Whether to accept invitations: of all who are heard, of none, or as a function says. Who has
+   * invited is remembered: {@linkcode Bot.inviter}. Default: true.
+   */
+  autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
+  /**
+   * How much is taken from one user; what is more is ignored, which the user is told once. `false`:
+   * all. Default: 20 in 10 seconds.
+   */
+  rateLimit?: RateLimit | false;
+  /**
+   * How long a function may take for one event, in milliseconds: `c.signal` ends then, the failure is
+   * reported, and the next event of the user is handled. Default: 10 minutes.
+   */
+  handlerTimeout?: number;
+}
+
+/** How a bot is made: as a client is, and how it behaves. */
+export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
+  /** Where everything is kept. Default: in memory, for this bot alone. */
+  store?: KvStore;
+  /**
+   * The password of `mxid`, in place of a token: the bot logs in once, and keeps token and device in
+   * `store`.
+   */
+  password?: string;
+}
+
+/** How a bot in an application service is made. */
+export interface HostedBotOptions extends BotBehaviour {
+  /** The application service. */
+  appservice: BotHost;
+}
+
+/** Whom an account belongs to. */
+export type Account = { readonly mxid: UserID; readonly password: string };

@@ -1,0 +1,37 @@
+/**
+ * What the parts of a bot share.
+ *
+ * @module
+ */
+
+import type { Client } from "../../mod.ts";
+import type { BotSessions } from "./bot_sessions.ts";
+import type { Access } from "./policy/access.ts";
+import type { Timers } from "./timers/timers.ts";
+
+/** What the parts of a bot share. */
+export interface BotParts {
+  /** Sends, and stores. */
+  readonly client: Client;
+  /** How the bot speaks. */
+  readonly options: {
+    /** What commands begin with. */
+    readonly prefix: string;
+    /** What kind of messages it sends. */
+    readonly msgtype: "m.notice" | "m.text";
+    /** Whether it tells a user that a command has failed. */
+    readonly saysFailures: boolean;
+  };
+  /** What handlers remember. */
+  readonly sessions: BotSessions;
+  /** What is due at a time. */
+  readonly timers: Timers;
+  /** Who may do what. */
+  readonly access: Access;
+  /**
+   * Checks a reminder.
+   *
+   * @throws {ValueError} If there is no such time, or no such function.
+   */
+  readonly checkReminder: (due: number, name: string) => void;
+}

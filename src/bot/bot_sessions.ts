@@ -1,0 +1,144 @@
+/**
+ * Sessions in a bot: taken by a handler for as long as it runs, or changed from outside.
+ *
+ * @module
+ */
+
+import type { Client, SessionChange, SessionDefinition, SessionKey } from "../../mod.ts";
+import { ValueError } from "../../mod.ts";
+import { Locks } from "./locks.ts";
+import type { Run } from "./run.ts";
+
+/** Where an event belongs. */
+export interface SessionPlace {
+  /** The event. */
+  readonly event: object;
+  /** Its room. */
+  readonly room: string;
+  /** Who sent it. */
+  readonly sender: string;
+  /** The first event of its thread; empty: none. */
+  readonly thread: string;
+}
+
+/**
+ * One session, from outside of handlers.
+ *
+ * @example
+ * ```ts
+ * import { Bot, defineSession } from "@greenroom/matrix/bot";
+ * import { Homeserver } from "@greenroom/matrix/testing";
+ *
+ * await using homeserver = new Homeserver();
+ * const { accessToken: token } = homeserver.createUser("bot");
+ * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+ * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+ * await bot.session(points, "@alice:localhost").update((state) => void (state.points += 5));
+ * ```
+ */
+export interface BotSession<State extends object> {
+  /** A copy of the state; undefined if there is none. */
+  read(): Promise<State | undefined>;
+  /**
+   * Changes the state, when handlers that have taken the session have ended; in one commit.
+   *
+   * @param change What to make of it.
+   */
+  update(change: SessionChange<State>): Promise<void>;
+  /** Ends the session. */
+  end(): Promise<void>;
+}
+
+interface Taken {
+  readonly definition: SessionDefinition<object>;
+  readonly key: SessionKey;
+  /** What the handler changes; undefined: it has ended the session. */
+  state: object | undefined;
+}
+
+/** The sessions of a bot. */
+export class BotSessions {
+  readonly #client: Client;
+  readonly #locks = new Locks();
+  readonly #taken = new WeakMap<Run, Map<string, Taken>>();
+
+  /** @param client Stores them. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** A session, from outside of handlers. */
+  session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
+    const { sessions } = this.#client;
+    const within = <Result>(work: () => Promise<Result>) => this.#locks.within(nameOf(definition, key), work);
+    return {
+      read: () => sessions.read(definition, key),
+      update: (change) => within(() => sessions.update(definition, key, change)),
+      end: () => within(() => sessions.end(definition, key)),
+    };
+  }
+
+  /**
+   * Takes a session for a run: nobody else has it until the run has ended, and what is made of it is
+   * committed then.
+   */
+  async take<State extends object>(
+    run: Run,
+    definition: SessionDefinition<State>,
+    key: SessionKey,
+  ): Promise<State> {
+    const name = nameOf(definition, key);
+    const taken = this.#taken.get(run) ?? new Map<string, Taken>();
+    this.#taken.set(run, taken);
+    const known = taken.get(name)?.state;
+    if (known !== undefined) return known as State;
+    const { isReplaying } = run;
+    const state = await run.step(`session ${name}`, async () => {
+      const release = await this.#locks.take(name, run);
+      run.atEnd.push(release);
+      const kept = await this.#client.sessions.read(definition, key);
+      return structuredClone(kept ?? definition.initial());
+    });
+    if (isReplaying) return state; // what was made of it then is committed
+    const copy = structuredClone(state); // the step keeps what it was
+    taken.set(name, { definition, key, state: copy });
+    return copy;
+  }
+
+  /** Ends a session, when the run has ended. */
+  async end(run: Run, definition: SessionDefinition<object>, key: SessionKey): Promise<void> {
+    await this.take(run, definition, key);
+    const taken = this.#taken.get(run)?.get(nameOf(definition, key));
+    if (taken !== undefined) taken.state = undefined;
+  }
+
+  /** Has what a run made of its sessions committed with it. */
+  commit(run: Run): void {
+    for (const { definition, key, state } of this.#taken.get(run)?.values() ?? []) {
+      run.context.updateSession(definition, key, () => state ?? null);
+    }
+  }
+}
+
+/** The key of the session that an event has. */
+export function sessionKeyFor(
+  { name, per }: Pick<SessionDefinition<never>, "name" | "per">,
+  { event, room, sender, thread }: SessionPlace,
+): SessionKey {
+  if (typeof per === "function") {
+    const key = per(event as Parameters<typeof per>[0]);
+    if (key !== undefined) return key;
+    throw new ValueError(`Cannot use the session "${name}": its function gives none for this event`);
+  }
+  const pair: Readonly<Record<typeof per, SessionKey>> = {
+    room,
+    user: sender,
+    member: [room, sender],
+    thread: [room, thread],
+  };
+  return pair[per];
+}
+
+function nameOf({ name }: Pick<SessionDefinition<never>, "name">, key: SessionKey): string {
+  return JSON.stringify([name, key]);
+}

@@ -1,0 +1,183 @@
+/**
+ * Commands: read from patterns, found in messages, and their arguments taken apart.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
+
+/** An argument of a command. */
+export interface Parameter {
+  /** Its name. */
+  readonly name: string;
+  /** Whether it has to be there. */
+  readonly isRequired: boolean;
+  /** Whether it takes the rest of the text. */
+  readonly isRest: boolean;
+}
+
+/** A command. */
+export interface Command {
+  /** Its name, in small letters. */
+  readonly name: string;
+  /** Its name and the others, in small letters. */
+  readonly names: readonly string[];
+  /** Its arguments, in order. */
+  readonly parameters: readonly Parameter[];
+  /** What it does. */
+  readonly description: string;
+  /** The arguments as they are written, after the name. */
+  readonly usage: string;
+  /** What checks arguments. */
+  readonly schemas: Readonly<Record<string, ArgumentSchema | undefined>>;
+  /** Who may use it. */
+  readonly access: NonNullable<CommandOptions<string>["access"]>;
+  /** Whether help leaves it out. */
+  readonly isHidden: boolean;
+}
+
+const NAME = /^[^\s<>[\]"]{1,50}$/u;
+const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
+
+/**
+ * Reads a pattern.
+ *
+ * @throws {ValueError} If it can't be read.
+ */
+export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
+  const { description = "", aliases = [], args = {}, access = "everybody", hidden = false } = options;
+  const [name = "", ...rest] = pattern.trim().split(/\s+/);
+  const names = [name, ...aliases].map((each) => each.toLowerCase());
+  for (const each of names) {
+    if (!NAME.test(each)) throw bad(pattern, `"${each}" is no name: 1 to 50 characters, without spaces`);
+  }
+  const parameters = rest.map((text): Parameter => {
+    const [, required, dots, optional, optionalDots] = PARAMETER.exec(text) ?? [];
+    const parameter = required ?? optional;
+    if (parameter === undefined) throw bad(pattern, `"${text}" is neither <name> nor [name]`);
+    return {
+      name: parameter,
+      isRequired: required !== undefined,
+      isRest: (dots ?? optionalDots) !== undefined,
+    };
+  });
+  for (const [index, { name, isRequired, isRest }] of parameters.entries()) {
+    if (isRest && index < parameters.length - 1) throw bad(pattern, `<${name}...> must be the last`);
+    if (isRequired && parameters[index - 1]?.isRequired === false) {
+      throw bad(pattern, `<${name}> has to be there, and can't come after one that need not be`);
+    }
+    if (parameters.findIndex((each) => each.name === name) !== index) {
+      throw bad(pattern, `two arguments are called ${name}`);
+    }
+  }
+  for (const schema of Object.keys(args)) {
+    if (!parameters.some((each) => each.name === schema)) throw bad(pattern, `it has no argument ${schema}`);
+  }
+  const usage = rest.join(" ");
+  return { name, names, parameters, description, usage, schemas: args, access, isHidden: hidden };
+}
+
+/** What a message asks for. */
+export interface Invocation {
+  /** The name, in small letters, as it was written. */
+  readonly name: string;
+  /** What comes after it. */
+  readonly rest: string;
+}
+
+/** The longest text that is looked at, in UTF-16 units; events are smaller. */
+const MAX_TEXT = 100_000;
+
+/**
+ * Takes a text apart that may ask for a command.
+ *
+ * @param text The text, without a prefix or a mention of the bot.
+ * @returns Undefined if it has no name.
+ */
+export function invocationOf(text: string): Invocation | undefined {
+  const [, name, rest = ""] = /^\s*([^\s]{1,50})(?:\s+([^]*))?$/u.exec(text.slice(0, MAX_TEXT)) ?? [];
+  return name === undefined ? undefined : { name: name.toLowerCase(), rest: rest.trimEnd() };
+}
+
+/** The arguments, or what is wrong with them. */
+export type Arguments =
+  | { readonly args: Readonly<Record<string, unknown>> }
+  | { readonly problem: string };
+
+/** Takes the arguments of a command apart, and has them checked. */
+export async function argumentsOf(
+  { parameters, schemas }: Command,
+  given: string | Readonly<Record<string, unknown>>,
+): Promise<Arguments> {
+  const texts = typeof given === "string" ? assigned(parameters, given) : named(parameters, given);
+  if ("problem" in texts) return texts;
+  const args: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(texts.args)) {
+    const schema = schemas[name];
+    if (schema === undefined) {
+      args[name] = text;
+      continue;
+    }
+    const result = await schema["~standard"].validate(text);
+    if (result.issues !== undefined) {
+      return { problem: `${name}: ${result.issues[0]?.message ?? "does not fit"}` };
+    }
+    args[name] = result.value;
+  }
+  return { args };
+}
+
+/** Gives each argument its word. */
+function assigned(parameters: readonly Parameter[], text: string): Arguments {
+  const args: Record<string, string> = {};
+  let rest = text.trim();
+  for (const { name, isRequired, isRest } of parameters) {
+    if (rest === "") {
+      if (isRequired) return { problem: `${name} is missing` };
+      break;
+    }
+    const word = isRest ? { value: rest, after: "" } : firstWord(rest);
+    args[name] = word.value;
+    rest = word.after;
+  }
+  return rest === "" ? { args } : { problem: `"${shortened(rest)}" is too much` };
+}
+
+/** Takes the arguments that came with names. */
+function named(parameters: readonly Parameter[], given: Readonly<Record<string, unknown>>): Arguments {
+  const args: Record<string, string> = {};
+  for (const { name, isRequired } of parameters) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined || value === null) {
+      if (isRequired) return { problem: `${name} is missing` };
+      continue;
+    }
+    args[name] = typeof value === "object" ? JSON.stringify(value) : String(value);
+  }
+  return { args };
+}
+
+/** The first word, or what is in quotation marks, and what comes after it. */
+function firstWord(text: string): { readonly value: string; readonly after: string } {
+  const close = text.startsWith('"')
+    ? text.indexOf('"', 1)
+    : text.startsWith("“")
+    ? text.indexOf("”", 1)
+    : -1;
+  if (close > 0 && /^(?:\s|$)/.test(text.slice(close + 1, close + 2))) {
+    return { value: text.slice(1, close), after: text.slice(close + 1).trimStart() };
+  }
+  const end = text.search(/\s/);
+  return end === -1
+    ? { value: text, after: "" }
+    : { value: text.slice(0, end), after: text.slice(end).trimStart() };
+}
+
+function shortened(text: string): string {
+  return text.length > 30 ? `${text.slice(0, 30)}…` : text;
+}
+
+function bad(pattern: string, why: string): ValueError {
+  return new ValueError(`Cannot read the command "${pattern}": ${why}`);
+}

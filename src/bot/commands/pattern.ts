@@ -1,0 +1,100 @@
+/**
+ * The types of a command's arguments, read from its pattern.
+ *
+ * @module
+ */
+
+import type { Client } from "../../../mod.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+
+/** What checks an argument: a schema of any library with Standard Schema, version 1. */
+export interface ArgumentSchema<Output = unknown> {
+  /** The library's side of the interface. */
+  readonly "~standard": ArgumentSchemaProperties<Output>;
+}
+
+/** What a schema library provides of each schema. */
+export interface ArgumentSchemaProperties<Output> {
+  /** The version of Standard Schema. */
+  readonly version: 1;
+  /** The library's name. */
+  readonly vendor: string;
+  /** Checks a text. */
+  readonly validate: (value: unknown) => ArgumentResult<Output> | Promise<ArgumentResult<Output>>;
+  /** What goes in and what comes out; for the compiler alone, there is no value at run time. */
+  readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+}
+
+/** What a schema makes of a text, or what is wrong with it. */
+export type ArgumentResult<Output> = { readonly value: Output; readonly issues?: undefined } | {
+  readonly issues: readonly { readonly message: string }[];
+};
+
+/** The names of the arguments that have to be there. */
+export type RequiredNames<P extends string> = P extends `${string}<${infer Name}>${infer Rest}`
+  ? BareName<Name> | RequiredNames<Rest>
+  : never;
+/** The names of the others. */
+export type OptionalNames<P extends string> = P extends `${string}[${infer Name}]${infer Rest}`
+  ? BareName<Name> | OptionalNames<Rest>
+  : never;
+/** A name without the dots of an argument that takes the rest. */
+export type BareName<Name extends string> = Name extends `${infer Bare}...` ? Bare : Name;
+
+/** What a schema makes of an argument. */
+export type ArgumentValue<S, Name extends PropertyKey> = Name extends keyof S
+  ? S[Name] extends ArgumentSchema<infer Output> ? Output : string
+  : string;
+
+/**
+ * The arguments of a pattern, by their names: text, or what their schemas make of it.
+ *
+ * @example
+ * ```ts
+ * import type { Args } from "@greenroom/matrix/bot";
+ *
+ * const args: Args<"remind <when> [text...]"> = { when: "tomorrow" };
+ * console.assert(args.text === undefined);
+ * ```
+ */
+export type Args<P extends string, S = Record<never, never>> = string extends P
+  ? Readonly<Record<string, string | undefined>>
+  :
+    & { readonly [Name in RequiredNames<P>]: ArgumentValue<S, Name> }
+    & { readonly [Name in OptionalNames<P>]?: ArgumentValue<S, Name> };
+
+/** Schemas of some of a pattern's arguments, of any library with Standard Schema. */
+export type Schemas<P extends string> = string extends P ? Readonly<Record<string, ArgumentSchema>>
+  : { readonly [Name in RequiredNames<P> | OptionalNames<P>]?: ArgumentSchema };
+
+/** Who asks for a command, and where: a context is one. */
+export interface Asking {
+  /** Who. */
+  readonly sender: UserID;
+  /** The room. */
+  readonly room: RoomID;
+  /** The bot's client. */
+  readonly client: Client;
+  /** Whether a user is an admin of the bot. */
+  isAdmin(userId: UserID): Promise<boolean>;
+}
+
+/** What a command is, beside its pattern. */
+export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>> {
+  /** What it does, in a few words, for `!help`. Default: nothing. */
+  description?: string;
+  /** Other names. Default: none. */
+  aliases?: readonly string[];
+  /**
+   * What checks arguments, and makes something else of the text. What a schema says of an argument
+   * that does not fit is answered, with how the command is used. Default: none, they are text.
+   */
+  args?: S;
+  /**
+   * Who may use it: everybody, the bot's admins, or whom a function lets. It does not exist for
+   * others. Default: `everybody`.
+   */
+  access?: "everybody" | "admins" | ((asking: Asking) => boolean | Promise<boolean>);
+  /** Whether `!help` leaves it out. Default: false. */
+  hidden?: boolean;
+}

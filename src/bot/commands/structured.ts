@@ -1,0 +1,279 @@
+/**
+ * Structured commands: a bot describes its commands in a room's state, clients offer them with a
+ * field for each argument, and send what was filled in as JSON beside the text.
+ *
+ * The proposal is not accepted yet. What is written here is what clients read today, which is where
+ * it differs from the proposal's text: a parameter has a `schema` and may be `optional`.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4391 | MSC4391}
+ * @module
+ */
+
+import { type MatrixLink, matrixToUrl, parseMatrixLink, ValueError } from "../../../mod.ts";
+import type { JsonObject, UserID } from "../../../types.ts";
+import { isObject, memberOf, textOf } from "../text/json.ts";
+
+/** The type of the state event that describes a command. */
+export const COMMAND_DESCRIPTION = "org.matrix.msc4391.command_description";
+/** Under which names invocations stand in messages. */
+const INVOCATIONS = ["m.bot.command", "org.matrix.msc4391.command"];
+
+/** What an argument of a command may be. */
+export type ArgumentKind = "text" | "number" | "boolean" | "user" | "room" | "event" | "rest";
+
+/** What the value of an argument is, by its kind. */
+export interface ArgumentValues {
+  /** Text without spaces, unless it is put in quotes. */
+  text: string;
+  /** A whole number. */
+  number: number;
+  /** Yes or no. */
+  boolean: boolean;
+  /** A user. */
+  user: UserID;
+  /** A room, by its ID or an alias, with servers to join it through. */
+  room: MatrixLink;
+  /** An event in a room. */
+  event: MatrixLink;
+  /** All text that is left. */
+  rest: string;
+}
+
+/** An argument of a command. */
+export interface ArgumentDescription {
+  /** Its name. */
+  readonly name: string;
+  /** Whether the command needs it. Default: `true`. */
+  readonly required?: boolean;
+  /** What it may be. */
+  readonly kind: ArgumentKind;
+  /** What it is for. Default: nothing is said. */
+  readonly description?: string;
+}
+
+/** A command, as it is described to clients. */
+export interface CommandDescription {
+  /** Its name, which may have several words: `rooms add`. */
+  readonly name: string;
+  /** What it does. */
+  readonly description: string;
+  /** Other names of it. Default: none. */
+  readonly aliases?: readonly string[];
+  /** Its arguments, in order. Default: none. */
+  readonly args?: readonly ArgumentDescription[];
+}
+
+/** A command, as somebody gave it. */
+export interface StructuredCommand {
+  /** Its name. */
+  readonly command: string;
+  /** What was filled in; nothing of it is checked. */
+  readonly arguments: Readonly<JsonObject>;
+}
+
+/** A state event to send. */
+export interface CommandState {
+  /** Its type: {@link COMMAND_DESCRIPTION}. */
+  readonly type: typeof COMMAND_DESCRIPTION;
+  /** Its state key, which says whose command it is. */
+  readonly stateKey: string;
+  /** What it says. */
+  readonly content: JsonObject;
+}
+
+const primitive = (type: string) => ({ schema_type: "primitive", type });
+
+/** What clients call the kinds. */
+const SCHEMAS: Readonly<Record<ArgumentKind, JsonObject>> = {
+  text: primitive("string"),
+  number: primitive("integer"),
+  boolean: primitive("boolean"),
+  user: primitive("user_id"),
+  room: { schema_type: "union", variants: [primitive("room_id"), primitive("room_alias")] },
+  event: primitive("event_id"),
+  rest: primitive("string"),
+};
+
+const asText = (body: string) => ({ "m.text": [{ body }] });
+
+/**
+ * Writes the state event that describes a command. The bot needs the power to send it.
+ *
+ * @param command The command.
+ * @param owner The user ID of the bot.
+ * @returns What to give to `sendStateEvent()`.
+ * @throws {ValueError} If the command or an argument has no name, two have the same, or a required
+ *   one stands behind one that takes all the rest.
+ * @example
+ * ```ts
+ * import { describeCommand } from "@greenroom/matrix/bot";
+ *
+ * const { type, content } = await describeCommand({
+ *   name: "ban",
+ *   description: "Bans a user",
+ *   args: [{ name: "user", kind: "user" }, { name: "reason", kind: "rest", required: false }],
+ * }, "@bot:example.org");
+ * console.assert(type === "org.matrix.msc4391.command_description" && content.command === "ban");
+ * ```
+ */
+export async function describeCommand(command: CommandDescription, owner: UserID): Promise<CommandState> {
+  const { name, description, aliases = [], args = [] } = checked(command);
+  const rest = args.find(({ kind }) => kind === "rest");
+  const content = {
+    command: name,
+    ...(aliases.length > 0 && { aliases: [...aliases] }),
+    description: asText(description),
+    parameters: args.map(({ name, kind, required = true, description }) => ({
+      key: name,
+      schema: SCHEMAS[kind],
+      ...(!required && { optional: true }),
+      ...(description !== undefined && { description: asText(description) }),
+    })),
+    ...(rest !== undefined && { "fi.mau.tail_parameter": rest.name }),
+  };
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(name + owner));
+  return { type: COMMAND_DESCRIPTION, stateKey: new Uint8Array(hash).toBase64(), content };
+}
+
+function checked(command: CommandDescription): CommandDescription {
+  const { name, args = [] } = command;
+  const refuse = (why: string) =>
+    new ValueError(`Cannot describe the command ${JSON.stringify(name)}: ${why}`);
+  if (name.trim() === "") throw refuse("it has no name");
+  if (args.some(({ name }) => name === "")) throw refuse("an argument has no name");
+  if (new Set(args.map(({ name }) => name)).size < args.length) {
+    throw refuse("two arguments have the same name");
+  }
+  const rest = args.findIndex(({ kind }) => kind === "rest");
+  if (rest >= 0 && args.slice(rest + 1).some(({ kind, required = true }) => required || kind === "rest")) {
+    throw refuse("an argument stands behind the one that takes all the rest");
+  }
+  return command;
+}
+
+/** The longest name of a command; nobody types a longer one. */
+const MAX_NAME = 255;
+
+/**
+ * Reads an invocation out of a message.
+ *
+ * @param content The content of the message, as it was received.
+ * @param own The user ID of the bot: a command in a message that mentions others, and not it, is
+ *   for them. Default: unknown, and not looked at.
+ * @returns The command; undefined if there is none, or it is for others.
+ * @example
+ * ```ts
+ * import { readStructuredCommand } from "@greenroom/matrix/bot";
+ *
+ * const command = readStructuredCommand({
+ *   msgtype: "m.text",
+ *   body: "/roll 6",
+ *   "org.matrix.msc4391.command": { command: "roll", arguments: { eyes: 6 } },
+ * });
+ * console.assert(command?.command === "roll" && command.arguments.eyes === 6);
+ * ```
+ */
+export function readStructuredCommand(content: unknown, own?: UserID): StructuredCommand | undefined {
+  const block = INVOCATIONS.map((name) => memberOf(content, name)).find((member) => member !== undefined);
+  const command = textOf(memberOf(block, "command"))?.trim() ?? "";
+  if (command === "" || command.length > MAX_NAME) return undefined;
+  const users = memberOf(memberOf(content, "m.mentions"), "user_ids");
+  if (own !== undefined && Array.isArray(users) && users.length > 0 && !users.includes(own)) return undefined;
+  const given = memberOf(block, "arguments");
+  return { command, arguments: isObject(given) ? given : {} };
+}
+
+/**
+ * Checks the arguments of an invocation, and makes of each what its kind says: clients send numbers,
+ * users and rooms in several forms.
+ *
+ * @param command The command.
+ * @param given What was filled in.
+ * @returns The values by name; arguments that were left out are absent, and so are unknown ones.
+ * @throws {ValueError} If a required one is missing, or one is not what its kind says.
+ * @example
+ * ```ts
+ * import { readArguments } from "@greenroom/matrix/bot";
+ *
+ * const roll = { name: "roll", description: "Rolls a die", args: [{ name: "eyes", kind: "number" }] } as const;
+ * console.assert(readArguments(roll, { eyes: "6" }).eyes === 6);
+ * ```
+ */
+export function readArguments(
+  { name: command, args = [] }: CommandDescription,
+  given: Readonly<JsonObject>,
+): { [name: string]: ArgumentValues[ArgumentKind] } {
+  const refuse = (why: string) => new ValueError(`Cannot run the command ${JSON.stringify(command)}: ${why}`);
+  const values = args.flatMap(({ name, kind, required = true }) => {
+    const said = memberOf(given, name);
+    if (said === undefined || said === null || said === "") {
+      if (required) throw refuse(`its argument ${JSON.stringify(name)} is missing`);
+      return [];
+    }
+    const value = READERS[kind](said);
+    if (value === undefined) throw refuse(`its argument ${JSON.stringify(name)} must be ${MEANINGS[kind]}`);
+    return [[name, value] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+/** What kinds are called in messages of errors. */
+const MEANINGS: Readonly<Record<ArgumentKind, string>> = {
+  text: "text",
+  number: "a whole number",
+  boolean: "yes or no",
+  user: "a user, as @name:server.name",
+  room: "a room, as #alias:server.name or !id",
+  event: "a link to an event",
+  rest: "text",
+};
+
+type Readers = { readonly [Kind in ArgumentKind]: (value: unknown) => ArgumentValues[Kind] | undefined };
+
+const READERS: Readers = {
+  text: asString,
+  rest: asString,
+  number: (value) => {
+    const number = typeof value === "string" && /^[+-]?\d{1,16}$/.test(value.trim()) ? Number(value) : value;
+    return Number.isSafeInteger(number) ? number as number : undefined;
+  },
+  boolean: (value) => {
+    const word = asString(value)?.trim().toLowerCase() ?? "";
+    if (["true", "yes", "on", "1"].includes(word)) return true;
+    return ["false", "no", "off", "0"].includes(word) ? false : undefined;
+  },
+  user: (value) => {
+    const id = linkOf(value)?.id;
+    return id?.startsWith("@") ? id as UserID : undefined;
+  },
+  room: (value) => {
+    const link = linkOf(value);
+    return link === undefined || link.id.startsWith("@") || link.eventId !== undefined ? undefined : link;
+  },
+  event: (value) => {
+    const link = linkOf(value);
+    return link?.eventId === undefined ? undefined : link;
+  },
+};
+
+function asString(value: unknown): string | undefined {
+  return typeof value === "number" || typeof value === "boolean" ? `${value}` : textOf(value);
+}
+
+/** What an ID, a link, or the object that stands for a room or an event leads to. */
+function linkOf(value: unknown): MatrixLink | undefined {
+  const text = textOf(value)?.trim();
+  const via = memberOf(value, "via");
+  const eventId = memberOf(value, "event_id");
+  try {
+    if (text !== undefined && !/^[@#!]/.test(text)) return parseMatrixLink(text);
+    const link = {
+      id: text ?? memberOf(value, "id") ?? memberOf(value, "room_id"),
+      ...(eventId !== undefined && { eventId }),
+      ...(Array.isArray(via) && via.length > 0 && { via }),
+    } as MatrixLink;
+    return parseMatrixLink(matrixToUrl(link)); // which checks all of it
+  } catch {
+    return undefined;
+  }
+}

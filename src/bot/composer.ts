@@ -1,0 +1,280 @@
+/**
+ * Middleware: functions that get an update one after the other, and trees of them.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../mod.ts";
+import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
+import { type Command, parsePattern } from "./commands/command.ts";
+import type { Context } from "./context/context.ts";
+import { ConversationEndedError } from "./conversations/errors.ts";
+import { type EventOfQuery, type Query, typesOf } from "./queries.ts";
+
+/** Calls the middleware that comes next; resolves when that has ended. */
+export type Next = () => Promise<void>;
+
+/** A function that gets an update, and says whether the next one gets it too, by calling `next()`. */
+export type Middleware<C extends Context = Context> = (context: C, next: Next) => unknown;
+
+/** Middleware, or a tree of it. */
+export type MiddlewareLike<C extends Context = Context> = Middleware<C> | Composer<C>;
+
+/** The context of a query. */
+export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
+
+/** The context of a command. */
+export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
+
+/**
+ * A tree of middleware: what a bot is made of. A plugin is a composer that a bot uses.
+ *
+ * An update goes through the functions in the order in which they were added, as far as each calls
+ * `next()`.
+ *
+ * @example
+ * ```ts
+ * import { Composer } from "@greenroom/matrix/bot";
+ *
+ * const greetings = new Composer();
+ * greetings.hears(/^hello/i, (c) => c.reply("Hello!"));
+ * greetings.on("member:join", (c) => c.send("Welcome!"));
+ * // bot.use(greetings);
+ * ```
+ */
+export class Composer<C extends Context = Context> {
+  readonly #middleware: Middleware<C>[] = [];
+  readonly #types = new Set<string>();
+  readonly #commands: Command[] = [];
+  readonly #children: Pick<Composer, "types" | "commands">[] = [];
+
+  /**
+   * Adds middleware, which gets every update that others have asked for, and every message.
+   *
+   * @param middleware The functions, or trees of them.
+   * @returns This.
+   */
+  use(...middleware: readonly MiddlewareLike<C>[]): this {
+    for (const each of middleware) this.#add(each);
+    this.#types.add("m.room.message");
+    return this;
+  }
+
+  /**
+   * Adds middleware for what a query names: see {@linkcode Queries}.
+   *
+   * @param query The query, or several.
+   * @param middleware The functions, or trees of them. They get the event with its type.
+   * @returns A tree that gets the same: what is added to it comes after the middleware.
+   * @throws {ValueError} If there is no such query.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("message:image", (c) => c.reply(`${c.event.content.info?.w ?? "?"} pixels wide`));
+   * plugin.on("reaction", (c) => console.log(c.event.content["m.relates_to"].key));
+   * ```
+   */
+  on<const Q extends Query>(
+    query: Q | readonly Q[],
+    ...middleware: readonly MiddlewareLike<QueryContext<Q>>[]
+  ): Composer<QueryContext<Q>> {
+    const queries = [query].flat() as readonly Query[];
+    for (const each of queries) {
+      const types = typeof each === "string" ? typesOf(each) : [];
+      if (types.length === 0) {
+        throw new ValueError(`Cannot listen to "${each}": it is neither a query nor a type of event`);
+      }
+      for (const type of types) this.#types.add(type);
+    }
+    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware);
+  }
+
+  /**
+   * Adds middleware for messages whose text is, or matches, something.
+   *
+   * @param pattern The text, or a regular expression; several: any of them.
+   * @param middleware The functions, or trees of them. `c.match` is what matched.
+   * @returns A tree that gets the same.
+   */
+  hears(
+    pattern: string | RegExp | readonly (string | RegExp)[],
+    ...middleware: readonly MiddlewareLike<CommandContext>[]
+  ): Composer<CommandContext> {
+    const patterns = [pattern].flat() as readonly (string | RegExp)[];
+    const matches = (c: Context): boolean =>
+      patterns.some((each) => {
+        if (typeof each === "string") return c.text === each;
+        each.lastIndex = 0; // of one with the flag `g`
+        return (c.match = each.exec(c.text)) !== null;
+      });
+    return this.on("message:text").filter(matches, ...middleware) as Composer<CommandContext>;
+  }
+
+  /**
+   * Adds a command: a message that begins with the prefix and its name, or that mentions the bot
+   * first; in a direct chat, one that begins with the name alone.
+   *
+   * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
+   *   <text...>"`. `<…>` has to be there, `[…]` need not be; `...` takes the rest of the text. An
+   *   argument with spaces is written in quotation marks.
+   * @param middleware The functions; `c.args` has the arguments.
+   * @returns This.
+   * @throws {ValueError} If the pattern can't be read.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("ping", (c) => c.reply("pong"));
+   * plugin.command("say <whom> <text...>", { description: "Says something to somebody" }, (c) =>
+   *   c.send(`${c.args.whom}: ${c.args.text}`));
+   * ```
+   */
+  command<const P extends string>(
+    pattern: P,
+    ...middleware: readonly Middleware<CommandContext<Args<P>>>[]
+  ): this;
+  /**
+   * Adds a command, with more said of it: as above.
+   *
+   * @param pattern Its name and arguments.
+   * @param options What it does, schemas of its arguments, who may use it.
+   * @param middleware The functions; `c.args` has the arguments.
+   * @returns This.
+   * @throws {ValueError} If the pattern can't be read.
+   */
+  command<const P extends string, const S extends Schemas<P>>(
+    pattern: P,
+    options: CommandOptions<P, S>,
+    ...middleware: readonly Middleware<CommandContext<Args<P, S>>>[]
+  ): this;
+  command(
+    pattern: string,
+    first: CommandOptions<string, Schemas<string>> | Middleware<never>,
+    ...rest: readonly Middleware<never>[]
+  ): this {
+    const options = typeof first === "function" ? {} : first;
+    const middleware = typeof first === "function" ? [first, ...rest] : rest;
+    const command: Command = parsePattern(pattern, options);
+    if (middleware.length === 0) {
+      throw new ValueError(`Cannot add the command "${command.name}": it has no function`);
+    }
+    this.#commands.push(command);
+    this.#types.add("m.room.message");
+    const run = compose(middleware as readonly Middleware<C>[]);
+    this.#middleware.push(async (c, next) => {
+      if (c.command !== command) return await next();
+      return await c.callCommand(() => run(c, next));
+    });
+    return this;
+  }
+
+  /**
+   * Adds middleware for updates that pass a test.
+   *
+   * @param test Whether an update passes.
+   * @param middleware The functions, or trees of them.
+   * @returns A tree that gets the same.
+   */
+  filter(
+    test: (context: C) => boolean | Promise<boolean>,
+    ...middleware: readonly MiddlewareLike<C>[]
+  ): Composer<C> {
+    return this.#branch(test as (context: Context) => boolean | Promise<boolean>, middleware);
+  }
+
+  /**
+   * Adds middleware whose failures go to a handler, and no further.
+   *
+   * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
+   * @param middleware The functions, or trees of them.
+   * @returns A tree that is inside too.
+   */
+  errorBoundary(
+    handler: (error: unknown, context: C, next: Next) => unknown,
+    ...middleware: readonly MiddlewareLike<C>[]
+  ): Composer<C> {
+    const inside = new Composer<C>().use(...middleware);
+    this.#children.push(inside);
+    const run = inside.middleware();
+    this.#middleware.push(async (c, next): Promise<unknown> => {
+      let goesOn = false;
+      try {
+        await run(c, () => Promise.resolve(void (goesOn = true)));
+      } catch (error) {
+        if (isEnd(error)) throw error;
+        return await handler(error, c, next);
+      }
+      return goesOn ? await next() : undefined;
+    });
+    return inside;
+  }
+
+  /** All of it as one function. */
+  middleware(): Middleware<C> {
+    return (c, next) => compose(this.#middleware)(c, next);
+  }
+
+  /** The types of event that it needs, as `Client.on()` takes them. */
+  get types(): ReadonlySet<string> {
+    return new Set([...this.#types, ...this.#children.flatMap((child) => [...child.types])]);
+  }
+
+  /** The commands in it, in the order in which they were added. */
+  get commands(): readonly Command[] {
+    return [...this.#commands, ...this.#children.flatMap((child) => child.commands)];
+  }
+
+  #add(each: MiddlewareLike<C>): void {
+    if (typeof each === "function") return void this.#middleware.push(each);
+    if (!(each instanceof Composer)) {
+      throw new ValueError(`Cannot use ${typeof each} as middleware: it must be a function or a Composer`);
+    }
+    this.#children.push(each);
+    this.#middleware.push(each.middleware());
+  }
+
+  #branch<Narrow extends Context>(
+    test: (context: Context) => boolean | Promise<boolean>,
+    middleware: readonly MiddlewareLike<Narrow>[],
+  ): Composer<Narrow> {
+    const inside = new Composer<Narrow>();
+    for (const each of middleware) inside.#add(each);
+    this.#children.push(inside);
+    const run = inside.middleware();
+    this.#middleware.push(async (c, next) => {
+      if (await test(c)) await run(c as Context as Narrow, next);
+      else await next();
+    });
+    return inside;
+  }
+}
+
+/**
+ * Calls functions one after the other, as far as each calls `next()`.
+ *
+ * @throws {ValueError} If one calls it twice.
+ */
+export function compose<C extends Context>(middleware: readonly Middleware<C>[]): Middleware<C> {
+  return async (c, last) => {
+    let called = -1;
+    const call = async (index: number): Promise<void> => {
+      if (index <= called) {
+        throw new ValueError("Cannot go on to the next middleware: next() was called twice");
+      }
+      called = index;
+      const each = middleware[index];
+      if (each === undefined) await last();
+      else await each(c, () => call(index + 1));
+    };
+    await call(0);
+  };
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof ConversationEndedError;
+}

@@ -1,0 +1,435 @@
+/**
+ * An event, and what a bot can do about it.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
+ * @module
+ */
+
+import { encryptionOf, ValueError } from "../../../mod.ts";
+import type {
+  ContentURI,
+  EncryptedFile,
+  EncryptionInfo,
+  EventID,
+  MatrixEvent,
+  RoomID,
+  SenderInfo,
+  UserID,
+} from "../../../types.ts";
+import type { BotParts } from "../bot_parts.ts";
+import type { Arguments, Command } from "../commands/command.ts";
+import { usageOf } from "../commands/help.ts";
+import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
+import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
+import type { KeptEvent, Run } from "../run.ts";
+import { type ReadText, readText } from "../text/read_text.ts";
+import { RoomContext } from "./room_context.ts";
+import type { WriteOptions } from "./writing.ts";
+
+/** What {@linkcode Context.ask} waits for. */
+export interface AskOptions<Q extends Query> {
+  /** Which events are answers. Default: `message:text`. */
+  filter?: Q | readonly Q[];
+  /** Whose: a user, or `anyone`. Default: who has sent the event. */
+  from?: UserID | "anyone";
+  /** The room to ask in: a moderators' room, for one. Default: that of the event, and its thread. */
+  room?: RoomID;
+  /** How long to wait, in milliseconds: at most 30 days. Default: a day. */
+  timeout?: number;
+  /**
+   * Says what is wrong with an answer: that is said, and another answer waited for. Undefined:
+   * nothing. Default: any answer will do.
+   */
+  check?: (answer: Context<EventOfQuery<Q>>) => string | undefined | Promise<string | undefined>;
+}
+
+/** What {@linkcode Context.wait} waits for. */
+export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check"> {
+  /** The event that reactions have to be to. Default: none, reactions are no answers. */
+  reactionTo?: EventID;
+  /** Whether an event is an answer: others go on as if nobody waited. Default: all that fit are. */
+  accept?: (answer: Context<EventOfQuery<Q>>) => boolean | Promise<boolean>;
+}
+
+/** How long a question waits by default, in milliseconds. */
+const DAY = 86_400_000;
+const LONGEST_WAIT = 30 * DAY;
+/** An update: an event, and what it is to the bot. */
+export interface Update<E extends MatrixEvent = MatrixEvent> {
+  /** Its type, as `Client.on()` has it. */
+  readonly type: string;
+  /** The event. */
+  readonly event: E;
+  /** How it was encrypted; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+  /** The queries that it fits. */
+  readonly queries: ReadonlySet<string>;
+  /** Its room. */
+  readonly room: RoomID;
+  /** Who has sent it. */
+  readonly sender: UserID;
+  /** The first event of its thread; undefined: none. */
+  readonly thread: EventID | undefined;
+  /** The text of a message, and how it stands to others; undefined: it is none. */
+  readonly read: ReadText | undefined;
+}
+
+/** What a command was found to be. */
+export interface Found {
+  /** The command. */
+  readonly command: Command;
+  /** Its arguments, or what is wrong with them. */
+  readonly given: Arguments;
+}
+
+/**
+ * An event, and what a bot can do about it: what its functions are called with.
+ *
+ * `Context<E>` has `event` of the type `E`; that of a command has its arguments as `args`.
+ */
+export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
+  /** The event, as the server has it. */
+  readonly event: E;
+  /** Who has sent it. */
+  readonly sender: UserID;
+  /** How it was encrypted, and by whom; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+  /**
+   * The text of a message, without what old clients quote in a reply; of an edit the new text;
+   * empty: there is none.
+   */
+  readonly text: string;
+  /** The event that this is a reply to; undefined: it is none. */
+  readonly replyTo: EventID | undefined;
+  /** What {@linkcode Composer.hears} has matched; null: nothing. */
+  match: RegExpExecArray | null = null;
+  /** @internal The command that the message is. */
+  readonly command: Command | undefined;
+  readonly #queries: ReadonlySet<string>;
+  readonly #given: Arguments | undefined;
+  readonly #problem: string | undefined;
+
+  /** @internal Contexts are made by the bot. */
+  constructor(parts: BotParts, run: Run, update: Update<E>, found?: Found) {
+    super(parts, run, update);
+    this.event = update.event;
+    this.sender = update.sender;
+    this.encryption = update.encryption;
+    this.text = update.read?.text ?? "";
+    this.replyTo = update.read?.replyTo;
+    this.#queries = update.queries;
+    this.command = found?.command;
+    this.#given = found === undefined || "problem" in found.given ? undefined : found.given.args as Arguments;
+    this.#problem = found !== undefined && "problem" in found.given ? found.given.problem : undefined;
+  }
+
+  /** The arguments of a command. */
+  get args(): Arguments {
+    return this.#given as Arguments;
+  }
+
+  /** The text. */
+  override toString(): string {
+    return this.text;
+  }
+
+  /** Whether the event fits a query. */
+  is(query: Query): boolean {
+    return this.#queries.has(query);
+  }
+
+  /**
+   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  async reply(text: string, options: WriteOptions = {}): Promise<EventID> {
+    const placing = { thread: this.thread ?? "" as const, replyTo: this.answered };
+    return await this.sendTo(text, { mentions: [this.sender], ...options }, placing);
+  }
+
+  /**
+   * Answers in a thread that begins with the event, or in the thread that the event is in.
+   *
+   * @param text The text.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   */
+  async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
+    const thread = this.thread ?? this.answered ?? "";
+    return await this.sendTo(text, { mentions: [this.sender], ...options }, { thread, replyTo: undefined });
+  }
+
+  /**
+   * Asks, and waits for an answer, which may take days and restarts: nothing of the handler stays in
+   * memory. When the answer comes, the handler runs again from its beginning; what `c` did before is
+   * not done again, and returns what it returned then. Whatever else a handler does before it asks
+   * belongs into {@linkcode RoomContext.once}.
+   *
+   * A command is no answer, nor is an event that several wait for: only the latest who asked gets
+   * it. With `!cancel` the user ends the conversation.
+   *
+   * @param question What to say; undefined: nothing.
+   * @param options What is an answer, and how long to wait.
+   * @returns The answer, as a context; in text it stands for its own text.
+   * @throws {ConversationEndedError} If there is none.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("signup", async (c) => {
+   *   const name = await c.ask("Your name?");
+   *   const age = await c.ask(`How old are you, ${name}?`, {
+   *     check: ({ text }) => Number(text) > 0 ? undefined : "A number, please.",
+   *   });
+   *   await age.reply(`${name} is ${age}.`);
+   * });
+   * ```
+   */
+  async ask<const Q extends Query = "message:text">(
+    question: string | undefined,
+    options: AskOptions<Q> = {},
+  ): Promise<Context<EventOfQuery<Q>>> {
+    const { check, ...waiting } = options;
+    if (question !== undefined) await this.#say(question, waiting.room);
+    for (;;) {
+      const answer = await this.wait(waiting);
+      const problem = await check?.(answer);
+      if (problem === undefined) return answer;
+      await answer.reply(problem);
+    }
+  }
+
+  /**
+   * Waits for an event, as {@linkcode Context.ask} does, without a question.
+   *
+   * @param options What for, and how long.
+   * @returns The event, as a context.
+   * @throws {ConversationEndedError} If it does not come.
+   */
+  async wait<const Q extends Query = "message:text">(
+    options: WaitOptions<Q> = {},
+  ): Promise<Context<EventOfQuery<Q>>> {
+    const {
+      filter = "message:text",
+      from = this.sender,
+      room = this.room,
+      timeout = DAY,
+      reactionTo,
+      accept,
+    } = options;
+    if (!(timeout > 0 && timeout <= LONGEST_WAIT)) {
+      throw new ValueError(
+        `Cannot wait for an answer: timeout must be from 1 to ${LONGEST_WAIT} milliseconds`,
+      );
+    }
+    const context = (kept: KeptEvent) =>
+      new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
+    const wanted = {
+      room,
+      queries: [filter].flat() as Query[],
+      from: from === "anyone" ? undefined : from,
+      thread: room === this.room ? this.thread ?? "" as const : "" as const,
+      reactionTo,
+      until: this.client.api.clock.now() + timeout,
+    };
+    return context(await this.run.wait(wanted, (kept) => accept === undefined || accept(context(kept))));
+  }
+
+  /**
+   * Asks for a yes or a no: by a word, or by a reaction to the question, which has both already.
+   *
+   * @param question What to say.
+   * @param options Who is asked, and how long to wait.
+   * @returns Whether it was a yes.
+   * @throws {ConversationEndedError} If there is no answer.
+   */
+  async confirm(
+    question: string,
+    options: Omit<AskOptions<never>, "filter" | "check"> = {},
+  ): Promise<boolean> {
+    const words: Readonly<Record<string, boolean>> = {
+      ...{ "✅": true, "👍": true, yes: true, y: true, ok: true },
+      ...{ "❌": false, "👎": false, no: false, n: false },
+    };
+    return words[await this.#choose(question, ["✅", "❌"], Object.keys(words), options)] ?? false;
+  }
+
+  /**
+   * Shows choices as reactions to a question, and waits for one.
+   *
+   * @param question What to say.
+   * @param choices What each reaction, mostly an emoji, stands for.
+   * @param options Who is asked, and how long to wait.
+   * @returns What the choice stands for.
+   * @throws {ConversationEndedError} If there is no answer.
+   */
+  async menu<Choice>(
+    question: string,
+    choices: Readonly<Record<string, Choice>>,
+    options: Omit<AskOptions<never>, "filter" | "check"> = {},
+  ): Promise<Choice> {
+    const keys = Object.keys(choices);
+    return choices[await this.#choose(question, keys, keys, options)] as Choice;
+  }
+
+  async #choose(
+    question: string,
+    shown: readonly string[],
+    words: readonly string[],
+    options: Omit<AskOptions<never>, "filter" | "check">,
+  ): Promise<string> {
+    const place = this.#in(options.room);
+    const reactionTo = await this.#say(question, options.room);
+    for (const key of shown) await place.reactTo(reactionTo, key);
+    const said = (answer: Context) => {
+      const { key } = (answer.event.content as { "m.relates_to"?: { key?: string } })["m.relates_to"] ?? {};
+      const text = (key ?? answer.text).replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase();
+      return words.find((word) => word.replaceAll(/[\uFE0E\uFE0F]/g, "").toLowerCase() === text);
+    };
+    const filter = ["message:text", "reaction"] as const;
+    const answer = await this.wait({
+      ...options,
+      filter,
+      reactionTo,
+      accept: (each) => said(each as Context) !== undefined,
+    });
+    return said(answer as Context) as string;
+  }
+
+  /** Asks: in reply to the event, or in another room. */
+  async #say(question: string, room?: RoomID): Promise<EventID> {
+    return room === undefined || room === this.room
+      ? await this.reply(question)
+      : await this.#in(room).send(question);
+  }
+
+  #in(room?: RoomID): RoomContext {
+    return room === undefined || room === this.room ? this : new RoomContext(this.parts, this.run, { room });
+  }
+
+  /**
+   * Reacts to the event.
+   *
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   */
+  async react(key: string): Promise<EventID> {
+    return await this.reactTo(this.#eventId("react"), key);
+  }
+
+  /**
+   * Redacts the event.
+   *
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   */
+  async remove(reason?: string): Promise<EventID> {
+    return await this.redact(this.#eventId("redact"), reason);
+  }
+
+  /**
+   * Joins the room: that of an invitation.
+   *
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  async join(): Promise<void> {
+    await this.run.step("join", async () => void await this.client.joinRoom(this.room));
+  }
+
+  /**
+   * Loads the file of the message, decrypted.
+   *
+   * @param options The most bytes to take. Default: 50 MiB.
+   * @returns The file.
+   * @throws {ValueError} If the message has none.
+   */
+  async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const { url, file } = this.event.content as { url?: ContentURI; file?: EncryptedFile };
+    const media = file ?? url;
+    if (media === undefined) throw new ValueError("Cannot load the file of a message: it has none");
+    const { maxSize = 50 * 1024 * 1024 } = options;
+    return await this.client.downloadMedia(media, { maxSize, signal: this.signal });
+  }
+
+  /** @internal */
+  protected override get answered(): EventID | undefined {
+    return "event_id" in this.event ? this.event.event_id as EventID : undefined;
+  }
+
+  /** @internal */
+  protected override get about(): MatrixEvent {
+    return this.event;
+  }
+
+  /**
+   * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
+   * is said to the user, without its reason, and reported.
+   */
+  async callCommand(call: () => unknown): Promise<void> {
+    if (this.command === undefined) return;
+    const { prefix } = this.parts.options;
+    if (this.#problem !== undefined) {
+      const usage = usageOf(this.command, prefix);
+      await this.reply(`${this.#problem}\n\nUsage: ${usage}`, { format: "plain" });
+      return;
+    }
+    try {
+      await call();
+    } catch (error) {
+      if (!isCutOff(error) && !(error instanceof ConversationEndedError) && this.parts.options.saysFailures) {
+        await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
+      }
+      throw error;
+    }
+  }
+
+  #eventId(action: string): EventID {
+    const id = this.answered;
+    if (id === undefined) {
+      throw new ValueError(`Cannot ${action}: the event has no ID, since the bot is not in the room`);
+    }
+    return id;
+  }
+}
+
+/** What an event is to a bot. */
+export function updateOf<E extends MatrixEvent>(
+  type: string,
+  event: E,
+  { queries, encryption = encryptionOf(event) }: {
+    readonly queries: ReadonlySet<string>;
+    readonly encryption?: EncryptionInfo | SenderInfo;
+  },
+): Update<E> {
+  const { room_id: room, sender, content } = event as MatrixEvent & {
+    room_id: RoomID;
+    sender: UserID;
+    content: object;
+  };
+  const read = type === "m.room.message" ? readText(plainOf(content)) : undefined;
+  const relation =
+    (content as { "m.relates_to"?: { rel_type?: unknown; event_id?: unknown } })["m.relates_to"];
+  const thread =
+    read === undefined && relation?.rel_type === "m.thread" && typeof relation.event_id === "string"
+      ? relation.event_id as EventID
+      : read?.threadRoot;
+  return { type, event, encryption, queries, room, sender, thread, read };
+}
+
+/** A content without its formatted text, which takes longer to read. */
+function plainOf(content: object): object {
+  return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
+}
+
+/** The update of an event that was kept. */
+export function keptUpdate({ type, event, encryption }: KeptEvent): Update {
+  const queries = queriesOf(type, event);
+  return updateOf(type, event, { queries, encryption: encryption as EncryptionInfo | undefined });
+}

@@ -1,0 +1,67 @@
+/**
+ * Polls, as a bot begins, counts and ends them.
+ *
+ * @module
+ */
+
+import type { Client } from "../../../mod.ts";
+import {
+  type ClientEvent,
+  type EventID,
+  type RelatesTo,
+  type RoomID,
+  SyncStream,
+  type UserID,
+} from "../../../types.ts";
+import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
+import { pollEventOf } from "../polls/read_poll.ts";
+import { type PollEvent, type PollTally, tallyPoll } from "../polls/tally_poll.ts";
+
+/** What {@linkcode RoomContext.poll} takes beside the question and the answers. */
+export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
+
+/** Begins a poll. */
+export async function sendPoll(
+  client: Client,
+  room: RoomID,
+  { relatesTo, ...poll }: PollOptions & { readonly relatesTo?: RelatesTo },
+): Promise<EventID> {
+  const related = relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
+  return await client.sendMessageEvent(room, POLL_EVENTS.START, { ...pollStart(poll), ...related });
+}
+
+/** Counts the votes of a poll, as far as the server gives them and they can be decrypted. */
+export async function countPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
+  const start = await inClear(client, await client.getEvent(room, poll));
+  const related: PollEvent[] = [];
+  const moderators = new Set<UserID>();
+  for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", direction: "f" })) {
+    const clear = await inClear(client, event);
+    related.push(clear);
+    const mayEnd = pollEventOf(clear.type) === "end" && !moderators.has(clear.sender);
+    if (mayEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact")) {
+      moderators.add(clear.sender);
+    }
+  }
+  return tallyPoll(start, related, { mayRedact: (user) => moderators.has(user) });
+}
+
+/** An event in plain text; as it is if it can't be decrypted, so that it counts for nothing. */
+async function inClear(client: Client, event: ClientEvent): Promise<ClientEvent> {
+  if (event.type !== "m.room.encrypted" || client.crypto === undefined) return event;
+  const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
+  const decrypted = await client.crypto.decrypt({ ...event, source, state_key: undefined });
+  if ("code" in decrypted) return event;
+  const { type, content } = decrypted.event;
+  // The relation stands in clear, beside what is encrypted.
+  return { ...event, type, content: { "m.relates_to": event.content["m.relates_to"], ...content } };
+}
+
+/** Ends a poll with what it came to. */
+export async function endPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
+  const tally = await countPoll(client, room, poll);
+  if (tally.endedAt === undefined) {
+    await client.sendMessageEvent(room, POLL_EVENTS.END, { ...pollEnd(poll, tally) });
+  }
+  return tally;
+}

@@ -1,0 +1,374 @@
+/**
+ * What a bot can do in a room.
+ *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
+ * @module
+ */
+
+import {
+  type Client,
+  type Logger,
+  matrixToUrl,
+  type SessionDefinition,
+  type SessionKey,
+} from "../../../mod.ts";
+import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import type { BotParts } from "../bot_parts.ts";
+import { sessionKeyFor } from "../bot_sessions.ts";
+import type { Run } from "../run.ts";
+import type { PollTally } from "../polls/tally_poll.ts";
+import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
+import { sendPicture, type SendPictureOptions } from "./pictures.ts";
+import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
+import { contentOf, type Placing, relationOf, write, type WriteOptions, type Written } from "./writing.ts";
+
+/** A reminder for a function of the bot. */
+export interface NamedReminder {
+  /** The function's name, as `bot.reminder()` has it. */
+  name: string;
+  /** What it gets, as `c.data`: plain data. Default: nothing. */
+  data?: unknown;
+}
+
+/** How long the server shows that somebody types, and when that is renewed, in milliseconds. */
+const TYPING = 30_000;
+const RENEWAL = 20_000;
+
+/**
+ * A room, or a thread in it, in which a bot does something. What is done in it is a step of the
+ * handler: when the handler waits for an answer, the steps before are kept, and not done again.
+ */
+export class RoomContext {
+  /** The bot's client. */
+  readonly client: Client;
+  /** The room. */
+  readonly room: RoomID;
+  /** The first event of the thread; undefined: none. */
+  readonly thread: EventID | undefined;
+  /** @internal What the bot is made of. */
+  protected readonly parts: BotParts;
+  /** @internal The run. */
+  protected readonly run: Run;
+
+  /** @internal Contexts are made by the bot. */
+  constructor(parts: BotParts, run: Run, place: { readonly room: RoomID; readonly thread?: EventID }) {
+    this.parts = parts;
+    this.run = run;
+    this.client = parts.client;
+    this.room = place.room;
+    this.thread = place.thread;
+  }
+
+  /** Ends with the time of the handler, and with the bot: give it to what takes long. */
+  get signal(): AbortSignal {
+    return this.run.time.signal;
+  }
+
+  /** The bot's logger. */
+  get log(): Logger {
+    return this.client.log;
+  }
+
+  /**
+   * Sends text: into the thread, if it is in one.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  async send(text: string, options: WriteOptions = {}): Promise<EventID> {
+    return await this.sendTo(text, options, { thread: this.thread ?? "", replyTo: undefined });
+  }
+
+  /** @internal Sends text as an answer, or not. */
+  protected async sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+    const { format, key } = options;
+    const parts = await write(text, format);
+    let first: EventID | undefined;
+    for (const [index, part] of parts.entries()) {
+      const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
+      const id = await this.sendPart(part, { ...options, key: key && `${key} ${index}` }, placed);
+      first ??= id;
+    }
+    return first as EventID; // there is one at least
+  }
+
+  /** @internal Sends one message. */
+  protected async sendPart(
+    part: Written,
+    { msgtype = this.parts.options.msgtype, mentions = [], key }: WriteOptions,
+    placing: Placing,
+  ): Promise<EventID> {
+    const content = contentOf(part, { msgtype, mentions, relatesTo: relationOf(placing) });
+    return await this.run.step("send", () => this.client.sendMessage(this.room, content, { key }));
+  }
+
+  /**
+   * Replaces a message of the bot's.
+   *
+   * @param eventId The message.
+   * @param text What it says from now on.
+   * @param options As for {@linkcode RoomContext.send}.
+   * @returns The ID of the edit.
+   */
+  async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
+    const { format, msgtype = this.parts.options.msgtype, mentions = [], key } = options;
+    const [part] = await write(text, format);
+    const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
+    const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
+    return await this.run.step("edit", () => this.client.sendMessage(this.room, content, { key }));
+  }
+
+  /**
+   * Reacts to an event.
+   *
+   * @param key The reaction, mostly an emoji.
+   * @param eventId The event.
+   * @returns The ID of the reaction.
+   */
+  async reactTo(eventId: EventID, key: string): Promise<EventID> {
+    return await this.run.step("react", () => this.client.react(this.room, eventId, key));
+  }
+
+  /**
+   * Redacts an event.
+   *
+   * @param eventId The event.
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   */
+  async redact(eventId: EventID, reason?: string): Promise<EventID> {
+    return await this.run.step("redact", () => this.client.redact(this.room, eventId, { reason }));
+  }
+
+  /**
+   * Sends a picture, with its size, a smaller version and a blurred one, as far as they can be made.
+   *
+   * @param data The picture: PNG, JPEG, GIF or WebP.
+   * @param options Its name, and what it shows.
+   * @returns The ID of the event.
+   */
+  async image(data: Uint8Array<ArrayBuffer>, options: SendPictureOptions = {}): Promise<EventID> {
+    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+    return await this.run.step(
+      "image",
+      () => sendPicture(this.client, this.room, data, { ...options, relatesTo }),
+    );
+  }
+
+  /**
+   * Sends a file.
+   *
+   * @param data The file.
+   * @param options Its name, kind and media type.
+   * @returns The ID of the event.
+   */
+  async file(
+    data: Uint8Array<ArrayBuffer> | Blob,
+    options: { fileName?: string; mimetype?: string; fileType?: "m.file" | "m.audio" | "m.video" } = {},
+  ): Promise<EventID> {
+    const { fileName, mimetype, fileType } = options;
+    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+    const info = mimetype === undefined ? undefined : { mimetype };
+    return await this.run.step(
+      "file",
+      () => this.client.sendFile(this.room, data, { fileName, fileType, info, relatesTo }),
+    );
+  }
+
+  /**
+   * Begins a poll.
+   *
+   * @param question The question.
+   * @param answers The answers, 1 to 20.
+   * @param options How many a user may choose, and whether votes are shown before the end.
+   * @returns The ID of the poll: {@linkcode RoomContext.tally} counts its votes.
+   * @throws {ValueError} If there are too many answers, or none.
+   */
+  async poll(
+    question: string,
+    answers: readonly string[],
+    options: SendPollOptions = {},
+  ): Promise<EventID> {
+    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+    const poll = { ...options, question, answers, relatesTo };
+    return await this.run.step("poll", () => sendPoll(this.client, this.room, poll));
+  }
+
+  /**
+   * Counts the votes of a poll.
+   *
+   * @param poll Its ID.
+   * @returns The votes by answer, and who leads.
+   * @throws {ValueError} If it is no poll.
+   */
+  async tally(poll: EventID): Promise<PollTally> {
+    return await this.run.step("tally", () => countPoll(this.client, this.room, poll));
+  }
+
+  /**
+   * Ends a poll of the bot's, and says in it what it came to.
+   *
+   * @param poll Its ID.
+   * @returns The votes by answer, and who has won.
+   * @throws {ValueError} If it is no poll.
+   */
+  async endPoll(poll: EventID): Promise<PollTally> {
+    return await this.run.step("end poll", () => endPoll(this.client, this.room, poll));
+  }
+
+  /**
+   * Shows that the bot types, while something is done.
+   *
+   * @param work What is done.
+   * @returns What that returns.
+   */
+  async typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result> {
+    const { clock } = this.client.api;
+    const ended = new AbortController();
+    const show = async (): Promise<void> => {
+      while (!ended.signal.aborted) {
+        await this.client.setTyping(this.room, { timeout: TYPING, signal: ended.signal });
+        await clock.delay(RENEWAL, { signal: ended.signal, persistent: false });
+      }
+    };
+    const shown = show().catch(() => {}); // it is only shown
+    try {
+      return await (typeof work === "function" ? work() : work);
+    } finally {
+      ended.abort();
+      await shown;
+      await this.client.setTyping(this.room).catch(() => {});
+    }
+  }
+
+  /**
+   * Sends text as it comes, a model's answer for one: a message that grows by edits.
+   *
+   * Each edit is whole Markdown, however the text was cut. Edits come no more often than `interval`
+   * says, and no faster than the server takes them; the last one is always sent. A text that
+   * outgrows a message goes on in the next one. If the text fails midway, what came is kept, with a
+   * note. After a crash the handler runs again, and what it streams then replaces what the message
+   * said.
+   *
+   * @param text The pieces of the text.
+   * @param options How often to edit, and as for {@linkcode RoomContext.send}.
+   * @returns The messages, and the text.
+   * @throws What the text throws.
+   */
+  async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
+    const begun = options.inThread === true ? this.answered : undefined;
+    const thread = this.thread ?? begun ?? "" as const;
+    const placing = { thread, replyTo: this.answered };
+    const { client, room, signal, parts } = this;
+    const { msgtype = parts.options.msgtype } = options;
+    const work = () => streamText(text, { ...options, client, room, signal, msgtype, placing });
+    return await this.run.step("stream", work);
+  }
+
+  /** @internal The event that is answered. */
+  protected get answered(): EventID | undefined {
+    return undefined;
+  }
+
+  /**
+   * Does something once in a conversation: when the handler runs again after an answer, it returns
+   * what it returned. For what is not done by `c`: requests, times, chance.
+   *
+   * @param work What to do; what it returns has to be plain data.
+   * @returns What it returned.
+   */
+  async once<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    return await this.run.step("once", async () => await work());
+  }
+
+  /**
+   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
+   * committed together with the record that the event was handled. When a handler asks, it gives its
+   * sessions back: take them again after the answer.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @returns The state, to be changed.
+   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
+   */
+  async session<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<State> {
+    return await this.parts.sessions.take(this.run, definition, key ?? this.#keyOf(definition));
+  }
+
+  /**
+   * Ends a session, when the handler has ended.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event.
+   */
+  async endSession<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<void> {
+    await this.parts.sessions.end(this.run, definition, key ?? this.#keyOf(definition));
+  }
+
+  #keyOf(definition: Pick<SessionDefinition<never>, "name" | "per">): SessionKey {
+    const { room, thread = "" } = this;
+    return sessionKeyFor(definition, {
+      event: this.about ?? {},
+      room,
+      sender: this.about?.sender ?? "",
+      thread,
+    });
+  }
+
+  /** @internal The event. */
+  protected get about(): MatrixEvent & { readonly sender?: string } | undefined {
+    return undefined;
+  }
+
+  /**
+   * Reminds at a time, once, also after a restart.
+   *
+   * @param at When: a date, or in how many milliseconds.
+   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
+   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @throws {ValueError} If there is no such time, or no such function.
+   */
+  async remind(at: Date | number, what: string | NamedReminder): Promise<string> {
+    const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
+    const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
+    this.parts.checkReminder(due, name);
+    const { room, thread = "" } = this;
+    const event = this.answered;
+    const by = this.about?.sender as UserID | undefined;
+    return await this.run.step("remind", () => {
+      const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
+      const key = this.parts.timers.add(this.run.context, due, { kind: "remind", reminder });
+      this.run.atEnd.push(() => this.parts.timers.wake());
+      return Promise.resolve(key);
+    });
+  }
+
+  /**
+   * Whether a user is an admin of the bot: in the list, or by power level in this room, as the
+   * option `admins` says.
+   *
+   * @param userId The user.
+   */
+  async isAdmin(userId: UserID): Promise<boolean> {
+    return await this.parts.access.isAdmin(userId, this.room);
+  }
+
+  /** A link to this room, or to an event in it, that any client opens. */
+  permalink(eventId?: EventID): string {
+    const { mxid } = this.client;
+    return matrixToUrl({
+      id: this.room,
+      eventId,
+      via: mxid === "" ? [] : [mxid.slice(mxid.indexOf(":") + 1)],
+    });
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Text that comes in pieces, as messages that grow by edits.
+ *
+ * @module
+ */
+
+import type { Client } from "../../../mod.ts";
+import type { EventID, RoomID } from "../../../types.ts";
+import { isCutOff } from "../conversations/errors.ts";
+import { closeMarkdown } from "../text/close_markdown.ts";
+import { contentOf, type Placing, relationOf, write, type WriteOptions } from "./writing.ts";
+
+/** Options of {@linkcode RoomContext.stream}. */
+export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"> {
+  /** Whether to begin a thread with the event, if it is in none. Default: false. */
+  inThread?: boolean;
+  /** The shortest time between two edits, in milliseconds. Default: 1,000. */
+  interval?: number;
+  /** What to say when the text fails midway. Default: `*(interrupted)*`. */
+  note?: string;
+}
+
+/** What was streamed. */
+export interface Streamed {
+  /** The messages, in order; none if no text came. */
+  readonly events: readonly EventID[];
+  /** The text. */
+  readonly text: string;
+}
+
+/** What {@link streamText} works with. */
+export interface StreamParts extends StreamOptions {
+  readonly client: Client;
+  readonly room: RoomID;
+  readonly signal: AbortSignal;
+  readonly msgtype: "m.notice" | "m.text" | "m.emote";
+  readonly placing: Placing;
+}
+
+/** A message as it was sent last. */
+interface Shown {
+  readonly event: EventID;
+  readonly text: string;
+  /** Whether it says what it does by an edit. */
+  readonly isEdited: boolean;
+}
+
+/** Sends text as it comes. */
+export async function streamText(pieces: AsyncIterable<string>, parts: StreamParts): Promise<Streamed> {
+  const { client: { api: { clock } }, signal, interval = 1_000, note = "*(interrupted)*" } = parts;
+  const shown: Shown[] = [];
+  let text = "";
+  let last = -Infinity;
+  let showing: Promise<void> = Promise.resolve();
+  let isShowing = false;
+  let failure: unknown;
+  const show = (whole: string): Promise<void> => {
+    isShowing = true;
+    last = clock.now();
+    showing = showAll(whole, shown, parts).catch((error) => {
+      failure = error;
+    }).finally(() => isShowing = false);
+    return showing;
+  };
+  const finish = async (whole: string): Promise<void> => {
+    await showing;
+    if (failure !== undefined) throw failure;
+    await showAll(whole, shown, parts);
+    // What an earlier run has sent first, the server takes for this run's: only an edit is sure.
+    for (const [index, each] of shown.entries()) if (!each.isEdited) shown[index] = { ...each, text: "" };
+    await showAll(whole, shown, parts);
+  };
+  try {
+    for await (const piece of until(signal, pieces)) {
+      text += piece;
+      if (failure !== undefined) throw failure;
+      // While an edit is on its way no other is sent: the server's pace is kept.
+      if (isShowing || clock.now() - last < interval) continue;
+      const closed = closeMarkdown(text);
+      if (closed.trim() !== "") void show(closed); // else it may yet become anything
+    }
+  } catch (error) {
+    if (isCutOff(error)) throw error; // it is streamed again
+    await finish(text.trim() === "" ? "" : `${closeMarkdown(text).trimEnd()}\n\n${note}`);
+    throw error;
+  }
+  await finish(text);
+  return { events: shown.map(({ event }) => event), text };
+}
+
+/** Brings all messages to what the text says now. */
+async function showAll(text: string, shown: Shown[], parts: StreamParts): Promise<void> {
+  const { client, room, msgtype, mentions = [], placing } = parts;
+  if (text.trim() === "") return;
+  for (const [index, written] of (await write(text)).entries()) {
+    const before = shown[index];
+    if (before?.text === written.body) continue;
+    const make = (relatesTo: Parameters<typeof contentOf>[1]["relatesTo"]) =>
+      contentOf(written, { msgtype, mentions: before === undefined ? mentions : [], relatesTo });
+    if (before === undefined) {
+      const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
+      const content = make(relationOf(placed));
+      const event = await client.sendMessage(room, content, { key: `${placing.replyTo} stream ${index}` });
+      shown[index] = { event, text: written.body, isEdited: false };
+    } else {
+      await client.sendMessage(room, make({ rel_type: "m.replace", event_id: before.event }));
+      shown[index] = { event: before.event, text: written.body, isEdited: true };
+    }
+  }
+}
+
+/**
+ * The pieces until a signal ends them; what makes them is told, and not waited for.
+ *
+ * @throws The signal's reason.
+ */
+async function* until(signal: AbortSignal, pieces: AsyncIterable<string>): AsyncIterableIterator<string> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => {});
+  const end = () => ended.reject(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([iterator.next(), ended.promise]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", end);
+    iterator.return?.()?.catch(() => {});
+  }
+}

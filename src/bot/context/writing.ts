@@ -1,0 +1,112 @@
+/**
+ * What a bot writes, as the content of messages.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type { EventID, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
+import { splitMessage } from "../text/split_message.ts";
+
+/** How text is written. */
+export interface WriteOptions {
+  /** What the text is written in. Default: `markdown`. */
+  format?: "markdown" | "html" | "plain";
+  /**
+   * What kind of message it is. Default: the bot's, which is `m.notice` by default, and which other
+   * bots do not answer.
+   */
+  msgtype?: "m.notice" | "m.text" | "m.emote";
+  /**
+   * Whom to notify: users, or `room` for everybody in it. Users whose pills are in the text are
+   * notified too; who is only named, quoted, or in code is not. Default: in a reply the user who is
+   * answered, else nobody.
+   */
+  mentions?: readonly (UserID | "room")[];
+  /**
+   * Names what is sent, where its text differs when a crash makes the handler run again, like a
+   * model's answer: then it is sent once all the same.
+   */
+  key?: string;
+}
+
+/** Text as the members of a content. */
+export interface Written {
+  /** The text for clients that show no formatting. */
+  readonly body: string;
+  /** The text with formatting, if it has any. */
+  readonly html: string | undefined;
+  /** The users whose pills are in it. */
+  readonly mentioned: readonly UserID[];
+}
+
+/**
+ * Text without any formatting in Markdown, which needs no library. A text that begins with a number
+ * and a dot could be a list.
+ */
+const PLAIN = /^(?!\s|\d+[.)])[^*_`~[\]<>#|&\\\n@:/+=-]*$/;
+
+/**
+ * Writes text, in as many messages as it needs.
+ *
+ * @throws {ValueError} If it is empty, or no text.
+ */
+export async function write(text: string, format: WriteOptions["format"] = "markdown"): Promise<Written[]> {
+  if (typeof text !== "string" || text.trim() === "") {
+    throw new ValueError("Cannot write a message: the text is empty, or no text");
+  }
+  if (text.length < 1_000 && (format === "plain" || (format === "markdown" && PLAIN.test(text)))) {
+    return [{ body: text, html: undefined, mentioned: [] }];
+  }
+  const { formatHtml, formatText } = await import("../text/format_message.ts"); // with their libraries
+  const { formatPieces } = await import("../text/format_pieces.ts");
+  const contents = format === "markdown"
+    ? await formatPieces(text)
+    : format === "html"
+    ? [await formatHtml(text)]
+    : splitMessage(text).map((piece) => formatText(piece));
+  return contents.map(({ body, formatted_body: html, "m.mentions": { user_ids: mentioned = [] } }) => ({
+    body,
+    html,
+    mentioned,
+  }));
+}
+
+/** Where a message goes. */
+export interface Placing {
+  /** The first event of the thread; empty: none. */
+  readonly thread: EventID | "";
+  /** The event that is answered; undefined: none is. */
+  readonly replyTo: EventID | undefined;
+}
+
+/** The relation of a message. */
+export function relationOf({ thread, replyTo }: Placing): RelatesTo | undefined {
+  const reply = replyTo === undefined ? {} : { "m.in_reply_to": { event_id: replyTo } };
+  if (thread !== "") {
+    const fallback = { is_falling_back: true, "m.in_reply_to": { event_id: thread } };
+    return { rel_type: "m.thread", event_id: thread, ...(replyTo === undefined ? fallback : reply) };
+  }
+  return replyTo === undefined ? undefined : reply;
+}
+
+/** The content of a message. */
+export function contentOf(
+  { body, html, mentioned }: Written,
+  { msgtype, mentions, relatesTo }: {
+    readonly msgtype: "m.notice" | "m.text" | "m.emote";
+    readonly mentions: readonly (UserID | "room")[];
+    readonly relatesTo: RelatesTo | undefined;
+  },
+): RoomMessageContent {
+  const users = [...new Set([...mentions.filter((each) => each !== "room"), ...mentioned])];
+  const room = mentions.includes("room");
+  return {
+    msgtype,
+    body,
+    ...(html === undefined ? {} : { format: "org.matrix.custom.html", formatted_body: html }),
+    // Also when it is empty: then nobody is notified by a name in the text.
+    "m.mentions": { ...(users.length === 0 ? {} : { user_ids: users }), ...(room ? { room } : {}) },
+    ...(relatesTo === undefined ? {} : { "m.relates_to": relatesTo }),
+  };
+}

@@ -1,0 +1,292 @@
+/**
+ * Conversations: runs that wait for answers, kept in the store from one to the next.
+ *
+ * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run
+ * again from the beginning: steps that were done return what they came to, and the answer is what
+ * the last one waited for. What it does then is committed with the record that the answer was
+ * handled.
+ *
+ * @module
+ */
+
+import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+import type { BotSessions } from "../bot_sessions.ts";
+import { Locks } from "../locks.ts";
+import { type Answer, type KeptEvent, Run, type RunEnd, type Step, type Wait } from "../run.ts";
+import type { RunTime } from "../run_time.ts";
+import type { Timers } from "../timers/timers.ts";
+import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
+
+/** A conversation that waits. */
+interface ConversationRecord {
+  /** What it began with. */
+  readonly start: KeptEvent;
+  /** Whose it is. */
+  readonly owner: UserID;
+  /** The command that began it; empty: none did. */
+  readonly command: string;
+  /** What was done. */
+  readonly steps: readonly Step[];
+  /** What it waits for. */
+  readonly wait: Wait;
+  /** The timer of its end. */
+  readonly timer: string;
+}
+
+/** A conversation at work: without what it waits for, it is new. */
+interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer"> {
+  readonly id: string;
+  readonly wait: Wait | undefined;
+  readonly timer: string | undefined;
+}
+
+/** A conversation in the list of its room. */
+interface WaitEntry extends Pick<ConversationRecord, "owner" | "command" | "wait"> {
+  readonly id: string;
+}
+
+const CONVERSATIONS = defineSession<{ record: ConversationRecord | undefined }>({
+  name: "bot.conversations",
+  per: () => undefined,
+  initial: () => ({ record: undefined }),
+});
+const WAITS = defineSession({
+  name: "bot.waits",
+  per: "room",
+  initial: (): { waits: readonly WaitEntry[] } => ({ waits: [] }),
+});
+
+/** How many conversations of a user may wait in a room; the oldest are ended. */
+const MAX_OF_USER = 10;
+/** How many may wait in a room. */
+const MAX_OF_ROOM = 1_000;
+
+/** What conversations are made of. */
+export interface ConversationsOptions {
+  /** Keeps them. */
+  readonly client: Client;
+  /** What handlers have taken. */
+  readonly sessions: BotSessions;
+  /** Ends them in time. */
+  readonly timers: Timers;
+  /** Calls the bot's functions with what a run began with. */
+  readonly dispatch: (run: Run, start: KeptEvent) => Promise<unknown>;
+}
+
+/** Where and by whom an event was sent. */
+export interface EventPlace {
+  readonly room: RoomID;
+  readonly sender: UserID;
+  /** The first event of its thread; empty: none. */
+  readonly thread: string;
+  /** The event that it is a reaction to; undefined: it is none. */
+  readonly reactionTo: string | undefined;
+}
+
+/** The conversations of a bot. */
+export class Conversations {
+  readonly #options: ConversationsOptions;
+  readonly #locks = new Locks();
+
+  /** @param options What they are made of. */
+  constructor(options: ConversationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls the bot's functions with an event that is no answer.
+   *
+   * @throws What they throw.
+   */
+  async begin(
+    run: Run,
+    start: KeptEvent,
+    { owner, command }: Pick<ConversationRecord, "owner" | "command">,
+  ): Promise<void> {
+    await this.#go(run, {
+      id: crypto.randomUUID(),
+      start,
+      owner,
+      command,
+      timer: undefined,
+      wait: undefined,
+    });
+  }
+
+  /**
+   * Gives an event to the conversation that waits for it.
+   *
+   * @param queries What the event is.
+   * @returns Whether one took it.
+   */
+  async answer(
+    kept: KeptEvent,
+    { place, queries, context, time }: {
+      readonly place: EventPlace;
+      readonly queries: ReadonlySet<string>;
+      readonly context: HandlerContext;
+      readonly time: RunTime;
+    },
+  ): Promise<boolean> {
+    const listed = await this.#options.client.sessions.read(WAITS, place.room);
+    for (const { id, wait } of listed?.waits.toReversed() ?? []) {
+      if (!fits(wait, place, queries)) continue;
+      if (await this.#resume(id, { at: wait.at, answer: { at: wait.at, kept }, context, time })) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Ends what a conversation waits for without an answer; its functions may go on.
+   *
+   * @returns Whether it was there.
+   */
+  async end(
+    id: string,
+    at: number,
+    { reason, context, time }: {
+      readonly reason: ConversationEnding;
+      readonly context: HandlerContext;
+      readonly time: RunTime;
+    },
+  ): Promise<boolean> {
+    return await this.#resume(id, { at, end: reason, context, time });
+  }
+
+  /**
+   * Ends the latest conversation of a user in a room.
+   *
+   * @returns Whether there was one.
+   */
+  async cancel(
+    { room, sender }: Pick<EventPlace, "room" | "sender">,
+    { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
+  ): Promise<boolean> {
+    const listed = await this.#options.client.sessions.read(WAITS, room);
+    const latest = listed?.waits.findLast(({ owner }) => owner === sender);
+    if (latest === undefined) return false;
+    return await this.end(latest.id, latest.wait.at, { reason: "cancelled", context, time });
+  }
+
+  /** Has all conversations of a room ended, soon: the bot is not in it any more. */
+  async leave(room: RoomID, context: HandlerContext): Promise<void> {
+    const listed = await this.#options.client.sessions.read(WAITS, room);
+    for (const entry of listed?.waits ?? []) this.#endSoon(context, entry, "left");
+  }
+
+  #resume(
+    id: string,
+    { at, answer, end, context, time }: {
+      readonly at: number;
+      readonly answer?: Answer;
+      readonly end?: ConversationEnding;
+      readonly context: HandlerContext;
+      readonly time: RunTime;
+    },
+  ): Promise<boolean> {
+    return this.#locks.within(id, async () => {
+      const { record } = await this.#options.client.sessions.read(CONVERSATIONS, id) ?? {};
+      if (record?.wait.at !== at) return false; // another answer was faster
+      const steps = [...record.steps];
+      if (end !== undefined) steps[at] = { kind: "wait", end };
+      const run = new Run({ context, steps, answer, time });
+      return await this.#go(run, { ...record, id });
+    });
+  }
+
+  /** @returns Whether the run was what was wanted: not if the answer was refused. */
+  async #go(run: Run, conversation: Conversation): Promise<boolean> {
+    const { start } = conversation;
+    try {
+      const end = await run.call(() => this.#options.dispatch(run, start));
+      if (end.kind === "refused") return false;
+      await this.#note(run, conversation, end);
+      this.#options.sessions.commit(run);
+      await run.context.settle();
+      return true;
+    } catch (error) {
+      if (conversation.wait === undefined || isCutOff(error)) throw error;
+      await this.#note(run, conversation, { kind: "done" }); // it has failed, and does not wait any more
+      await run.context.settle();
+      if (error instanceof ConversationEndedError) return true;
+      throw error;
+    } finally {
+      for (const call of run.atEnd) call();
+    }
+  }
+
+  /** Notes what a run waits for, in place of what was before. */
+  async #note(
+    run: Run,
+    { id, start, owner, command, timer: before, wait: old }: Conversation,
+    end: Exclude<RunEnd, { kind: "refused" }>,
+  ): Promise<void> {
+    const { context } = run;
+    const { timers } = this.#options;
+    if (end.kind === "done" && old === undefined) return;
+    if (before !== undefined) timers.remove(context, before);
+    if (old !== undefined && (end.kind === "done" || end.wait.room !== old.room)) {
+      this.#unlist(context, old.room, id);
+    }
+    if (end.kind === "done") {
+      context.updateSession(CONVERSATIONS, id, () => null);
+      return;
+    }
+    const { wait } = end;
+    if (run.isTooLong) {
+      throw new ConversationError(
+        "Cannot go on with a conversation: it has too many steps; end it, and begin another",
+      );
+    }
+    const timer = timers.add(context, wait.until, {
+      kind: "wait",
+      conversation: id,
+      at: wait.at,
+      end: "timeout",
+    });
+    run.atEnd.push(() => timers.wake());
+    const record: ConversationRecord = { start, owner, command, steps: run.steps, wait, timer };
+    context.updateSession(CONVERSATIONS, id, () => ({ record }));
+    const entry: WaitEntry = { id, owner, command, wait };
+    context.updateSession(WAITS, wait.room, ({ waits }) => {
+      const others = waits.filter((each) => each.id !== id);
+      return { waits: [...others, entry].slice(-MAX_OF_ROOM) };
+    });
+    if (old === undefined) await this.#replace(context, entry);
+  }
+
+  /** Has conversations ended that a new one takes the place of. */
+  async #replace(context: HandlerContext, { owner, command, wait }: WaitEntry): Promise<void> {
+    const { waits = [] } = await this.#options.client.sessions.read(WAITS, wait.room) ?? {};
+    const own = waits.filter((each) => each.owner === owner);
+    const isSame = (each: WaitEntry) =>
+      command !== "" && each.command === command && each.wait.thread === wait.thread;
+    const tooMany = own.slice(0, Math.max(0, own.length + 1 - MAX_OF_USER));
+    for (const each of new Set([...own.filter(isSame), ...tooMany])) this.#endSoon(context, each, "replaced");
+  }
+
+  #endSoon(context: HandlerContext, { id, wait }: WaitEntry, end: ConversationEnding): void {
+    this.#options.timers.add(context, 0, { kind: "wait", conversation: id, at: wait.at, end });
+  }
+
+  #unlist(context: HandlerContext, room: RoomID, id: string): void {
+    context.updateSession(WAITS, room, ({ waits }) => {
+      const others = waits.filter((each) => each.id !== id);
+      return others.length === 0 ? null : { waits: others };
+    });
+  }
+}
+
+/** Whether an event may be what a conversation waits for. */
+function fits(wait: Wait, place: EventPlace, queries: ReadonlySet<string>): boolean {
+  if (wait.from !== undefined && wait.from !== place.sender) return false;
+  if (place.reactionTo !== undefined) {
+    return queries.has("reaction") && wait.queries.includes("reaction") &&
+      wait.reactionTo === place.reactionTo;
+  }
+  if (!wait.queries.some((each) => each !== "reaction" && queries.has(each))) return false;
+  return wait.thread === undefined || wait.thread === place.thread;
+}

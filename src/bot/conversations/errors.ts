@@ -1,0 +1,68 @@
+/**
+ * The errors of conversations.
+ *
+ * @module
+ */
+
+import { ActorStoppedError, ClientEndedError, MatrixError, UnknownTokenError } from "../../../mod.ts";
+
+/**
+ * How a conversation ended without an answer: nobody answered in time, the user did not want to go
+ * on, began it anew, or the bot is not in the room any more.
+ */
+export type ConversationEnding = "timeout" | "cancelled" | "replaced" | "left";
+
+const WORDS: Readonly<Record<ConversationEnding, string>> = {
+  timeout: "nobody answered in time",
+  cancelled: "it was cancelled",
+  replaced: "it was begun anew",
+  left: "the bot is not in the room any more",
+};
+
+/** A conversation can't go on. */
+export class ConversationError extends MatrixError {
+  /** What went wrong, for programs. */
+  override readonly code: string = "CONVERSATION";
+}
+
+/**
+ * A question got no answer. A bot that does not catch it ends the conversation without a word.
+ *
+ * @example
+ * ```ts
+ * import { Composer, ConversationEndedError } from "@greenroom/matrix/bot";
+ *
+ * const plugin = new Composer();
+ * plugin.command("signup", async (c) => {
+ *   try {
+ *     const name = await c.ask("Your name?", { timeout: 60_000 });
+ *     await c.reply(`Welcome, ${name}`);
+ *   } catch (error) {
+ *     if (error instanceof ConversationEndedError && error.reason === "timeout") await c.send("Maybe later.");
+ *     else throw error;
+ *   }
+ * });
+ * ```
+ */
+export class ConversationEndedError extends ConversationError {
+  /** What went wrong, for programs. */
+  override readonly code: string = "CONVERSATION_ENDED";
+  /** How it ended. */
+  readonly reason: ConversationEnding;
+
+  /**
+   * Says how a conversation ended.
+   *
+   * @param reason How it ended.
+   */
+  constructor(reason: ConversationEnding) {
+    super(`The conversation has ended: ${WORDS[reason]}`);
+    this.reason = reason;
+  }
+}
+
+/** Whether a failure comes from the end of the client: then what was begun is begun again. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof ClientEndedError || error instanceof ActorStoppedError ||
+    error instanceof UnknownTokenError;
+}

@@ -1,0 +1,144 @@
+/**
+ * Bots: commands, answers, conversations, reminders, over Greenroom's client.
+ *
+ * @example A bot in four lines
+ * ```ts ignore
+ * import { Bot } from "@greenroom/matrix/bot";
+ *
+ * const bot = Bot.fromEnv(); // MATRIX_URL, MATRIX_TOKEN …
+ * bot.command("ping", (c) => c.reply("**pong**"));
+ * await bot.start(); // on Deploy: Deno.serve(bot.fetch)
+ * ```
+ *
+ * @module
+ */
+
+export { Bot } from "./bot.ts";
+export type { BotStartOptions, EveryOptions, PendingReminder, ReminderHandler, RemindersAPI } from "./bot.ts";
+export type { BotBehaviour, BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
+export type { BotSession } from "./bot_sessions.ts";
+export type { Command, Parameter } from "./commands/command.ts";
+export type {
+  Args,
+  ArgumentResult,
+  ArgumentSchema,
+  ArgumentSchemaProperties,
+  ArgumentValue,
+  Asking,
+  BareName,
+  CommandOptions,
+  OptionalNames,
+  RequiredNames,
+  Schemas,
+} from "./commands/pattern.ts";
+export {
+  type ArgumentDescription,
+  type ArgumentKind,
+  type ArgumentValues,
+  COMMAND_DESCRIPTION,
+  type CommandDescription,
+  type CommandState,
+  describeCommand,
+  readArguments,
+  readStructuredCommand,
+  type StructuredCommand,
+} from "./commands/structured.ts";
+export { Composer } from "./composer.ts";
+export type { CommandContext, Middleware, MiddlewareLike, Next, QueryContext } from "./composer.ts";
+export { Context } from "./context/context.ts";
+export type { AskOptions, WaitOptions } from "./context/context.ts";
+export { RoomContext } from "./context/room_context.ts";
+export type { NamedReminder } from "./context/room_context.ts";
+export type { SendPictureOptions } from "./context/pictures.ts";
+export type { SendPollOptions } from "./context/polls.ts";
+export type { Streamed, StreamOptions } from "./context/stream.ts";
+export { TimerContext } from "./context/timer_context.ts";
+export type { WriteOptions } from "./context/writing.ts";
+export {
+  ConversationEndedError,
+  type ConversationEnding,
+  ConversationError,
+} from "./conversations/errors.ts";
+export {
+  type DescribedImage,
+  type DescribedImageInfo,
+  describeImage,
+  type DescribeImageOptions,
+} from "./media/describe_image.ts";
+export { type ImageMeasures, measureImage } from "./media/measure_image.ts";
+export {
+  followUpgrade,
+  type FollowUpgradeOptions,
+  type TombstoneEvent,
+} from "./moderation/follow_upgrade.ts";
+export { type Glob, readGlob } from "./moderation/glob.ts";
+export {
+  POLICY_RULE_TYPES,
+  type PolicyEvent,
+  type PolicyKind,
+  PolicyLists,
+  type PolicyListsOptions,
+  type PolicyRule,
+} from "./moderation/policy_lists.ts";
+export {
+  type RedactedMessages,
+  redactMessages,
+  type RedactMessagesOptions,
+} from "./moderation/redact_messages.ts";
+export {
+  type BuiltServerAcl,
+  type ServerAcl,
+  serverAcl,
+  type ServerAclOptions,
+  updateServerAcl,
+  type UpdateServerAclOptions,
+} from "./moderation/server_acl.ts";
+export type { AccessOptions, Admins } from "./policy/access.ts";
+export type { Inviter } from "./policy/inviters.ts";
+export type { RateLimit } from "./policy/rate_limit.ts";
+export type { AnyMessage, AnyPollEvent, EventOfQuery, MessageOf, Queries, Query } from "./queries.ts";
+export {
+  POLL_EVENTS,
+  pollEnd,
+  type PollEndContent,
+  type PollOptions,
+  type PollRelation,
+  pollResponse,
+  type PollResponseContent,
+  pollStart,
+  type PollStartContent,
+} from "./polls/poll_contents.ts";
+export { type Poll, type PollAnswer, readPoll } from "./polls/read_poll.ts";
+export {
+  type PollAnswerTally,
+  type PollEvent,
+  type PollTally,
+  tallyPoll,
+  type TallyPollOptions,
+} from "./polls/tally_poll.ts";
+export { closeMarkdown } from "./text/close_markdown.ts";
+export {
+  formatHtml,
+  formatMarkdown,
+  type FormattedMessage,
+  formatText,
+  type MentionOptions,
+} from "./text/format_message.ts";
+export { formatPieces, type FormatPiecesOptions } from "./text/format_pieces.ts";
+export { htmlToText } from "./text/html_to_text.ts";
+export {
+  escapeMarkdown,
+  eventUrl,
+  findMatrixLinks,
+  type LinkTarget,
+  linkTo,
+  mention,
+  mentionHtml,
+} from "./text/mention.ts";
+export { mentionsRoom, mentionsUser, withoutName } from "./text/mentions_user.ts";
+export { type ReadText, readText } from "./text/read_text.ts";
+export { stripReplyFallback } from "./text/reply_fallback.ts";
+export { sanitizeHtml } from "./text/sanitize_html.ts";
+export { splitMessage } from "./text/split_message.ts";
+export { defineSession } from "../../mod.ts";
+export type { SessionDefinition, SessionKey, SessionScope } from "../../mod.ts";

@@ -1,0 +1,251 @@
+/**
+ * Policy lists: rooms whose state says which users, servers and rooms are not wanted.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#moderation-policy-lists | Moderation policy lists}
+ * @module
+ */
+
+import { type Glob, readGlob } from "./glob.ts";
+import { memberOf, textOf } from "../text/json.ts";
+import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
+
+/** What rules are about. */
+export type PolicyKind = "user" | "server" | "room";
+
+/** A rule of a policy list. */
+export interface PolicyRule {
+  /** What it is about. */
+  readonly kind: PolicyKind;
+  /** The glob that users, servers or rooms fit. */
+  readonly entity: string;
+  /** What to do about them: `m.ban`, or what the list has of its own. */
+  readonly recommendation: string;
+  /** Why. Default: the list does not say. */
+  readonly reason?: string;
+  /** The room of the list. */
+  readonly roomId: RoomID;
+  /** Who made the rule. */
+  readonly sender: UserID;
+  /** The event that made it, if it is known. */
+  readonly eventId?: EventID;
+}
+
+/** As much of a state event as is looked at. */
+export interface PolicyEvent {
+  /** Its type; others than those of rules are left out. */
+  readonly type: string;
+  /** Its state key. */
+  readonly state_key?: string;
+  /** Who sent it. */
+  readonly sender: UserID;
+  /** Its ID. */
+  readonly event_id?: EventID;
+  /** What it says. */
+  readonly content: object;
+}
+
+/** Options of {@link PolicyLists}. */
+export interface PolicyListsOptions {
+  /** Users, servers and rooms that no rule fits, whatever it says. Default: none. */
+  spare?: Iterable<string>;
+  /** How many rules are kept; more are left out. Default: 100,000. */
+  maxRules?: number;
+}
+
+/** The types of rules, with those of before the specification. */
+const KINDS: ReadonlyMap<string, PolicyKind> = new Map(
+  (["user", "server", "room"] as const).flatMap((kind) =>
+    [`m.policy.rule.${kind}`, `m.room.rule.${kind}`, `org.matrix.mjolnir.rule.${kind}`].map((
+      type,
+    ) => [type, kind])
+  ),
+);
+
+/** The types of state that are rules: for handlers, and for filters. */
+export const POLICY_RULE_TYPES: readonly string[] = [...KINDS.keys()];
+
+const BAN = "m.ban";
+const FORMER_BAN = "org.matrix.mjolnir.ban";
+
+interface Kept {
+  readonly rule: PolicyRule;
+  readonly glob: Glob;
+}
+
+/**
+ * The rules of policy lists, kept up to date with the state of their rooms.
+ *
+ * Rules are what the members of other rooms wrote: follow lists of people whom you trust, and say
+ * with `spare` what no rule may fit.
+ *
+ * @example
+ * ```ts
+ * import { PolicyLists } from "@greenroom/matrix/bot";
+ *
+ * const lists = new PolicyLists();
+ * lists.apply("!list:example.org", {
+ *   type: "m.policy.rule.server",
+ *   state_key: "spam",
+ *   sender: "@mod:example.org",
+ *   content: { entity: "*.spam.example", recommendation: "m.ban", reason: "spam" },
+ * });
+ * console.assert(lists.matches("@eve:a.spam.example")?.reason === "spam");
+ * console.assert(lists.matches("@bob:example.org") === undefined);
+ * ```
+ */
+export class PolicyLists {
+  readonly #spare: ReadonlySet<string>;
+  readonly #maxRules: number;
+  /** By room, type and state key. */
+  readonly #rules = new Map<string, Kept>();
+  /** Those without wildcards, by kind and entity; most rules are. */
+  readonly #literals = new Map<string, Set<Kept>>();
+  readonly #globs = new Map<PolicyKind, Set<Kept>>();
+
+  /**
+   * Starts without rules.
+   *
+   * @param options What to spare, and how many rules to keep.
+   */
+  constructor({ spare = [], maxRules = 100_000 }: PolicyListsOptions = {}) {
+    this.#spare = new Set(spare);
+    this.#maxRules = maxRules;
+  }
+
+  /** How many rules there are. */
+  get size(): number {
+    return this.#rules.size;
+  }
+
+  /** All rules of a kind, in no particular order; of all kinds by default. */
+  *rules(kind?: PolicyKind): Generator<PolicyRule, void, undefined> {
+    for (const { rule } of this.#rules.values()) if (kind === undefined || rule.kind === kind) yield rule;
+  }
+
+  /**
+   * Takes in a state event of a list: a new rule, one in place of another, or the end of one, which
+   * is a rule without content.
+   *
+   * @param roomId The room of the list.
+   * @param event The event; any other than a rule is left out.
+   * @returns Whether the rules have changed.
+   */
+  apply(roomId: RoomID, event: PolicyEvent): boolean {
+    const kind = KINDS.get(event.type);
+    if (kind === undefined || event.state_key === undefined) return false;
+    const key = JSON.stringify([roomId, event.type, event.state_key]);
+    const was = this.#rules.get(key);
+    if (was !== undefined) this.#remove(key, was);
+    const rule = ruleOf(kind, roomId, event);
+    if (rule === undefined || this.#rules.size >= this.#maxRules) return was !== undefined;
+    this.#add(key, { rule, glob: readGlob(normal(kind, rule.entity)) });
+    return true;
+  }
+
+  /**
+   * Takes in the whole state of a list, as `client.getState()` returns it; rules of that list that
+   * are not in it end.
+   *
+   * @param roomId The room of the list.
+   * @param state Its state.
+   */
+  replace(roomId: RoomID, state: Iterable<PolicyEvent>): void {
+    this.forget(roomId);
+    for (const event of state) this.apply(roomId, event);
+  }
+
+  /** Forgets all rules of a list, because it is not followed any more. */
+  forget(roomId: RoomID): void {
+    for (const [key, kept] of [...this.#rules]) if (kept.rule.roomId === roomId) this.#remove(key, kept);
+  }
+
+  /**
+   * The rule by which somebody or something is to be banned. Of a user the rules for users come
+   * first, and then those for the server.
+   *
+   * @param entity A user ID, a room ID or alias, or the name of a server.
+   * @returns A rule that says `m.ban`; undefined if there is none, or the entity is to be spared.
+   */
+  matches(entity: UserID | RoomID | RoomAlias | string): PolicyRule | undefined {
+    for (const rule of this.rulesFor(entity)) if (rule.recommendation === BAN) return rule;
+    return undefined;
+  }
+
+  /**
+   * All rules that somebody or something fits, with those that recommend something else than a ban.
+   *
+   * @param entity A user ID, a room ID or alias, or the name of a server.
+   */
+  *rulesFor(entity: UserID | RoomID | RoomAlias | string): Generator<PolicyRule, void, undefined> {
+    const server = entity.startsWith("@") ? entity.slice(entity.indexOf(":") + 1) : undefined;
+    if (this.#spare.has(entity) || (server !== undefined && this.#spare.has(server))) return;
+    if (server !== undefined) {
+      yield* this.#rulesOf("user", entity);
+      yield* this.#rulesOf("server", server);
+    } else yield* this.#rulesOf(/^[!#]/.test(entity) ? "room" : "server", entity);
+  }
+
+  *#rulesOf(kind: PolicyKind, entity: string): Generator<PolicyRule, void, undefined> {
+    for (
+      const text of new Set([
+        normal(kind, entity),
+        ...(kind === "server" ? [withoutPort(normal(kind, entity))] : []),
+      ])
+    ) {
+      for (const { rule } of this.#literals.get(`${kind} ${text}`) ?? []) yield rule;
+      for (const { rule, glob } of this.#globs.get(kind) ?? []) if (glob.matches(text)) yield rule;
+    }
+  }
+
+  #add(key: string, kept: Kept): void {
+    this.#rules.set(key, kept);
+    this.#placeOf(kept).add(kept);
+  }
+
+  #remove(key: string, kept: Kept): void {
+    this.#rules.delete(key);
+    const place = this.#placeOf(kept);
+    place.delete(kept);
+    if (place.size === 0) this.#literals.delete(literalOf(kept));
+  }
+
+  #placeOf(kept: Kept): Set<Kept> {
+    const { kind } = kept.rule;
+    const found = kept.glob.isLiteral ? this.#literals.get(literalOf(kept)) : this.#globs.get(kind);
+    if (found !== undefined) return found;
+    const place = new Set<Kept>();
+    if (kept.glob.isLiteral) this.#literals.set(literalOf(kept), place);
+    else this.#globs.set(kind, place);
+    return place;
+  }
+}
+
+const literalOf = ({ rule: { kind, entity } }: Kept) => `${kind} ${normal(kind, entity)}`;
+
+/** Names of servers are the same in any case; IDs are not. */
+const normal = (kind: PolicyKind, entity: string) => kind === "server" ? entity.toLowerCase() : entity;
+
+/** The name of a server without its port, by which server ACLs know it. */
+export function withoutPort(server: string): string {
+  return server.replace(/:\d{1,5}$/, "");
+}
+
+function ruleOf(
+  kind: PolicyKind,
+  roomId: RoomID,
+  { sender, event_id: eventId, content }: PolicyEvent,
+): PolicyRule | undefined {
+  const entity = textOf(memberOf(content, "entity"));
+  const recommendation = textOf(memberOf(content, "recommendation"));
+  const reason = textOf(memberOf(content, "reason"));
+  if (entity === undefined || entity === "" || recommendation === undefined) return undefined;
+  return {
+    kind,
+    entity,
+    recommendation: recommendation === FORMER_BAN ? BAN : recommendation,
+    ...(reason !== undefined && { reason }),
+    roomId,
+    sender,
+    ...(eventId !== undefined && { eventId }),
+  };
+}

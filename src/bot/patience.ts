@@ -1,0 +1,82 @@
+/**
+ * Gives up what takes too long.
+ *
+ * @module
+ */
+
+import { type Clock, ValueError } from "../../mod.ts";
+import type { RunTime } from "./run_time.ts";
+
+/** Something that is under way. */
+interface UnderWay {
+  readonly until: number;
+  readonly giveUp: () => void;
+}
+
+/** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
+export class Patience {
+  readonly #clock: Clock;
+  readonly #limit: number;
+  /** From old to new, so that the first one is due first. */
+  readonly #underWay = new Set<UnderWay>();
+  /** Ends the watch over what is under way; undefined: nothing is. */
+  #watch: AbortController | undefined;
+
+  /**
+   * @param clock Measures the time.
+   * @param limit How long work may take, in milliseconds.
+   */
+  constructor(clock: Clock, limit: number) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /**
+   * Waits until work has ended, or has taken too long.
+   *
+   * @param work The work; in vain, it may go on.
+   * @param time Its time, which ends with the patience.
+   * @throws {ValueError} If it takes too long.
+   */
+  async until(work: Promise<void>, time: RunTime): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = (): void => {
+      const error = new ValueError(
+        `A bot's function took more than ${this.#limit} ms for one event: have it heed c.signal, or raise handlerTimeout`,
+      );
+      time.end(error);
+      reject(error);
+    };
+    const mine: UnderWay = { until: this.#clock.now() + this.#limit, giveUp };
+    this.#underWay.add(mine);
+    if (this.#watch === undefined) void this.#giveUpLate(this.#watch = new AbortController());
+    work.then(resolve, reject);
+    try {
+      await promise;
+    } finally {
+      this.#underWay.delete(mine);
+      if (this.#underWay.size === 0) this.#rest();
+    }
+  }
+
+  /** Leaves no timer behind: a bot's author looks for leaks in tests. */
+  #rest(): void {
+    this.#watch?.abort();
+    this.#watch = undefined;
+  }
+
+  /** Gives up what is due, until nothing is under way. */
+  async #giveUpLate({ signal }: AbortController): Promise<void> {
+    while (!signal.aborted) {
+      const [first] = this.#underWay;
+      if (first === undefined) return this.#rest();
+      const wait = first.until - this.#clock.now();
+      if (wait > 0) {
+        await this.#clock.delay(wait, { signal, persistent: false }).catch(() => {});
+        continue;
+      }
+      this.#underWay.delete(first);
+      first.giveUp();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Whom a bot hears, and who its admins are.
+ *
+ * @module
+ */
+
+import { type Client, ValueError } from "../../../mod.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+import { type Glob, readGlob } from "../moderation/glob.ts";
+
+/** Who is an admin of a bot: users, or who has a power level in the room that it is about. */
+export type Admins = readonly UserID[] | {
+  /** The power level, at least: 50 is a moderator's in most rooms, 100 an administrator's. */
+  readonly powerLevel: number;
+};
+
+/** Whom a bot hears. */
+export interface AccessOptions {
+  /**
+   * Only these users are heard: user IDs, in which `*` stands for any text and `?` for any
+   * character, like `@*:example.org`. Default: everybody.
+   */
+  allow?: readonly string[];
+  /** These users are not heard, whatever `allow` says. Default: none. */
+  deny?: readonly string[];
+  /** Only in these rooms does it hear. Default: in all. */
+  rooms?: readonly RoomID[];
+  /** Who its admins are, for commands with `access: "admins"`. Default: nobody. */
+  admins?: Admins;
+}
+
+/** Says who may do what. */
+export class Access {
+  readonly #client: Client;
+  readonly #options: AccessOptions;
+  readonly #allow: readonly Glob[] | undefined;
+  readonly #deny: readonly Glob[];
+
+  /**
+   * @param client Knows the rooms.
+   * @param options Whom it hears.
+   * @throws {ValueError} If a pattern or the admins can't be used.
+   */
+  constructor(client: Client, options: AccessOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#allow = options.allow?.map(globOf);
+    this.#deny = options.deny?.map(globOf) ?? [];
+    const { admins = [] } = options;
+    const isUsable = "powerLevel" in admins
+      ? Number.isInteger(admins.powerLevel)
+      : admins.every((each) => each.startsWith("@") && each.includes(":"));
+    if (!isUsable) throw new ValueError("Cannot make a bot: admins must be user IDs, or a power level");
+  }
+
+  /** Whether a user is heard, wherever. */
+  hears(userId: string): boolean {
+    if (this.#deny.some((pattern) => pattern.matches(userId))) return false;
+    return this.#allow === undefined || this.#allow.some((pattern) => pattern.matches(userId));
+  }
+
+  /** Whether it hears in a room. */
+  hearsIn(room: RoomID): boolean {
+    return this.#options.rooms?.includes(room) ?? true;
+  }
+
+  /** Whether a user is an admin, in a room. */
+  async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
+    const { admins = [] } = this.#options;
+    if (!("powerLevel" in admins)) return admins.includes(userId);
+    const { stateStore } = this.#client;
+    // What an application service is sent begins when it comes into a room; the levels are older.
+    if (await stateStore.getPowerLevels(room) === undefined) await this.#client.getState(room);
+    const level = await stateStore.getPowerLevel(room, userId);
+    return level !== undefined && level >= admins.powerLevel;
+  }
+}
+
+/** A pattern of user IDs. */
+function globOf(glob: string): Glob {
+  if (typeof glob === "string" && glob !== "" && glob.length <= 255) return readGlob(glob);
+  throw new ValueError('Cannot make a bot: allow and deny take patterns of user IDs, like "@*:example.org"');
+}

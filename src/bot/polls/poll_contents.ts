@@ -1,0 +1,160 @@
+/**
+ * The contents of polls, as clients send them today: with the names that the proposal had before it
+ * was accepted, which all clients with polls know.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3381 | MSC3381}
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type { EventID } from "../../../types.ts";
+import type { PollAnswer } from "./read_poll.ts";
+import type { PollTally } from "./tally_poll.ts";
+
+/** The types of the events of a poll, by which they are sent. */
+export const POLL_EVENTS = {
+  /** A poll begins. */
+  START: "org.matrix.msc3381.poll.start",
+  /** Somebody votes. */
+  RESPONSE: "org.matrix.msc3381.poll.response",
+  /** A poll ends. */
+  END: "org.matrix.msc3381.poll.end",
+} as const;
+
+/** The name of text in the events of polls. */
+const TEXT = "org.matrix.msc1767.text";
+/** More answers are cut off by clients. */
+const MAX_ANSWERS = 20;
+
+/** What {@link pollStart} takes. */
+export interface PollOptions {
+  /** What is asked. */
+  question: string;
+  /** From one to twenty answers; those without an ID get their number. */
+  answers: readonly (string | PollAnswer)[];
+  /** How many answers one may select. Default: 1. */
+  maxSelections?: number;
+  /**
+   * Whether the votes are only shown when the poll has ended. Everybody gets them nevertheless: it
+   * is only clients that do not show them. Default: `false`.
+   */
+  undisclosed?: boolean;
+}
+
+/** Content of `org.matrix.msc3381.poll.start`. */
+export type PollStartContent = {
+  /** The poll. */
+  "org.matrix.msc3381.poll.start": {
+    /** Whether votes are shown while it runs. */
+    kind: "org.matrix.msc3381.poll.disclosed" | "org.matrix.msc3381.poll.undisclosed";
+    /** How many answers one may select. */
+    max_selections: number;
+    /** What is asked. */
+    question: { "org.matrix.msc1767.text": string; body: string; msgtype: "m.text" };
+    /** The answers. */
+    answers: { id: string; "org.matrix.msc1767.text": string }[];
+  };
+  /** The question and the answers, for clients without polls. */
+  "org.matrix.msc1767.text": string;
+};
+
+/** How the events of a poll refer to its beginning. */
+export type PollRelation = {
+  /** Always a reference. */
+  rel_type: "m.reference";
+  /** The beginning of the poll. */
+  event_id: EventID;
+};
+
+/** Content of `org.matrix.msc3381.poll.response`. */
+export type PollResponseContent = {
+  /** The poll. */
+  "m.relates_to": PollRelation;
+  /** The vote. */
+  "org.matrix.msc3381.poll.response": { answers: string[] };
+};
+
+/** Content of `org.matrix.msc3381.poll.end`. */
+export type PollEndContent = {
+  /** The poll. */
+  "m.relates_to": PollRelation;
+  /** That it ends. */
+  "org.matrix.msc3381.poll.end": Record<string, never>;
+  /** The result, for clients without polls. */
+  "org.matrix.msc1767.text": string;
+};
+
+/**
+ * Writes the beginning of a poll, to be sent as an event of the type `POLL_EVENTS.START`.
+ *
+ * @param options The question and the answers.
+ * @returns The content, with question and answers as text for clients without polls.
+ * @throws {ValueError} If there is no question, there are no answers, more than 20 or two with one
+ *   ID, or more are to be selected than there are.
+ * @example
+ * ```ts
+ * import { pollStart } from "@greenroom/matrix/bot";
+ *
+ * const content = pollStart({ question: "To be?", answers: ["Yes", "No"] });
+ * console.assert(content["org.matrix.msc1767.text"] === "To be?\n1. Yes\n2. No");
+ * ```
+ */
+export function pollStart(
+  { question, answers, maxSelections = 1, undisclosed = false }: PollOptions,
+): PollStartContent {
+  const all = answers.map((answer, at) =>
+    typeof answer === "string" ? { id: `${at + 1}`, text: answer } : answer
+  );
+  const refuse = (why: string) => new ValueError(`Cannot start the poll: ${why}`);
+  if (question.trim() === "") throw refuse("there is no question");
+  if (all.length === 0 || all.length > MAX_ANSWERS) {
+    throw refuse(`there are ${all.length} answers; give from 1 to ${MAX_ANSWERS}`);
+  }
+  if (all.some(({ id, text }) => id === "" || text.trim() === "")) throw refuse("an answer says nothing");
+  if (new Set(all.map(({ id }) => id)).size < all.length) throw refuse("two answers have the same ID");
+  if (!Number.isInteger(maxSelections) || maxSelections < 1 || maxSelections > all.length) {
+    throw refuse(`${maxSelections} answers can't be selected; give an integer from 1 to ${all.length}`);
+  }
+  return {
+    [POLL_EVENTS.START]: {
+      kind: undisclosed ? "org.matrix.msc3381.poll.undisclosed" : "org.matrix.msc3381.poll.disclosed",
+      max_selections: maxSelections,
+      question: { [TEXT]: question, body: question, msgtype: "m.text" },
+      answers: all.map(({ id, text }) => ({ id, [TEXT]: text })),
+    },
+    [TEXT]: [question, ...all.map(({ text }, at) => `${at + 1}. ${text}`)].join("\n"),
+  };
+}
+
+/**
+ * Writes a vote, to be sent as an event of the type `POLL_EVENTS.RESPONSE`.
+ *
+ * @param pollId The event with which the poll began.
+ * @param answers The IDs of the answers; none to take the vote back.
+ */
+export function pollResponse(pollId: EventID, answers: readonly string[]): PollResponseContent {
+  return { "m.relates_to": relationTo(pollId), [POLL_EVENTS.RESPONSE]: { answers: [...answers] } };
+}
+
+/**
+ * Writes the end of a poll, to be sent as an event of the type `POLL_EVENTS.END`.
+ *
+ * @param pollId The event with which the poll began.
+ * @param result The result: a tally, which is put in words, or words.
+ */
+export function pollEnd(pollId: EventID, result: PollTally | string): PollEndContent {
+  const text = typeof result === "string" ? result : `The poll has ended. ${resultOf(result)}`;
+  return { "m.relates_to": relationTo(pollId), [POLL_EVENTS.END]: {}, [TEXT]: text };
+}
+
+function relationTo(pollId: EventID): PollRelation {
+  return { rel_type: "m.reference", event_id: pollId };
+}
+
+function resultOf({ winners }: PollTally): string {
+  const [first, ...others] = winners;
+  if (first === undefined) return "Nobody voted.";
+  const votes = `${first.votes} ${first.votes === 1 ? "vote" : "votes"}`;
+  if (others.length === 0) return `Top answer: ${first.text} (${votes})`;
+  return `Top answers: ${winners.map(({ text }) => text).join(", ")} (${votes} each)`;
+}

@@ -1,0 +1,129 @@
+/**
+ * Reading the events of polls, with the names of the proposal and those of the specification.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3381 | MSC3381}
+ * @module
+ */
+
+import type { EventID } from "../../../types.ts";
+import { isObject, memberOf, textOf } from "../text/json.ts";
+
+/** An answer of a poll. */
+export interface PollAnswer {
+  /** What votes call it. */
+  readonly id: string;
+  /** What it says. */
+  readonly text: string;
+}
+
+/** What a poll asks. */
+export interface Poll {
+  /** The question. */
+  readonly question: string;
+  /** The answers, at most 20. */
+  readonly answers: readonly PollAnswer[];
+  /** How many answers one may select. */
+  readonly maxSelections: number;
+  /** Whether the votes are only to be shown when the poll has ended. */
+  readonly undisclosed: boolean;
+}
+
+/** A vote. */
+export interface PollVote {
+  /** The event with which the poll began. */
+  readonly pollId: EventID;
+  /** The IDs of what was selected, as they were sent; undefined if there is no list of IDs. */
+  readonly selections: readonly string[] | undefined;
+}
+
+const MAX_ANSWERS = 20;
+const START = ["m.poll.start", "org.matrix.msc3381.poll.start"];
+const RESPONSE = ["m.poll.response", "org.matrix.msc3381.poll.response"];
+const END = ["m.poll.end", "org.matrix.msc3381.poll.end"];
+
+/** Which event of a poll a type of event is; undefined if it is none. */
+export function pollEventOf(type: string): "start" | "response" | "end" | undefined {
+  if (START.includes(type)) return "start";
+  if (RESPONSE.includes(type)) return "response";
+  return END.includes(type) ? "end" : undefined;
+}
+
+/**
+ * Reads the beginning of a poll.
+ *
+ * What is optional and not there, or not as it should be, is taken for its default: one selection,
+ * and undisclosed.
+ *
+ * @param content The content of the event, as it was received.
+ * @returns The poll; undefined if there is no question, or no answer.
+ * @example
+ * ```ts
+ * import { pollStart, readPoll } from "@greenroom/matrix/bot";
+ *
+ * const poll = readPoll(pollStart({ question: "To be?", answers: ["Yes", "No"] }));
+ * console.assert(poll?.question === "To be?" && poll.answers[1]?.text === "No");
+ * ```
+ */
+export function readPoll(content: unknown): Poll | undefined {
+  const block = first(content, ["m.poll", "org.matrix.msc3381.poll.start", "m.poll.start"]);
+  const question = textIn(memberOf(block, "question"));
+  const given = memberOf(block, "answers");
+  const answers = new Map<string, PollAnswer>();
+  for (const each of (Array.isArray(given) ? given : []).slice(0, MAX_ANSWERS)) {
+    const id = textOf(first(each, ["m.id", "id"]));
+    const text = textIn(each);
+    if (id !== undefined && text !== undefined && !answers.has(id)) answers.set(id, { id, text });
+  }
+  if (question === undefined || answers.size === 0) return undefined;
+  const most = memberOf(block, "max_selections");
+  const kind = memberOf(block, "kind");
+  return {
+    question,
+    answers: [...answers.values()],
+    maxSelections: typeof most === "number" && Number.isInteger(most) && most >= 1 ? most : 1,
+    undisclosed: kind !== "m.disclosed" && kind !== "org.matrix.msc3381.poll.disclosed" &&
+      kind !== "m.poll.disclosed",
+  };
+}
+
+/**
+ * Reads a vote.
+ *
+ * @param content The content of the event, as it was received.
+ * @returns The vote; undefined if it is for no poll, as what is left of a redacted one.
+ */
+export function readPollVote(content: unknown): PollVote | undefined {
+  const pollId = pollOf(content);
+  if (pollId === undefined) return undefined;
+  const block = first(content, ["org.matrix.msc3381.poll.response", "m.poll.response"]);
+  const selections = memberOf(content, "m.selections") ?? memberOf(block, "answers");
+  const isList = Array.isArray(selections) && selections.every((id) => typeof id === "string");
+  return { pollId, selections: isList ? selections : undefined };
+}
+
+/** The poll that a vote or an end refers to; undefined if it refers to none. */
+export function pollOf(content: unknown): EventID | undefined {
+  const relation = memberOf(content, "m.relates_to");
+  const id = memberOf(relation, "event_id");
+  const isReference = memberOf(relation, "rel_type") === "m.reference";
+  return isReference && typeof id === "string" && id.startsWith("$") ? id as EventID : undefined;
+}
+
+function first(value: unknown, names: readonly string[]): unknown {
+  return names.map((name) => memberOf(value, name)).find((member) => member !== undefined);
+}
+
+/** The text in a block: as a list of its forms, as plain text, or as the body of a message. */
+function textIn(block: unknown): string | undefined {
+  const forms = memberOf(block, "m.text") ?? memberOf(block, "org.matrix.msc1767.message");
+  if (Array.isArray(forms)) {
+    const plain = forms.slice(0, MAX_ANSWERS).find((form) => {
+      const type = memberOf(form, "mimetype");
+      return isObject(form) && (type === undefined || type === "text/plain");
+    });
+    const text = textOf(memberOf(plain, "body"));
+    if (text !== undefined) return text;
+  }
+  return textOf(forms) ?? textOf(memberOf(block, "org.matrix.msc1767.text")) ??
+    textOf(memberOf(block, "body"));
+}

@@ -1,0 +1,141 @@
+/**
+ * Counting the votes of a poll.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3381 | MSC3381}
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type { EventID, UserID } from "../../../types.ts";
+import { type Poll, type PollAnswer, pollEventOf, pollOf, readPoll, readPollVote } from "./read_poll.ts";
+
+/** As much of an event as is needed for counting. */
+export interface PollEvent {
+  /** Its type. */
+  readonly type: string;
+  /** Its ID. */
+  readonly event_id: EventID;
+  /** Who sent it. */
+  readonly sender: UserID;
+  /** When, in milliseconds since the epoch. */
+  readonly origin_server_ts: number;
+  /** What it says, decrypted. */
+  readonly content: object;
+}
+
+/** Options of {@link tallyPoll}. */
+export interface TallyPollOptions {
+  /**
+   * Who may end the poll beside its creator: those who may redact others' events in the room.
+   * Default: nobody.
+   */
+  mayRedact?: (user: UserID) => boolean;
+}
+
+/** The votes for one answer. */
+export interface PollAnswerTally extends PollAnswer {
+  /** How many votes it has. */
+  readonly votes: number;
+  /** Who selected it. */
+  readonly voters: readonly UserID[];
+}
+
+/** The result of a poll. */
+export interface PollTally {
+  /** The poll. */
+  readonly poll: Poll;
+  /** The answers, in the order of the poll. */
+  readonly answers: readonly PollAnswerTally[];
+  /** The answers that have most votes; none if there is no vote. */
+  readonly winners: readonly PollAnswerTally[];
+  /** How many users voted for an answer. */
+  readonly voters: number;
+  /** Users whose last vote counts for nothing: it was taken back, or names what is no answer. */
+  readonly spoiled: readonly UserID[];
+  /** When the poll ended, in milliseconds since the epoch. Default: it has not. */
+  readonly endedAt?: number;
+  /** Whether the result may be shown: the poll is disclosed, or has ended. */
+  readonly mayShow: boolean;
+}
+
+/**
+ * Counts the votes of a poll.
+ *
+ * The last vote of each user counts, by the clocks of their servers, and none that was sent after
+ * the end. Of too many selections the first ones count; one that is no answer spoils the vote. The
+ * first end counts that was sent by the creator, or by somebody who may redact. What is no vote or
+ * end of this poll is left out, redacted votes too, so all that refers to the poll can be given,
+ * in any order.
+ *
+ * @param start The event with which the poll began.
+ * @param related Votes and ends, decrypted, as `client.iterateRelations()` gives them.
+ * @param options Who may end it.
+ * @throws {ValueError} If the first event is no poll.
+ * @example
+ * ```ts
+ * import { POLL_EVENTS, type PollEvent, pollResponse, pollStart, tallyPoll } from "@greenroom/matrix/bot";
+ *
+ * const start: PollEvent = {
+ *   type: POLL_EVENTS.START,
+ *   event_id: "$poll",
+ *   sender: "@alice:example.org",
+ *   origin_server_ts: 1,
+ *   content: pollStart({ question: "To be?", answers: ["Yes", "No"] }),
+ * };
+ * const vote: PollEvent = {
+ *   ...start,
+ *   type: POLL_EVENTS.RESPONSE,
+ *   event_id: "$vote",
+ *   content: pollResponse("$poll", ["2"]),
+ * };
+ * console.assert(tallyPoll(start, [vote]).winners[0]?.text === "No");
+ * ```
+ */
+export function tallyPoll(
+  start: PollEvent,
+  related: Iterable<PollEvent>,
+  { mayRedact = () => false }: TallyPollOptions = {},
+): PollTally {
+  const poll = pollEventOf(start.type) === "start" ? readPoll(start.content) : undefined;
+  if (poll === undefined) {
+    throw new ValueError(`Cannot count the votes for event ${start.event_id}: it is no poll`);
+  }
+  const own = [...related].filter(({ content }) => pollOf(content) === start.event_id);
+  const mayEnd = ({ type, sender }: PollEvent) =>
+    pollEventOf(type) === "end" && (sender === start.sender || mayRedact(sender));
+  const end = own.filter(mayEnd).toSorted(byTime)[0];
+  const last = new Map<UserID, PollEvent>();
+  for (const event of own.toSorted(byTime)) {
+    const isLate = end !== undefined && event.origin_server_ts > end.origin_server_ts;
+    if (pollEventOf(event.type) !== "response" || isLate) continue;
+    last.delete(event.sender); // so that voters are in the order of their votes
+    last.set(event.sender, event);
+  }
+  const votersOf = new Map(poll.answers.map(({ id }) => [id, [] as UserID[]]));
+  const spoiled: UserID[] = [];
+  for (const [user, { content }] of last) {
+    const selected = new Set(readPollVote(content)?.selections?.slice(0, poll.maxSelections));
+    if (selected.size === 0 || [...selected].some((id) => !votersOf.has(id))) spoiled.push(user);
+    else for (const id of selected) votersOf.get(id)?.push(user);
+  }
+  const answers = poll.answers.map((answer) => {
+    const voters = votersOf.get(answer.id) ?? [];
+    return { ...answer, votes: voters.length, voters };
+  });
+  const most = Math.max(...answers.map(({ votes }) => votes));
+  return {
+    poll,
+    answers,
+    winners: answers.filter(({ votes }) => votes > 0 && votes === most),
+    voters: last.size - spoiled.length,
+    spoiled,
+    ...(end !== undefined && { endedAt: end.origin_server_ts }),
+    mayShow: !poll.undisclosed || end !== undefined,
+  };
+}
+
+/** From old to new; of those at one time, the order is the same for everybody. */
+function byTime(one: PollEvent, other: PollEvent): number {
+  if (one.origin_server_ts !== other.origin_server_ts) return one.origin_server_ts - other.origin_server_ts;
+  return one.event_id < other.event_id ? -1 : Number(one.event_id > other.event_id);
+}

@@ -1,0 +1,167 @@
+/**
+ * Filter queries: short names for what a bot listens to, which type the event.
+ *
+ * @module
+ */
+
+import type {
+  EventOf,
+  EventType,
+  JsonObject,
+  MemberEvent,
+  MessageEvent,
+  MessageTypeContents,
+  RoomMessageContent,
+} from "../../types.ts";
+
+/** A message of one kind. */
+export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
+  "m.room.message",
+  MessageTypeContents[Kind]
+>;
+/** Any message. */
+export type AnyMessage = MessageEvent<"m.room.message", RoomMessageContent>;
+/** An event of a poll, which has no type of its own in Greenroom. */
+export type AnyPollEvent = MessageEvent<string, JsonObject>;
+
+/**
+ * What a bot can listen to, by its query, and the event that handlers get. Beside these, the type of
+ * any event is a query, like `m.room.topic`: a type has a dot, and none of these has.
+ *
+ * Own events, history, and what was said before the bot's very first start reach no handler.
+ */
+export interface Queries {
+  /** Any message but edits and notices. */
+  "message": AnyMessage;
+  /** A message of text. */
+  "message:text": MessageOf<"m.text">;
+  /** Text of a bot. Not part of `message`, so that bots do not answer one another. */
+  "message:notice": MessageOf<"m.notice">;
+  /** An action of the sender (`/me`). */
+  "message:emote": MessageOf<"m.emote">;
+  /** An image. */
+  "message:image": MessageOf<"m.image">;
+  /** A file. */
+  "message:file": MessageOf<"m.file">;
+  /** Audio. */
+  "message:audio": MessageOf<"m.audio">;
+  /** A video. */
+  "message:video": MessageOf<"m.video">;
+  /** A location. */
+  "message:location": MessageOf<"m.location">;
+  /** A message that replaces an earlier one. */
+  "edit": AnyMessage;
+  /** Text that replaces an earlier message. */
+  "edit:text": MessageOf<"m.text">;
+  /** A reaction to an event. */
+  "reaction": EventOf<"m.reaction">;
+  /** That an event was redacted. */
+  "redaction": EventOf<"m.room.redaction">;
+  /** A sticker. */
+  "sticker": EventOf<"m.sticker">;
+  /** That the bot is invited. */
+  "invite": MemberEvent;
+  /** Anything about a member, the bot itself excepted. */
+  "member": MemberEvent;
+  /** A user joined. */
+  "member:join": MemberEvent;
+  /** A user left. */
+  "member:leave": MemberEvent;
+  /** A user was removed. */
+  "member:kick": MemberEvent;
+  /** A user was banned. */
+  "member:ban": MemberEvent;
+  /** Another user was invited. */
+  "member:invite": MemberEvent;
+  /** A user asks to be let in. */
+  "member:knock": MemberEvent;
+  /** A member changed name or picture. */
+  "member:profile": MemberEvent;
+  /** A poll began. */
+  "poll:start": AnyPollEvent;
+  /** A user voted in a poll. */
+  "poll:vote": AnyPollEvent;
+  /** A poll ended. */
+  "poll:end": AnyPollEvent;
+}
+
+/** What {@linkcode Composer.on} takes. */
+export type Query = keyof Queries | `${string}.${string}`;
+
+/** The event that a query gives. */
+export type EventOfQuery<Q extends Query> = Q extends keyof Queries ? Queries[Q]
+  : Q extends EventType ? EventOf<Q>
+  : never;
+
+const POLL = ["m.poll.", "org.matrix.msc3381.poll."] as const;
+/** Events about members, by Greenroom's names of them. */
+const MEMBER: Readonly<Record<string, keyof Queries>> = {
+  JOIN: "member:join",
+  LEAVE: "member:leave",
+  KICK: "member:kick",
+  BAN: "member:ban",
+  USER_INVITED: "member:invite",
+  KNOCK: "member:knock",
+  PROFILE_CHANGE: "member:profile",
+};
+/** The queries that messages and members have without a kind. */
+const BY_PREFIX: Readonly<Record<string, readonly string[]>> = {
+  message: ["m.room.message"],
+  edit: ["m.room.message"],
+  reaction: ["m.reaction"],
+  redaction: ["m.room.redaction"],
+  sticker: ["m.sticker"],
+  invite: ["INVITE"],
+  member: Object.keys(MEMBER),
+};
+const POLL_PARTS: Readonly<Record<string, string>> = { start: "start", vote: "response", end: "end" };
+
+/** The kinds that messages and edits are of. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  message: ["text", "notice", "emote", "image", "file", "audio", "video", "location"],
+  edit: ["text"],
+};
+
+/**
+ * The types of event, as `Client.on()` takes them, that a query needs.
+ *
+ * @returns None if there is no such query.
+ */
+export function typesOf(query: Query): readonly string[] {
+  if (query.includes(".")) return [query];
+  const [prefix = "", kind] = query.split(":");
+  if (prefix === "poll") {
+    const part = POLL_PARTS[kind ?? ""];
+    return part === undefined ? [] : POLL.map((start) => `${start}${part}`);
+  }
+  if (kind !== undefined && prefix !== "member" && !KINDS[prefix]?.includes(kind)) return [];
+  const found = Object.entries(MEMBER).find(([, name]) => name === query);
+  return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
+}
+
+/**
+ * The queries that an event fits.
+ *
+ * @param type Its type, as `Client.on()` has it.
+ * @param event The event.
+ */
+export function queriesOf(type: string, event: { readonly content?: unknown }): ReadonlySet<string> {
+  if (type === "m.room.message") return messageQueries(event.content as Partial<RoomMessageContent>);
+  const member = MEMBER[type];
+  if (member !== undefined) return new Set(["member", member]);
+  const start = POLL.find((each) => type.startsWith(each));
+  if (start !== undefined) {
+    const part = Object.keys(POLL_PARTS).find((name) => POLL_PARTS[name] === type.slice(start.length));
+    return new Set([type, `poll:${part}`]);
+  }
+  const short = Object.keys(BY_PREFIX).find((name) => BY_PREFIX[name]?.includes(type));
+  return new Set(short === undefined ? [type] : [type, short]);
+}
+
+function messageQueries(content: Partial<RoomMessageContent>): ReadonlySet<string> {
+  const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
+  const { msgtype } = isEdit ? content["m.new_content"] ?? content : content;
+  const kind = String(msgtype).replace(/^m\./, "");
+  if (isEdit) return new Set(["m.room.message", "edit", `edit:${kind}`]);
+  return new Set(["m.room.message", ...(kind === "notice" ? [] : ["message"]), `message:${kind}`]);
+}

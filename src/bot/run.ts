@@ -1,0 +1,223 @@
+/**
+ * One run of a bot's functions for an update: what they did, in steps that can be replayed, and
+ * where they wait for an answer.
+ *
+ * @module
+ */
+
+import type { HandlerContext } from "../../mod.ts";
+import type { EventID, MatrixEvent, RoomID, UserID } from "../../types.ts";
+import {
+  ConversationEndedError,
+  type ConversationEnding,
+  ConversationError,
+} from "./conversations/errors.ts";
+import type { Query } from "./queries.ts";
+import type { RunTime } from "./run_time.ts";
+
+/** What a step of a run came to: plain data. */
+export interface Step {
+  /** What it was, to notice when a replay goes another way. */
+  readonly kind: string;
+  /** What it returned. */
+  value?: unknown;
+  /** What it threw. */
+  error?: { readonly name: string; readonly message: string };
+  /** How the conversation was ended in it. */
+  end?: ConversationEnding;
+}
+
+/** What a run waits for. */
+export interface Wait {
+  /** The place of the step among the steps. */
+  readonly at: number;
+  /** The room. */
+  readonly room: RoomID;
+  /** Which events, by their queries. */
+  readonly queries: readonly Query[];
+  /** Whose; undefined: anybody's. */
+  readonly from: UserID | undefined;
+  /** The thread's first event; empty: outside of threads; undefined: anywhere in the room. */
+  readonly thread: EventID | "" | undefined;
+  /** Only reactions to this event; text is not concerned. */
+  readonly reactionTo: EventID | undefined;
+  /** Until when, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** An event with what is known of its encryption. */
+export interface KeptEvent {
+  /** Its type, as `Client.on()` has it. */
+  readonly type: string;
+  /** The event. */
+  readonly event: MatrixEvent;
+  /** What `encryptionOf()` said of it. */
+  readonly encryption: unknown;
+}
+
+/** An answer that may be the one. */
+export interface Answer {
+  /** The step that waits. */
+  readonly at: number;
+  /** The event. */
+  readonly kept: KeptEvent;
+}
+
+/** How a run ended: done, waiting for something, or the answer was not one. */
+export type RunEnd = { readonly kind: "done" } | { readonly kind: "waits"; readonly wait: Wait } | {
+  readonly kind: "refused";
+};
+
+/** What a run is made of. */
+export interface RunOptions {
+  /** What the client's handler was called with. */
+  readonly context: HandlerContext;
+  /** The steps of earlier runs. Default: none. */
+  readonly steps?: readonly Step[];
+  /** An answer to what the last of them waited for. */
+  readonly answer?: Answer;
+  /** How long it may take. */
+  readonly time: RunTime;
+}
+
+/** The most steps of a conversation. */
+const MAX_STEPS = 1_000;
+const FOREVER: Promise<never> = new Promise(() => {});
+
+/** One run. */
+export class Run {
+  /** What commits what it changes. */
+  readonly context: HandlerContext;
+  /** How long it may take. */
+  readonly time: RunTime;
+  /** What was done, and what it came to. */
+  readonly steps: Step[];
+  /** Is done when the run has ended. */
+  readonly atEnd: (() => void)[] = [];
+  readonly #kept: number;
+  readonly #answer: Answer | undefined;
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #end = Promise.withResolvers<RunEnd>();
+  #at = 0;
+  #isOver = false;
+  #isWaiting = false;
+
+  /** @param options What it is made of. */
+  constructor({ context, steps = [], answer, time }: RunOptions) {
+    this.context = context;
+    this.time = time;
+    this.steps = [...steps];
+    this.#kept = steps.length;
+    this.#answer = answer;
+  }
+
+  /** Whether what comes next was done by an earlier run. */
+  get isReplaying(): boolean {
+    return this.#at < this.#kept;
+  }
+
+  /**
+   * Does something once: a replay returns what it came to.
+   *
+   * @param kind What it is.
+   * @param work Does it; what it returns has to be plain data.
+   * @throws What it throws; {@link ConversationError} if a replay goes another way.
+   */
+  async step<Result>(kind: string, work: () => Promise<Result>): Promise<Result> {
+    if (this.#isOver) return await FOREVER; // left behind by a run that waits
+    const at = this.#at++;
+    if (at < this.#kept) return this.#replayed(kind, at) as Result;
+    this.time.check();
+    const step: Step = { kind };
+    this.steps[at] = step;
+    const done = work();
+    const settled = done.then((value) => {
+      step.value = value;
+    }, (error) => {
+      step.error = {
+        name: error instanceof Error ? error.name : "Error",
+        message: String(error?.message ?? error),
+      };
+    });
+    this.#pending.add(settled);
+    try {
+      return await done;
+    } finally {
+      this.#pending.delete(settled);
+    }
+  }
+
+  /**
+   * Waits for an event, which may take days and restarts.
+   *
+   * @param wanted What for.
+   * @param accepts Whether an event is an answer.
+   * @throws {ConversationEndedError} If it ends without.
+   */
+  async wait(
+    wanted: Omit<Wait, "at">,
+    accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
+  ): Promise<KeptEvent> {
+    if (this.#isOver) return await FOREVER;
+    if (this.#isWaiting) {
+      throw new ConversationError(
+        "Cannot ask: the conversation waits for another answer; await one after the other",
+      );
+    }
+    const at = this.#at++;
+    if (at < this.#kept) return this.#replayed("wait", at) as KeptEvent;
+    const { kept } = this.#answer?.at === at ? this.#answer : {};
+    if (kept !== undefined) {
+      if (!await accepts(kept)) {
+        this.#leave({ kind: "refused" });
+        return await FOREVER;
+      }
+      this.steps[at] = { kind: "wait", value: kept };
+      return structuredClone(kept);
+    }
+    this.#isWaiting = true;
+    while (this.#pending.size > 0) await Promise.all(this.#pending); // what was not awaited
+    this.#leave({ kind: "waits", wait: { ...wanted, at } });
+    return await FOREVER;
+  }
+
+  /**
+   * Calls the functions, until they have ended or wait.
+   *
+   * @throws What they throw.
+   */
+  async call(functions: () => Promise<unknown>): Promise<RunEnd> {
+    const called = functions().then(async (): Promise<RunEnd> => {
+      while (this.#pending.size > 0) await Promise.all(this.#pending);
+      return { kind: "done" };
+    });
+    try {
+      return await Promise.race([called, this.#end.promise]);
+    } finally {
+      this.#isOver = true;
+    }
+  }
+
+  #leave(end: RunEnd): void {
+    this.#isOver = true;
+    this.#end.resolve(end);
+  }
+
+  #replayed(kind: string, at: number): unknown {
+    const step = this.steps[at];
+    if (step === undefined || step.kind !== kind) {
+      throw new ConversationError(
+        `Cannot go on with a conversation: step ${at + 1} was "${step?.kind}", and is "${kind}" now; ` +
+          "what comes between two questions must not depend on time, chance or other data, unless c.once() reads it",
+      );
+    }
+    if (step.end !== undefined) throw new ConversationEndedError(step.end);
+    if (step.error !== undefined) throw new ConversationError(`${step.error.name}: ${step.error.message}`);
+    return structuredClone(step.value);
+  }
+
+  /** Whether the conversation has become too long. */
+  get isTooLong(): boolean {
+    return this.steps.length > MAX_STEPS;
+  }
+}

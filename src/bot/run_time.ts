@@ -1,0 +1,38 @@
+/**
+ * The time that a run has: it ends with the bot, or when the run has taken too long.
+ *
+ * @module
+ */
+
+/** The time of a run. Its signal is made when somebody asks for it: most runs are short. */
+export class RunTime {
+  readonly #bot: AbortSignal;
+  #late: AbortController | undefined;
+  #reason: Error | undefined;
+
+  /** @param bot Ends with the bot. */
+  constructor(bot: AbortSignal) {
+    this.#bot = bot;
+  }
+
+  /** Ends with the time. */
+  get signal(): AbortSignal {
+    if (this.#late === undefined) {
+      this.#late = new AbortController();
+      if (this.#reason !== undefined) this.#late.abort(this.#reason);
+    }
+    return AbortSignal.any([this.#bot, this.#late.signal]);
+  }
+
+  /** Ends the time of the run. */
+  end(reason: Error): void {
+    this.#reason = reason;
+    this.#late?.abort(reason);
+  }
+
+  /** @throws Why the time is over, if it is. */
+  check(): void {
+    this.#bot.throwIfAborted();
+    if (this.#reason !== undefined) throw this.#reason;
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * A bot's options, from the environment.
+ *
+ * @module
+ */
+
+import { Client, type KvStore, ValueError } from "../../../mod.ts";
+import type { UserID } from "../../../types.ts";
+import type { BotOptions } from "../bot_options.ts";
+import { LazyStore } from "./lazy_store.ts";
+
+/** What is read of the environment, and what it means. */
+export const VARIABLES = {
+  MATRIX_URL: "the homeserver's address, like https://matrix.example.org; or MATRIX_USER finds it",
+  MATRIX_TOKEN: "the access token; or MATRIX_USER and MATRIX_PASSWORD",
+  MATRIX_USER: "the bot's user ID, like @bot:example.org",
+  MATRIX_PASSWORD: "the password of MATRIX_USER",
+  MATRIX_RECOVERY_KEY: "the recovery key of the account, by which others trust the bot",
+  MATRIX_STORE: "the file of the store, like ./bot.db",
+  MATRIX_ADMINS: "the user IDs of the bot's admins, with spaces between",
+  MATRIX_WAKE_SECRET: "a secret for the homeserver's wakes, where no process stays",
+} as const;
+
+/** Reads the environment. */
+type Read = (name: keyof typeof VARIABLES) => string | undefined;
+
+/**
+ * What the environment says of a bot.
+ *
+ * Without a store that outlives the process a token's device would lose its keys with every start:
+ * there is no encryption then, unless a recovery key is given.
+ *
+ * @throws {ValueError} If something is missing; it says what.
+ */
+export function optionsFromEnv(read: Read, given: BotOptions | Record<never, never>): BotOptions {
+  const value: Read = (name) => read(name)?.trim() || undefined;
+  const [baseUrl, mxid, token, password] = [
+    value("MATRIX_URL"),
+    value("MATRIX_USER"),
+    value("MATRIX_TOKEN"),
+    value("MATRIX_PASSWORD"),
+  ];
+  const { baseUrl: address = baseUrl, mxid: user = mxid } = given as Partial<BotOptions>;
+  if (address === undefined && user === undefined && !("api" in given)) throw missing("MATRIX_URL");
+  if (token === undefined && password === undefined && !("token" in given) && !("password" in given)) {
+    throw missing("MATRIX_TOKEN");
+  }
+  if (token === undefined && password !== undefined && user === undefined) throw missing("MATRIX_USER");
+  if (mxid !== undefined) Client.parseUserId(mxid);
+  const [recoveryKey, secret, admins] = [
+    value("MATRIX_RECOVERY_KEY"),
+    value("MATRIX_WAKE_SECRET"),
+    value("MATRIX_ADMINS"),
+  ];
+  const store = storeOf(value("MATRIX_STORE"));
+  const encryption = recoveryKey === undefined ? store !== undefined : { recoveryKey };
+  return {
+    baseUrl,
+    mxid: mxid as UserID | undefined,
+    ...(token === undefined ? { password } : { token }),
+    ...(store === undefined ? {} : { store }),
+    encryption,
+    ...(secret === undefined ? {} : { wake: { secret } }),
+    ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/) as UserID[] }),
+    ...given,
+  };
+}
+
+/** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
+function storeOf(path: string | undefined): KvStore | undefined {
+  const hasKv = typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
+  if (path !== undefined && !hasKv) {
+    return new LazyStore(async () => (await import("../../store/sqlite.ts")).SqliteStore.open(path));
+  }
+  if (!hasKv) return undefined;
+  return new LazyStore(async () => await (await import("../../store/kv.ts")).DenoKvStore.open(path));
+}
+
+function missing(name: keyof typeof VARIABLES): ValueError {
+  return new ValueError(`Cannot make a bot: ${name} is not set in the environment: ${VARIABLES[name]}`);
+}

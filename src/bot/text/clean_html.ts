@@ -1,0 +1,183 @@
+/**
+ * Reads HTML of anybody's, and writes it anew from what is allowed alone.
+ *
+ * Nothing of the input reaches the output as it stands: a tokenizer takes it apart, and what is
+ * written are tags out of a list, attributes that were checked, and escaped text. So no trick of
+ * the input can make the output mean something else. Elements that end out of order are closed in
+ * order, and those that lie too deep are left out, but not their text. The time is linear in the
+ * length of the input.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @module
+ */
+
+import { Tokenizer } from "htmlparser2";
+import { parseMatrixLink } from "../../../mod.ts";
+import type { UserID } from "../../../types.ts";
+import { allowedAttribute, allowedTag, isHidden, isVoid, MAX_DEPTH } from "./allowed_html.ts";
+
+/** What {@link cleanHtml} makes of HTML. */
+export interface CleanHtml {
+  /** The HTML that may be sent or shown. */
+  readonly html: string;
+  /** The users to whom there are links that are neither in a quote nor in code, in that order. */
+  readonly users: readonly UserID[];
+}
+
+/** How many users one message can mention by links: more is not meant for any of them. */
+const MAX_USERS = 100;
+
+/** In which elements some have to lie directly: what is open in between ends by their beginning. */
+const PARENTS: Readonly<Record<string, readonly string[]>> = {
+  caption: ["table"],
+  thead: ["table"],
+  tbody: ["table"],
+  tr: ["table", "thead", "tbody"],
+  td: ["tr"],
+  th: ["tr"],
+};
+/** What can't lie in a paragraph, and so ends it. */
+const ENDS_PARAGRAPH = new Set(
+  "p h1 h2 h3 h4 h5 h6 blockquote ul ol hr div table pre details".split(" "),
+);
+/** Where nobody is mentioned. */
+const QUOTES = new Set(["blockquote", "pre", "code"]);
+
+/** Writes text so that it is nothing but text, also between quotation marks. */
+export function escapeHtml(text: string): string {
+  return text.toWellFormed().replace(/[&<>"]|(?![\t\n\r])\p{Cc}/gu, (one) => ESCAPES[one] ?? "");
+}
+const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/**
+ * Cleans HTML.
+ *
+ * @param html HTML of anybody's, as long as it may be.
+ */
+export function cleanHtml(html: string): CleanHtml {
+  const out: string[] = [];
+  const users = new Set<UserID>();
+  const open: string[] = [];
+  let hidden: string | undefined;
+  let hiddenDepth = 0;
+  let quotes = 0;
+
+  let name = "";
+  let attributes: [name: string, value: string][] = [];
+  let attribute = "";
+  let value = "";
+
+  const close = () => {
+    const tag = open.pop() ?? "";
+    if (QUOTES.has(tag)) quotes--;
+    out.push(`</${tag}>`);
+  };
+  /** Closes the innermost of some elements, unless one of others is further in. */
+  const end = (ends: (tag: string) => boolean, until?: (tag: string) => boolean) => {
+    for (let at = open.length - 1; at >= 0; at--) {
+      const tag = open[at] ?? "";
+      if (until?.(tag)) return;
+      if (!ends(tag)) continue;
+      while (open.length > at) close();
+      return;
+    }
+  };
+  /** Ends what is open within the innermost of some parts of a table; false if there is none. */
+  const endWithin = (parents: readonly string[]): boolean => {
+    const table = open.lastIndexOf("table");
+    const at = open.findLastIndex((one) => parents.includes(one));
+    if (table < 0 || at < table) return false;
+    while (open.length > at + 1) close();
+    return true;
+  };
+  const begin = (ends: "later" | "at once") => {
+    const isEmpty = ends === "at once";
+    if (hidden !== undefined) {
+      if (name === hidden && !isEmpty) hiddenDepth++;
+      return;
+    }
+    if (isHidden(name)) {
+      if (!isEmpty) [hidden, hiddenDepth] = [name, 1];
+      return;
+    }
+    const tag = allowedTag(name);
+    if (tag === undefined || (isEmpty && !isVoid(tag))) return;
+    if (ENDS_PARAGRAPH.has(tag)) end((one) => one === "p", (one) => one !== "p" && ENDS_PARAGRAPH.has(one));
+    if (tag === "li") end((one) => one === "li", (one) => one === "ul" || one === "ol");
+    const parents = PARENTS[tag];
+    if (parents !== undefined && !endWithin(parents)) return;
+    const given = new Map<string, string>();
+    for (const [attribute, value] of attributes) {
+      const [name, allowed] = allowedAttribute(tag, attribute, value) ?? [];
+      if (name !== undefined && allowed !== undefined && !given.has(name)) given.set(name, allowed);
+    }
+    if (tag === "img" && !given.has("src")) {
+      out.push(escapeHtml(given.get("alt") ?? ""));
+      return;
+    }
+    if (!isVoid(tag) && open.length >= MAX_DEPTH) return;
+    if (isVoid(tag) && open.length >= MAX_DEPTH && tag !== "br") return;
+    out.push(`<${tag}${[...given].map(([name, value]) => ` ${name}="${escapeHtml(value)}"`).join("")}>`);
+    if (isVoid(tag)) return;
+    open.push(tag);
+    if (QUOTES.has(tag)) quotes++;
+    if (tag === "a" && quotes === 0 && users.size < MAX_USERS) mentionIn(given.get("href"), users);
+  };
+  const text = (said: string) => {
+    if (hidden === undefined) out.push(escapeHtml(said));
+  };
+
+  const tokenizer = new Tokenizer({ decodeEntities: true }, {
+    onopentagname: (start, end) => {
+      name = html.slice(start, end).toLowerCase();
+      attributes = [];
+    },
+    onattribname: (start, end) => {
+      attribute = html.slice(start, Math.min(end, start + 64)).toLowerCase();
+      value = "";
+    },
+    onattribdata: (start, end) => {
+      value += html.slice(start, end);
+    },
+    onattribentity: (code) => {
+      value += String.fromCodePoint(code);
+    },
+    onattribend: () => {
+      attributes.push([attribute, value]);
+    },
+    onopentagend: () => begin("later"),
+    onselfclosingtag: () => begin("at once"),
+    onclosetag: (start, stop) => {
+      const closed = html.slice(start, stop).toLowerCase();
+      if (hidden !== undefined) {
+        if (closed === hidden && --hiddenDepth === 0) hidden = undefined;
+        return;
+      }
+      const tag = allowedTag(closed);
+      if (tag === "br") out.push("<br>");
+      else if (tag !== undefined) end((one) => one === tag);
+    },
+    ontext: (start, end) => text(html.slice(start, end)),
+    ontextentity: (code) => text(String.fromCodePoint(code)),
+    oncdata: () => {},
+    oncomment: () => {},
+    ondeclaration: () => {},
+    onprocessinginstruction: () => {},
+    onend: () => {},
+  });
+  tokenizer.write(html);
+  tokenizer.end();
+  while (open.length > 0) close();
+  return { html: out.join(""), users: [...users] };
+}
+
+/** Notes the user whom a link leads to, if it leads to one. */
+function mentionIn(href: string | undefined, users: Set<UserID>): void {
+  if (href === undefined || !/^https?:\/\/(?:www\.)?matrix\.to\//i.test(href)) return;
+  try {
+    const { id } = parseMatrixLink(href);
+    if (id.startsWith("@")) users.add(id as UserID);
+  } catch {
+    // A link that leads nowhere mentions nobody.
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Markdown that is still being written, made whole.
+ *
+ * @module
+ */
+
+import { type Fence, fenceBehind, MAX_FENCE_LINE } from "./fences.ts";
+import { closeInline } from "./close_inline.ts";
+
+/** A line that is nothing yet but may become the beginning of anything. */
+const MARK_ALONE = /^[ \t>]*(?:[-=+*_#`~|:]{1,200}|\d{1,9}[.)]?)?[ \t]*$/;
+const MAX_ALONE = 256;
+/** How many such lines are held back at most. */
+const MAX_DROPPED = 3;
+/** A line with which a text of its own begins: an item, a heading, the row of a table. */
+const OWN_TEXT = /^[ \t>]*(?:[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\|(?!\|))/;
+const HEADING = /^[ \t>]*#{1,6}[ \t]/;
+const ROW = /^ {0,3}\|(?!\|)/;
+/** How many columns a table is completed with. */
+const MAX_COLUMNS = 100;
+
+/**
+ * Makes Markdown whole that is still being written, as when a model's answer streams: fences of
+ * code, spans of code, emphasis, spoilers and tables are closed; marks that may yet become
+ * anything, and the address of a link that is not complete, are held back. So each step of a growing
+ * text can be formatted, and looks like the text at its end.
+ *
+ * The complete text is to be formatted as it is, without this. The time is linear in the length of
+ * the text.
+ *
+ * @param partial What there is so far.
+ * @returns Markdown to show.
+ * @example
+ * ```ts
+ * import { closeMarkdown } from "@greenroom/matrix/bot";
+ *
+ * console.assert(closeMarkdown("To **be or") === "To **be or**");
+ * console.assert(closeMarkdown("~~~ts\nlet a") === "~~~ts\nlet a\n~~~");
+ * console.assert(closeMarkdown("See [the play](https://exam") === "See the play");
+ * ```
+ */
+export function closeMarkdown(partial: string): string {
+  let text = partial.replace(/[\ud800-\udbff]$/, "");
+  let found = blocks(text);
+  for (let dropped = 0; found.fence === undefined && !found.isEndOfCode; dropped++) {
+    const shown = text.trimEnd();
+    if (shown.length < text.length) [text, found] = [shown, blocks(shown)];
+    const isAlone = text.length - found.lastLine <= MAX_ALONE && MARK_ALONE.test(text.slice(found.lastLine));
+    if (text === "" || !isAlone || dropped === MAX_DROPPED || found.isEndOfCode) break;
+    text = text.slice(0, found.lastLine);
+    found = blocks(text);
+  }
+  const { fence, lastLine, ownText, block } = found;
+  if (fence !== undefined) return closeCode(text, fence, lastLine);
+  const isRow = ROW.test(text.slice(ownText, ownText + 8));
+  const start = isRow ? Math.max(ownText, lastBar(text) + 1) : ownText;
+  const closed = text.slice(0, start) + closeInline(text.slice(start));
+  const isHeader = isRow && block === ownText && ownText === lastLine;
+  return isHeader ? closed + delimiterRow(closed.slice(ownText)) : closed;
+}
+
+/** Where the last parts of a text begin. */
+interface Blocks {
+  /** The block of code that it ends in. */
+  readonly fence: Fence | undefined;
+  readonly lastLine: number;
+  /** What emphasis can't reach over. */
+  readonly ownText: number;
+  /** The last block, behind a blank line. */
+  readonly block: number;
+  /** Whether the last line closes a block of code. */
+  readonly isEndOfCode: boolean;
+}
+
+function blocks(text: string): Blocks {
+  let fence: Fence | undefined;
+  let [lastLine, ownText, block] = [0, 0, 0];
+  let wasHeading = false;
+  let isEndOfCode = false;
+  for (let at = 0; at <= text.length;) {
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline;
+    const line = text.slice(at, Math.min(end, at + MAX_FENCE_LINE));
+    const before = fence;
+    fence = fenceBehind(line, fence);
+    lastLine = at;
+    isEndOfCode = before !== undefined && fence === undefined;
+    if (before !== undefined || fence !== undefined || line.trim() === "") {
+      block = ownText = Math.min(end + 1, text.length);
+    } else if (wasHeading || OWN_TEXT.test(line)) {
+      ownText = at;
+    }
+    wasHeading = HEADING.test(line);
+    at = end + 1;
+  }
+  return { fence, lastLine, ownText, block, isEndOfCode };
+}
+
+/** Closes a block of code; one of which there is only the first line is not begun. */
+function closeCode(text: string, fence: Fence, lastLine: number): string {
+  const last = text.slice(lastLine, lastLine + MAX_FENCE_LINE);
+  if (last.length === text.length - lastLine && fenceBehind(last, undefined) !== undefined) {
+    const before = blocks(text.slice(0, lastLine)).fence;
+    if (before === undefined) return text.slice(0, lastLine).trimEnd();
+  }
+  const mark = fence.mark.slice(0, 1);
+  const isPartialEnd = last.length < 32 &&
+    new RegExp(`^[ >]*${mark}{1,${fence.mark.length - 1}}$`).test(last);
+  const code = isPartialEnd ? text.slice(0, lastLine) : text;
+  return `${code}${code.endsWith("\n") ? "" : "\n"}${fence.prefix}${fence.mark}`;
+}
+
+/** The last bar that is between cells. */
+function lastBar(text: string): number {
+  for (let at = text.length - 1; at >= 0; at--) {
+    if (text[at] === "|" && text[at - 1] !== "\\") return at;
+  }
+  return -1;
+}
+
+/** The line below a table's header, without which it is none. */
+function delimiterRow(header: string): string {
+  const bars = header.trim().replaceAll("\\|", "").match(/\|/g)?.length ?? 0;
+  const columns = header.trim().endsWith("|") && bars > 1 ? bars - 1 : bars;
+  return columns === 0 || columns > MAX_COLUMNS ? "" : `\n|${"---|".repeat(columns)}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * What is written in Markdown or HTML, as the content of a message.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommessage-msgtypes | m.room.message msgtypes}
+ * @module
+ */
+
+import type { Token } from "markdown-it";
+import type { Mentions, UserID } from "../../../types.ts";
+import { cleanHtml } from "./clean_html.ts";
+import { htmlToText } from "./html_to_text.ts";
+import { markdownParser } from "./markdown_parser.ts";
+
+/** Whom a message mentions, beside those whom its text does. */
+export interface MentionOptions {
+  /** Users to mention. Default: none. */
+  users?: readonly UserID[];
+  /** Whether to mention everyone in the room; `@room` in the text does not. Default: `false`. */
+  room?: boolean;
+  /**
+   * Whether links to users, as `mention()` writes them, mention these users. Default: `true`; but
+   * nobody is mentioned by what stands in a quote or in code.
+   */
+  links?: boolean;
+}
+
+/** The text of a message in all its forms: the content of an `m.text` without its `msgtype`. */
+export type FormattedMessage = {
+  /** The text for those who can't show the formatted one. */
+  body: string;
+  /** That there is a formatted one. */
+  format?: "org.matrix.custom.html";
+  /** The text with formatting, as `sanitizeHtml()` leaves it; absent if there is none. */
+  formatted_body?: string;
+  /** Whom the message mentions. It is always there: without, old rules would look for names. */
+  "m.mentions": Mentions;
+};
+
+/** Longer Markdown, in UTF-16 units, fits into no event, and is not looked at. */
+const MAX_MARKDOWN = 65_536;
+
+/**
+ * Formats Markdown: CommonMark with tables and strikethrough, `||spoilers||`, and a line break for
+ * each one in the text. HTML works as far as messages may have it; other tags are shown as they are
+ * written. The plain text is the Markdown itself.
+ *
+ * The parser is loaded at the first call. Markdown of more than 65,536 characters fits into no
+ * event: it is left as it is, and its links mention nobody; split it first.
+ *
+ * @param markdown What to say.
+ * @param mentions Whom to mention beside the users to whom there are links.
+ * @returns The content, without `msgtype`.
+ * @example
+ * ```ts
+ * import { formatMarkdown, mention } from "@greenroom/matrix/bot";
+ *
+ * const content = await formatMarkdown(`**Curtain** in five, ${mention("@alice:example.org", "Alice")}`);
+ * console.assert(content.formatted_body?.startsWith("<strong>Curtain</strong> in five, "));
+ * console.assert(content["m.mentions"].user_ids?.[0] === "@alice:example.org");
+ * console.assert((await formatMarkdown("Nothing to format")).formatted_body === undefined);
+ * ```
+ */
+export async function formatMarkdown(
+  markdown: string,
+  mentions: MentionOptions = {},
+): Promise<FormattedMessage> {
+  const body = markdown.toWellFormed();
+  if (body.length > MAX_MARKDOWN) return { body, "m.mentions": mentionsOf([], mentions) };
+  const parser = await markdownParser();
+  const env = {};
+  const tokens = parser.parse(body.replaceAll("\0", ""), env);
+  if (isPlain(tokens, body)) return { body, "m.mentions": mentionsOf([], mentions) };
+  const paragraph = tokens.length === 3 && tokens[0]?.type === "paragraph_open"
+    ? tokens[1]?.children
+    : undefined;
+  const rendered = paragraph
+    ? parser.renderer.renderInline(paragraph, parser.options, env)
+    : parser.renderer.render(tokens, parser.options, env);
+  const { html, users } = cleanHtml(rendered.trimEnd());
+  return {
+    body,
+    format: "org.matrix.custom.html",
+    formatted_body: html,
+    "m.mentions": mentionsOf(users, mentions),
+  };
+}
+
+/**
+ * Formats HTML: what messages may not have is left out, and the plain text is made of the rest.
+ *
+ * @param html What to say; what others wrote is safe in it, but may mention users.
+ * @param mentions Whom to mention beside the users to whom there are links.
+ * @returns The content, without `msgtype`.
+ * @example
+ * ```ts
+ * import { formatHtml } from "@greenroom/matrix/bot";
+ *
+ * const { body, formatted_body } = await formatHtml("<h1>Programme</h1><p>Overture</p>");
+ * console.assert(body === "Programme\n\nOverture" && formatted_body?.startsWith("<h1>"));
+ * ```
+ */
+export async function formatHtml(html: string, mentions: MentionOptions = {}): Promise<FormattedMessage> {
+  const clean = cleanHtml(html);
+  return {
+    body: await htmlToText(clean.html),
+    format: "org.matrix.custom.html",
+    formatted_body: clean.html,
+    "m.mentions": mentionsOf(clean.users, mentions),
+  };
+}
+
+/**
+ * The content of a message of plain text, in which nothing is formatted.
+ *
+ * @param text What to say.
+ * @param mentions Whom to mention.
+ */
+export function formatText(text: string, mentions: Omit<MentionOptions, "links"> = {}): FormattedMessage {
+  return { body: text.toWellFormed(), "m.mentions": mentionsOf([], mentions) };
+}
+
+/** The `m.mentions` of a message whose links lead to some users. */
+function mentionsOf(
+  linked: readonly UserID[],
+  { users = [], room = false, links = true }: MentionOptions,
+): Mentions {
+  const ids = [...new Set([...users, ...(links ? linked : [])])];
+  return { ...(ids.length > 0 && { user_ids: ids }), ...(room && { room }) };
+}
+
+/** Whether all that the Markdown says is its own text, in paragraphs. */
+function isPlain(tokens: readonly Token[], markdown: string): boolean {
+  const said: string[] = [];
+  for (const { type, children } of tokens) {
+    if (type === "paragraph_open" || type === "paragraph_close") continue;
+    if (type !== "inline") return false;
+    for (const child of children ?? []) {
+      if (child.type === "softbreak") said.push("\n");
+      else if (child.type === "text") said.push(child.content);
+      else return false;
+    }
+    said.push("\n");
+  }
+  const lines = (text: string) => text.split(/\s*\n\s*/).filter((line) => line !== "").join("\n").trim();
+  return lines(said.join("")) === lines(markdown);
+}

@@ -1,0 +1,93 @@
+/**
+ * What a message says, and what it answers.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#forming-relationships-between-events | Relationships}
+ * @module
+ */
+
+import type { EventID } from "../../../types.ts";
+import { cleanHtml } from "./clean_html.ts";
+import { memberOf, textOf } from "./json.ts";
+import { stripReplyFallback } from "./reply_fallback.ts";
+
+/** What {@link readText} finds in a message. */
+export interface ReadText {
+  /** What the user said: of an edit the new text, of a file its caption, which may be empty. */
+  readonly text: string;
+  /** The same with formatting, as `sanitizeHtml()` leaves it. Default: there is none. */
+  readonly html?: string;
+  /** Whether the message changes an earlier one. */
+  readonly isEdit: boolean;
+  /** Of an edit: the message that it changes. */
+  readonly edits?: EventID;
+  /**
+   * The message that it replies to. Default: none; a message that was just said in a thread replies
+   * to none, though it names one for clients without threads.
+   */
+  readonly replyTo?: EventID;
+  /** The beginning of the thread that it was said in. Default: it is in none. */
+  readonly threadRoot?: EventID;
+}
+
+/** Messages whose `body` is the name of a file, unless they have a `filename` beside it. */
+const FILES: readonly unknown[] = ["m.image", "m.file", "m.audio", "m.video"];
+
+/**
+ * Reads the content of an `m.room.message`: edits, replies of today and with the fallbacks of old,
+ * threads, captions. Nothing of it is trusted: what has the wrong type is left out.
+ *
+ * An edit has no `replyTo` and no `threadRoot`: both stay those of the message that it changes.
+ *
+ * @param content The content, as it was received.
+ * @example
+ * ```ts
+ * import { readText } from "@greenroom/matrix/bot";
+ *
+ * const { text, replyTo } = readText({
+ *   msgtype: "m.text",
+ *   body: "> <@bob:example.org> To be?\n\nOr not.",
+ *   "m.relates_to": { "m.in_reply_to": { event_id: "$question" } },
+ * });
+ * console.assert(text === "Or not." && replyTo === "$question");
+ * ```
+ */
+export function readText(content: unknown): ReadText {
+  const relation = memberOf(content, "m.relates_to");
+  const type = memberOf(relation, "rel_type");
+  const target = eventId(memberOf(relation, "event_id"));
+  if (type === "m.replace" && target !== undefined) {
+    const replacement = memberOf(content, "m.new_content");
+    return { ...said(replacement ?? withoutStar(content)), isEdit: true, edits: target };
+  }
+  const answered = eventId(memberOf(memberOf(relation, "m.in_reply_to"), "event_id"));
+  const threadRoot = type === "m.thread" ? target : undefined;
+  const isFallback = threadRoot !== undefined && memberOf(relation, "is_falling_back") === true;
+  return {
+    ...said(content, answered !== undefined ? stripReplyFallback : undefined),
+    isEdit: false,
+    ...(answered !== undefined && !isFallback && { replyTo: answered }),
+    ...(threadRoot !== undefined && { threadRoot }),
+  };
+}
+
+/** The text of a content, and its formatted form. */
+function said(content: unknown, strip = (body: string) => body): Pick<ReadText, "text" | "html"> {
+  const body = textOf(memberOf(content, "body")) ?? "";
+  const isFile = FILES.includes(memberOf(content, "msgtype"));
+  const filename = textOf(memberOf(content, "filename"));
+  if (isFile && (filename === undefined || filename === body)) return { text: "" };
+  const isHtml = memberOf(content, "format") === "org.matrix.custom.html";
+  const html = isHtml ? textOf(memberOf(content, "formatted_body")) : undefined;
+  return { text: strip(body), ...(html !== undefined && { html: cleanHtml(html).html }) };
+}
+
+/** An edit that does not say what the new content is has it behind a star. */
+function withoutStar(content: unknown): unknown {
+  return { msgtype: "m.text", body: (textOf(memberOf(content, "body")) ?? "").replace(/^\* /, "") };
+}
+
+function eventId(value: unknown): EventID | undefined {
+  return typeof value === "string" && /^\$./s.test(value) && value.length <= 255
+    ? value as EventID
+    : undefined;
+}

@@ -1,0 +1,146 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Bot } from "@greenroom/matrix/bot";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { trying } from "./support.ts";
+
+/** A schema that takes whole numbers. */
+const number: StandardSchemaV1<unknown, number> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value: unknown) =>
+      /^\d+$/.test(String(value)) ? { value: Number(value) } : { issues: [{ message: "must be a number" }] },
+  },
+};
+
+Deno.test("A command gets its arguments by name, quoted ones whole, and the rest of the text", async () => {
+  await using tester = trying((bot) =>
+    bot.command("say <whom> [how] [text...]", (c) => {
+      const { whom, how, text } = c.args;
+      return c.reply(JSON.stringify([whom, how, text]), { format: "plain" });
+    })
+  );
+  const room = await tester.room("alice", "bob");
+  await room.say('!say "Bob Jones" loudly  good   morning\nall ');
+  await room.expect('["Bob Jones","loudly","good   morning\\nall"]');
+  await room.say("!SAY Bob");
+  await room.expect('["Bob",null,null]');
+});
+
+Deno.test("What is wrong with arguments is said, with how the command is used", async () => {
+  await using tester = trying((bot) => {
+    bot.command(
+      "add <first> <second>",
+      { args: { first: number, second: number } },
+      (c) => c.reply(String(c.args.first + c.args.second)),
+    );
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!add 1 2");
+  await room.expect("3");
+  await room.say("!add 1");
+  await room.expect("second is missing\n\nUsage: !add <first> <second>");
+  await room.say("!add 1 two");
+  await room.expect("second: must be a number\n\nUsage: !add <first> <second>");
+  await room.say("!add 1 2 3 4");
+  await room.expect('"3 4" is too much\n\nUsage: !add <first> <second>');
+});
+
+Deno.test("A command is recognised by its prefix, by a mention, and in a direct chat by its name alone", async () => {
+  await using tester = trying((bot) => bot.command("ping", (c) => c.reply("pong")));
+  const group = await tester.room("alice", "bob");
+  await group.say("ping");
+  await group.say("! ping");
+  await group.expectNothing();
+  for (const text of ["!ping", "@bot:localhost: ping", "@bot:localhost !ping"]) {
+    await group.say(text);
+    await group.expect("pong");
+  }
+  await group.say("Bot, ping", { content: { "m.mentions": { user_ids: ["@bot:localhost"] } } });
+  await group.expect("pong");
+  const direct = await tester.room("alice");
+  await direct.say("ping");
+  await direct.expect("pong");
+});
+
+Deno.test("!help lists commands that the user may use, and says how one is used", async () => {
+  await using tester = trying((bot) => {
+    bot.command("roll [sides]", { description: "Rolls a die", aliases: ["dice"] }, (c) => c.reply("4"));
+    bot.command("stop", { access: "admins" }, (c) => c.reply("Stopped."));
+    bot.command("secret", { hidden: true }, (c) => c.reply("Found."));
+  }, { admins: ["@carol:localhost"] });
+  const room = await tester.room("alice", "carol");
+  await room.say("!help");
+  const listed = await room.expect(/roll/);
+  assertEquals(listed.text.split("\n"), [
+    "- `!roll [sides]`: Rolls a die",
+    "- `!help [command]`: Says what I can do",
+    "- `!cancel`: Ends what I asked you",
+  ]);
+  await room.say("!help dice");
+  await room.expect("`!roll [sides]`\n\nRolls a die\n\nAlso: `!dice`");
+  await room.say("!help stop");
+  await room.expect("There is no command `!stop`.");
+  await room.as("carol").say("!help stop");
+  await room.expect("`!stop`");
+  await room.say("!stop");
+  await room.expectNothing();
+  await room.as("carol").say("!stop");
+  await room.expect("Stopped.");
+});
+
+Deno.test("An unknown command goes on to other functions, or is answered if the bot wants that", async () => {
+  await using silent = trying((bot) => {
+    bot.command("ping", (c) => c.reply("pong"));
+    bot.on("message:text", (c) => c.send(`heard ${c.text}`));
+  });
+  const first = await silent.room("alice");
+  await first.say("!pong");
+  await first.expect("heard !pong");
+  await using answering = trying((bot) => bot.command("ping", (c) => c.reply("pong")), {
+    unknownCommands: "answer",
+  });
+  const second = await answering.room("alice");
+  await second.say("!<b>pong</b>");
+  await second.expect("There is no command !bpongb. Try !help.");
+});
+
+Deno.test("The text of a command that fails is not told, but that it failed is, and the next one is handled", async () => {
+  await using tester = trying((bot) => {
+    bot.command("fail", () => Promise.reject(new ValueError("the database at 10.0.0.7 is down")));
+    bot.command("ping", (c) => c.reply("pong"));
+  });
+  const room = await tester.room("alice");
+  await room.say("!fail");
+  await room.expect("Sorry, that failed.");
+  await room.say("!ping");
+  await room.expect("pong");
+  assertEquals(tester.logged.filter((line) => line.includes("10.0.0.7")).length, 1);
+});
+
+Deno.test("A command of a megabyte is looked at in no time, and answered", async () => {
+  await using tester = trying((bot) =>
+    bot.command("say [text...]", (c) => c.reply(String(c.args.text?.length)))
+  );
+  const room = await tester.room("alice");
+  await room.say(`!say ${"x".repeat(50_000)}`); // an event takes no more than 64 KiB
+  await room.expect("50000");
+  await room.say(`!${"x".repeat(50_000)}`);
+  await room.expectNothing();
+});
+
+for (
+  const [pattern, why] of [
+    ["", "is no name"],
+    ["two words", "is neither <name> nor [name]"],
+    ["a <b...> <c>", "must be the last"],
+    ["a [b] <c>", "can't come after"],
+    ["a <b> <b>", "two arguments are called b"],
+  ] as const
+) {
+  Deno.test(`The command "${pattern}" is refused: ${why}`, () => {
+    const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+    assertThrows(() => bot.command(pattern, () => {}), ValueError, why);
+  });
+}

@@ -1,0 +1,27 @@
+import { assert, assertEquals } from "@std/assert";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { Homeserver } from "@greenroom/matrix/testing";
+import { countPoll, endPoll, sendPoll } from "../../src/bot/context/polls.ts";
+import { POLL_EVENTS, pollEnd, pollResponse } from "../../src/bot/polls/poll_contents.ts";
+
+Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let its creator end a poll", async () => {
+  await using homeserver = new Homeserver();
+  const { baseUrl, fetch } = homeserver;
+  const { accessToken: token } = homeserver.createUser("bot");
+  await using client = new Client({ baseUrl, fetch, token, store: new MemoryStore(), encryption: true });
+  const running = client.start();
+  await client.ready;
+  const content = { algorithm: "m.megolm.v1.aes-sha2" };
+  const room = await client.createRoom({
+    initialState: [{ type: "m.room.encryption", state_key: "", content }],
+  });
+  const poll = await sendPoll(client, room, { question: "To be?", answers: ["Yes", "No"] });
+  await client.sendMessageEvent(room, POLL_EVENTS.RESPONSE, pollResponse(poll, ["1"]));
+  await client.sendMessageEvent(room, POLL_EVENTS.RESPONSE, pollResponse(poll, ["2"]));
+  assertEquals((await countPoll(client, room, poll)).answers.map(({ votes }) => votes), [0, 1]);
+  await endPoll(client, room, poll);
+  assert((await countPoll(client, room, poll)).endedAt !== undefined);
+  await client.sendMessageEvent(room, POLL_EVENTS.END, pollEnd(poll, "again"));
+  await client.stop();
+  await running;
+});

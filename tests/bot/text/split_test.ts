@@ -1,0 +1,148 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { ValueError } from "../../../mod.ts";
+import { formatMarkdown } from "../../../src/bot/text/format_message.ts";
+import { formatPieces, MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
+import { mention } from "../../../src/bot/text/mention.ts";
+import { byteLength, splitMessage } from "../../../src/bot/text/split_message.ts";
+import { took } from "./took.ts";
+
+Deno.test("splitMessage() leaves text alone that is short enough", () => {
+  assertEquals(splitMessage("a\n\nb"), ["a\n\nb"]);
+  assertEquals(splitMessage(" \n "), []);
+  assertEquals(splitMessage("    code"), ["    code"]);
+});
+
+Deno.test("splitMessage() splits between paragraphs, else between lines, else between words", () => {
+  const [a, b] = ["a".repeat(40), "b".repeat(40)];
+  assertEquals(splitMessage(`${a}\n\n${b}`, 64), [a, b]);
+  assertEquals(splitMessage(`${a}\n${b}`, 64), [a, b]);
+  assertEquals(splitMessage(`${a} ${b}`, 64), [a, b]);
+  assertEquals(splitMessage(`${a}${b}`, 64), [`${a}${b}`.slice(0, 64), `${a}${b}`.slice(64)]);
+  assertEquals(splitMessage("aaaa bbbb\ncccc dddd\n\neeee ffff\ngggg hhhh\niiii jjjj\nkkkk llll\nmmmm", 64), [
+    "aaaa bbbb\ncccc dddd",
+    "eeee ffff\ngggg hhhh\niiii jjjj\nkkkk llll\nmmmm",
+  ]);
+});
+
+Deno.test("splitMessage() splits no character", () => {
+  assertEquals(splitMessage("😀".repeat(40), 66).map((piece) => [...piece].length), [16, 16, 8]);
+  assertEquals(splitMessage("é".repeat(40), 65).map(byteLength), [64, 16]);
+});
+
+Deno.test("splitMessage() closes code that it splits, and opens it again with its language", () => {
+  const line = "let line = 12345678901234567890;";
+  assertEquals(splitMessage(`\`\`\`rust\n${line}\n\n    ${line}\n\`\`\`\nend`, 64), [
+    `\`\`\`rust\n${line}\n\`\`\``,
+    `\`\`\`rust\n    ${line}\n\`\`\`\nend`,
+  ]);
+  assertEquals(splitMessage(`> ~~~\n> ${line}\n> ${line}\n> ~~~`, 64), [
+    `> ~~~\n> ${line}\n> ~~~`,
+    `> ~~~\n> ${line}\n> ~~~`,
+  ]);
+});
+
+Deno.test("splitMessage() leaves room for the end of code, however long its first line is", () => {
+  for (let length = 50; length < 70; length++) {
+    const pieces = splitMessage(`\`\`\`${"x".repeat(length)}\ncode\ncode`, 64);
+    assert(pieces.every((piece) => byteLength(piece) <= 64), `${length}`);
+  }
+});
+
+Deno.test("splitMessage() goes on with a quote as a quote", () => {
+  assertEquals(splitMessage(`> > ${"word ".repeat(20)}`, 64).map((piece) => piece.slice(0, 5)), [
+    "> > w",
+    "> > w",
+  ]);
+});
+
+Deno.test("splitMessage() refuses a limit that nothing fits into", () => {
+  for (const limit of [63, 100.5, NaN, Infinity, -1]) {
+    assertThrows(() => splitMessage("a", limit), ValueError);
+  }
+});
+
+const PARTS = [
+  "a",
+  "word ",
+  "\n",
+  "\n\n",
+  "```ts\n",
+  "```\n",
+  "~~~\n",
+  "> ",
+  "- b\n",
+  "😀",
+  "    ",
+  "`",
+  "# ",
+  "||",
+  "é\n",
+];
+
+Deno.test("splitMessage() loses no text, exceeds no limit, and leaves no code open, whatever the text", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...PARTS), { maxLength: 300, size: "max" }),
+      fc.integer({ min: 64, max: 200 }),
+      (parts, limit) => {
+        const text = parts.join("");
+        const pieces = splitMessage(text, limit);
+        for (const piece of pieces) assert(byteLength(piece) <= limit && piece.trim() !== "");
+        // Fences and quotes are repeated, so what is said is all there, in order, but not alone.
+        const joined = pieces.join("");
+        let at = 0;
+        for (const one of text.replaceAll(/\s/g, "")) {
+          at = joined.indexOf(one, at);
+          assert(at++ >= 0, one);
+        }
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+Deno.test("splitMessage() takes well under a second for a megabyte of anything", () => {
+  for (const part of ["a", "a ", "\n", "```\n", "> a", "> ```\n", "~~~a\n", "`", "😀", " ", "\n ", ">"]) {
+    const text = part.repeat(1_000_000 / part.length);
+    for (const limit of [64, 7_500]) took(2_000, part, () => splitMessage(text, limit));
+  }
+});
+
+Deno.test("formatPieces() gives contents that fit into an event, whatever they are written in", async () => {
+  for (const part of ["a", '"', "&", "- a\n", "|a|b|\n|-|-|\n|c|\n\n", "*a* ", "\u0001", "😀", "\\"]) {
+    const pieces = await formatPieces(part.repeat(30_000 / part.length));
+    assert(pieces.length > 0, part);
+    for (const piece of pieces) assert(byteLength(JSON.stringify(piece)) <= MAX_TEXT_BYTES, part);
+  }
+});
+
+Deno.test("formatPieces() mentions in the first piece that does, and nobody who is only quoted", async () => {
+  const filler = "\n\n" + "words ".repeat(20);
+  const text = [
+    mention("@a:b.c"),
+    `> ${"words ".repeat(30)}${mention("@q:b.c")}`,
+    mention("@d:b.c"),
+    mention("@a:b.c"),
+  ]
+    .join(filler + "\n\n");
+  const pieces = await formatPieces(text, { limit: 150, users: ["@e:b.c"], room: true });
+  const mentions = pieces.map((piece) => piece["m.mentions"]);
+  assertEquals(mentions[0], { user_ids: ["@e:b.c", "@a:b.c"], room: true });
+  assertEquals(mentions.slice(1).flatMap(({ user_ids = [], room }) => [...user_ids, room]).filter(Boolean), [
+    "@d:b.c",
+  ]);
+});
+
+Deno.test("formatPieces() mentions nobody out of a quote that it splits because of its formatting", async () => {
+  const text = `<blockquote>${'"'.repeat(6_000)}\n\n${mention("@q:b.c")}</blockquote>`;
+  const pieces = await formatPieces(text);
+  assert(pieces.length > 1);
+  assertEquals(pieces.flatMap((piece) => piece["m.mentions"].user_ids ?? []), []);
+});
+
+Deno.test("formatPieces() says what formatMarkdown() says if one piece is enough", async () => {
+  const text = `**a** ${mention("@a:b.c")}`;
+  assertEquals(await formatPieces(text), [await formatMarkdown(text)]);
+  assertEquals(await formatPieces(" "), []);
+});

@@ -1,0 +1,195 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Bot, defineSession } from "@greenroom/matrix/bot";
+import { trying } from "./support.ts";
+
+const HOUR = 3_600_000;
+
+Deno.test("A reminder is said once, as a reply to who asked for it, also when the bot was restarted meanwhile", async () => {
+  await using tester = trying((bot) =>
+    bot.command("remind", (c) => c.remind(HOUR, "Tea!").then(() => c.react("👍")))
+  );
+  const room = await tester.room("alice");
+  const asked = await room.say("!remind");
+  await room.expectReaction("👍");
+  await tester.pass(HOUR - 1);
+  await room.expectNothing();
+  await tester.restart();
+  await tester.pass(1);
+  const said = await room.expect("Tea!");
+  assertEquals([said.replyTo, said.content["m.mentions"]], [asked, { user_ids: ["@alice:localhost"] }]);
+  await tester.restart();
+  await tester.pass(2 * HOUR);
+  await room.expectNothing();
+});
+
+Deno.test("A reminder that became due while the bot was away says when it was due", async () => {
+  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")));
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await room.expectNothing();
+  const due = new Date(tester.clock.now() + HOUR).toISOString().slice(0, 16).replace("T", " ");
+  await tester.stop();
+  await tester.clock.tick(5 * HOUR);
+  await tester.start();
+  await room.expect(`Tea! (due ${due} UTC)`);
+});
+
+Deno.test("A named reminder calls its function with its data, and how late it is", async () => {
+  const late: number[] = [];
+  await using tester = trying((bot) => {
+    bot.command("brew", (c) => void c.remind(60_000, { name: "tea", data: { cups: 2 } }));
+    bot.reminder("tea", async (c) => {
+      late.push(c.late);
+      await c.send(`${(c.data as { cups: number }).cups} cups for ${c.by}`);
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!brew");
+  await room.expectNothing();
+  await tester.pass(60_000);
+  await room.expect("2 cups for @alice:localhost");
+  assertEquals(late, [0]);
+});
+
+Deno.test("Reminders are listed by room, and can be cancelled", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    bot.command(
+      "remind <minutes> <text...>",
+      (c) => void c.remind(Number(c.args.minutes) * 60_000, c.args.text),
+    );
+  });
+  const room = await tester.room("alice");
+  const other = await tester.room("bob");
+  await room.say("!remind 20 later");
+  await room.say("!remind 10 sooner");
+  await other.say("!remind 5 elsewhere");
+  await tester.settle();
+  const list = await Array.fromAsync(made?.reminders.list(room.id) ?? []);
+  assertEquals(list.map(({ data, by }) => [data, by]), [["sooner", "@alice:localhost"], [
+    "later",
+    "@alice:localhost",
+  ]]);
+  assertEquals(await made?.reminders.cancel(list[0]?.id ?? ""), true as boolean);
+  assertEquals(await made?.reminders.cancel(list[0]?.id ?? ""), false as boolean);
+  await tester.pass(HOUR);
+  await room.expect("later (due 2025-01-01 00:20 UTC)".replace(/ \(.*/, ""));
+  await room.expectNothing();
+  await other.expect("elsewhere");
+});
+
+Deno.test("every() does its work once each time, once for all that were missed, and never for the time before it was added", async () => {
+  const log: [string, number][] = [];
+  await using tester = trying((bot) => {
+    bot.command("ping", (c) => c.reply("pong"));
+    bot.every("0 9 * * *", (c) => void log.push([c.due.toISOString(), c.late]));
+  });
+  await tester.room("alice"); // the clock begins at 2025-01-01T00:00Z
+  assertEquals(log, []);
+  await tester.pass(9 * HOUR);
+  await tester.pass(24 * HOUR);
+  await tester.restart();
+  await tester.stop();
+  await tester.clock.tick(72 * HOUR);
+  await tester.start();
+  await tester.settle();
+  await tester.pass(24 * HOUR);
+  assertEquals(log, [
+    ["2025-01-01T09:00:00.000Z", 0],
+    ["2025-01-02T09:00:00.000Z", 0],
+    ["2025-01-03T09:00:00.000Z", 48 * HOUR],
+    ["2025-01-06T09:00:00.000Z", 0],
+  ]);
+});
+
+Deno.test("every() heeds its time zone", async () => {
+  const log: string[] = [];
+  await using tester = trying((bot) => {
+    bot.every("0 9 * * *", (c) => void log.push(c.due.toISOString()), { timezone: "Asia/Tokyo" });
+    bot.every("30 8 * * *", (c) => void log.push(c.due.toISOString()), { name: "other" });
+  });
+  await tester.room("alice");
+  await tester.pass(24 * HOUR);
+  assertEquals(log, ["2025-01-01T08:30:00.000Z", "2025-01-02T00:00:00.000Z"]);
+});
+
+Deno.test("What fails at its time is reported, and not done again and again", async () => {
+  await using tester = trying((bot) => {
+    bot.command("remind", (c) => void c.remind(60_000, { name: "bad" }));
+    bot.reminder("bad", () => Promise.reject(new ValueError("no tea")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await room.expectNothing();
+  await tester.pass(HOUR);
+  await tester.restart();
+  await tester.pass(HOUR);
+  assertEquals(tester.logged.filter((line) => line.includes("no tea")).length, 1);
+});
+
+Deno.test("A reminder at no time, or for no function, and a pattern that is none, are refused at once", async () => {
+  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  assertThrows(() => bot.every("9 o'clock", () => {}), ValueError, "as cron does");
+  assertThrows(
+    () => bot.every("0 9 * * *", () => {}, { timezone: "Mars/Olympus" }),
+    ValueError,
+    "Mars/Olympus",
+  );
+  bot.reminder("tea", () => {});
+  assertThrows(() => bot.reminder("tea", () => {}), ValueError, "taken");
+  const failures: string[] = [];
+  await using tester = trying((other) => {
+    other.command("bad", async (c) => {
+      for (const [at, name] of [[NaN, ""], [new Date(NaN), ""], [1, "nobody"]] as const) {
+        await assertRejects(() => c.remind(at, name === "" ? "x" : { name }), ValueError, "Cannot remind");
+      }
+      failures.push("all");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!bad");
+  await room.expectNothing();
+  assertEquals(failures, ["all"]);
+});
+
+const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+
+Deno.test("bot.session() reads and changes from outside what handlers remember", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    bot.command("count", async (c) => {
+      const mine = await c.session(counter);
+      await c.reply(`${++mine.count}`);
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!count");
+  await room.expect("1");
+  await made?.session(counter, room.id).update((state) => void (state.count += 10));
+  await room.say("!count");
+  await room.expect("12");
+  assertEquals(await made?.session(counter, room.id).read(), { count: 12 });
+  await made?.session(counter, room.id).end();
+  await room.say("!count");
+  await room.expect("1");
+});
+
+Deno.test("What is due is done although the homeserver could not be reached when the bot began", async () => {
+  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")), {
+    mxid: undefined,
+    retry: false,
+  });
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await room.expectNothing();
+  await tester.stop();
+  tester.homeserver.faults.add({ kind: "drop", match: { path: /whoami|sync/ }, times: 3 });
+  const started = tester.start();
+  await tester.clock.tick(30_000);
+  await started;
+  await tester.pass(HOUR);
+  await room.expect("Tea!");
+});
