@@ -12,7 +12,7 @@ import { tell } from "../lives/world.ts";
 import { runOperation } from "../operations/support/scene.ts";
 import { operations } from "../operations/suite.ts";
 import { synapseHost } from "./support/host.ts";
-import { synapseTest } from "./support/synapse.ts";
+import { newUser, synapseTest } from "./support/synapse.ts";
 
 for (const operation of operations) {
   synapseTest(operation.name, (server) => runOperation(operation, synapseHost(server)));
@@ -22,7 +22,8 @@ for (const story of stories.filter(({ restarts }) => restarts !== true)) {
   for (const rooms of story.rooms) {
     synapseTest(`${story.name} (rooms ${rooms})`, async (server) => {
       const restart = () => Promise.reject(new Error("It is not ours to restart"));
-      await tell(story, rooms === "encrypted", { ...synapseHost(server), restart });
+      const host = { ...synapseHost(server), restart, bot: () => newUser(server, "bot") };
+      await tell(story, { encrypted: rooms === "encrypted" }, host);
     });
   }
 }

@@ -2,7 +2,7 @@ import { Synapse } from "../../tools/synapse.ts";
 import { stories } from "../lives/stories/all.ts";
 import { type StoryHost, tell } from "../lives/world.ts";
 import { synapseHost } from "./support/host.ts";
-import { synapseTest } from "./support/synapse.ts";
+import { newUser, synapseTest } from "./support/synapse.ts";
 
 /** A Synapse that may be restarted: the one that `deno task test` keeps for that, or else a new one. */
 async function restartable(): Promise<StoryHost & AsyncDisposable> {
@@ -10,8 +10,10 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
     Deno.env.get(`GREENROOM_RESTARTABLE_${name}`)
   );
   if (baseUrl !== undefined && sharedSecret !== undefined && control !== undefined) {
+    const server = { baseUrl, sharedSecret, serverName: "localhost" };
     return {
-      ...synapseHost({ baseUrl, sharedSecret, serverName: "localhost" }),
+      ...synapseHost(server),
+      bot: () => newUser(server, "bot"),
       restart: async () => void await (await fetch(control)).body?.cancel(),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
@@ -19,6 +21,7 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
   const own = await Synapse.start();
   return {
     ...synapseHost(own),
+    bot: () => newUser(own, "bot"),
     restart: () => own.restart(),
     [Symbol.asyncDispose]: () => own.stop(),
   };
@@ -29,7 +32,8 @@ for (const story of stories) {
     synapseTest(`Synapse: ${story.name} (rooms ${rooms})`, async (server) => {
       await using own = story.restarts === true ? await restartable() : undefined;
       const restart = () => Promise.reject(new Error("Cannot restart what other tests use"));
-      await tell(story, rooms === "encrypted", own ?? { ...synapseHost(server), restart });
+      const host = own ?? { ...synapseHost(server), restart, bot: () => newUser(server, "bot") };
+      await tell(story, { encrypted: rooms === "encrypted" }, host);
     });
   }
 }

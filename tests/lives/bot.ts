@@ -9,7 +9,7 @@
  */
 
 import {
-  Client,
+  type Client,
   type ClientOptions,
   type Clock,
   defineSession,
@@ -21,9 +21,9 @@ import {
 import type { UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
 import { NO_FAULT, TestProcess } from "../client/support/crash.ts";
-import type { Account } from "../operations/support/operation.ts";
 import { Network } from "./network.ts";
 import { Noticeboard } from "./noticeboard.ts";
+import { type BotAccount, type Running, running } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 
 const session = defineSession({ name: "counter", per: "room", initial: () => ({ heard: 0 }) });
@@ -35,7 +35,7 @@ const LEASE = 1_000;
 export interface BotOptions {
   readonly baseUrl: string;
   readonly fetch: typeof fetch;
-  readonly account: Account;
+  readonly account: BotAccount;
   readonly encrypted: boolean;
   readonly store?: KvStore;
   /** More of its client. */
@@ -45,7 +45,7 @@ export interface BotOptions {
 /** A bot. */
 export class Bot {
   readonly userId: UserID;
-  readonly account: Account;
+  readonly account: BotAccount;
   readonly network: Network;
   /** What it keeps; a story may take it away. */
   store: KvStore;
@@ -64,10 +64,10 @@ export class Bot {
    * stopped.
    */
   failure: unknown;
-  #client: Client | undefined;
+  #current: Running | undefined;
   #process = new TestProcess(NO_FAULT);
   #death = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  #ended: Promise<void> = Promise.resolve();
   #hasSynced = false;
   readonly #encrypted: boolean;
   readonly #baseUrl: string;
@@ -87,24 +87,34 @@ export class Bot {
 
   /** A new process: makes the client, with its handlers, and does no more. */
   wake(): Client {
+    return this.#awake().client;
+  }
+
+  #awake(): Running {
     const process = this.#process = new TestProcess(NO_FAULT);
     const death = this.#death = new AbortController();
     this.failure = undefined;
-    const client = new Client({
-      baseUrl: this.#baseUrl,
-      token: this.token,
-      encryption: this.#encrypted && EVERYBODY,
-      lease: { duration: LEASE },
-      log: this.#logger(),
-      ...this.options,
-      clock: mortal(this.options.clock ?? systemClock, death.signal),
-      store: process.store(this.store),
-      fetch: process.fetch(this.network.fetch),
+    const current = running({
+      account: this.account,
+      options: {
+        baseUrl: this.#baseUrl,
+        token: this.token,
+        encryption: this.#encrypted && EVERYBODY,
+        lease: { duration: LEASE },
+        log: this.#logger(),
+        ...this.options,
+        clock: mortal(this.options.clock ?? systemClock, death.signal),
+        store: process.store(this.store),
+        fetch: process.fetch(this.network.fetch),
+      },
+      hasSynced: this.#hasSynced,
+      isReached: () => this.network.weather === "fair",
+      death: death.signal,
     });
-    this.#client = client;
-    this.#teach(client);
-    client.done.catch(() => {}); // told by `failure`
-    return client;
+    this.#current = current;
+    this.#teach(current.client);
+    current.client.done.catch(() => {}); // told by `failure`
+    return current;
   }
 
   /**
@@ -112,22 +122,21 @@ export class Bot {
    * the last was, or has ended.
    */
   async start(options: StartOptions = {}): Promise<void> {
-    const client = this.wake();
+    const current = this.#awake();
     const first = Promise.withResolvers<void>();
-    client.on(this.#hasSynced ? "SYNC_STARTED" : "SYNC_SUCCESSFUL", () => first.resolve());
     this.#hasSynced = true;
-    this.#running = client.start(options).catch((failure) => {
+    this.#ended = current.run(first.resolve, options).catch((failure) => {
       this.failure = failure;
       this.#board.changed();
     });
-    await Promise.race([first.promise, this.#running]);
+    await Promise.race([first.promise, this.#ended]);
   }
 
   /** Ends the process in good order. */
   async stop(): Promise<void> {
-    await this.#client?.close();
-    await this.#running;
-    this.#client = undefined;
+    await this.#current?.end();
+    await this.#ended;
+    this.#current = undefined;
   }
 
   /**
@@ -147,6 +156,11 @@ export class Bot {
         cause,
       });
     });
+  }
+
+  /** Tells the homeserver that it is reached again, as what watches over it would. */
+  async isBack(): Promise<void> {
+    await this.#current?.isBack?.();
   }
 
   /** Waits until its client has ended by itself. */

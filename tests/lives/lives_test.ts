@@ -1,19 +1,15 @@
-import { InProcessHost } from "../operations/support/in_process.ts";
+import { InProcessStories } from "./in_process_host.ts";
 import { stories } from "./stories/all.ts";
-import { type StoryHost, tell } from "./world.ts";
-
-/** The in-process homeserver; its restart is that of the machine in front of it, since it keeps nothing on a disk. */
-class Host extends InProcessHost implements StoryHost {
-  restart(): Promise<void> {
-    return Promise.resolve();
-  }
-}
+import { tell } from "./world.ts";
 
 for (const story of stories) {
   for (const rooms of story.rooms) {
-    Deno.test(`${story.name} (rooms ${rooms})`, async () => {
-      await using host = new Host();
-      await tell(story, rooms === "encrypted", host);
-    });
+    for (const transport of story.transports ?? ["polling"]) {
+      const by = transport === "polling" ? "" : `, by ${transport}`;
+      Deno.test(`${story.name} (rooms ${rooms}${by})`, async () => {
+        await using host = new InProcessStories();
+        await tell(story, { encrypted: rooms === "encrypted", transport }, host);
+      });
+    }
   }
 }

@@ -18,6 +18,11 @@ export class Network {
     this.#fetch = fetch;
   }
 
+  /** What becomes of requests. */
+  get weather(): Weather {
+    return this.#weather;
+  }
+
   /** Changes what becomes of requests; those under way break off. */
   set weather(weather: Weather) {
     this.#weather = weather;

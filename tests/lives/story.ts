@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Transport } from "./transports/transport.ts";
 import type { World } from "./world.ts";
 
 /** How the rooms of a story are: in clear, or encrypted. */
@@ -15,6 +16,8 @@ export interface Story {
   readonly name: string;
   /** How its rooms are, one telling for each. */
   readonly rooms: readonly Privacy[];
+  /** By which transports its bot gets what is new. Default: by polling alone. */
+  readonly transports?: readonly Transport[];
   /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
   readonly restarts?: boolean;
   /** Fails if something is lost, done twice, or not told. */

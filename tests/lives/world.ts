@@ -11,6 +11,7 @@ import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
 import type { Story } from "./story.ts";
+import type { BotAccount, Transport } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 
 /** A homeserver that stories are told on. */
@@ -20,19 +21,31 @@ export interface StoryHost extends OperationsHost {
    * story.
    */
   restart(): Promise<void>;
+  /** Makes the account of a bot. */
+  bot(transport: Transport): Promise<BotAccount>;
+}
+
+/** How a story is told. */
+export interface Telling {
+  /** Whether rooms are encrypted. */
+  readonly encrypted: boolean;
+  /** How the bot gets what is new. Default: it polls. */
+  readonly transport?: Transport;
 }
 
 /** What one telling plays with; disposing of it ends everybody. */
 export class World implements AsyncDisposable {
   readonly host: StoryHost;
   readonly encrypted: boolean;
+  readonly transport: Transport;
   readonly #people: Person[] = [];
   readonly #bots: Bot[] = [];
 
   /** @param host The homeserver. */
-  constructor(host: StoryHost, { encrypted }: { readonly encrypted: boolean }) {
+  constructor(host: StoryHost, { encrypted, transport = "polling" }: Telling) {
     this.host = host;
     this.encrypted = encrypted;
+    this.transport = transport;
   }
 
   /** A new user, who syncs. */
@@ -41,6 +54,27 @@ export class World implements AsyncDisposable {
     const person = new Person(this.client({ token: account.accessToken }), account);
     this.#people.push(person);
     return person;
+  }
+
+  /** A person whose messages to devices are kept back until they are delivered. */
+  async late(name: string): Promise<{ readonly person: Person; readonly deliver: () => Promise<void> }> {
+    const { accessToken, userId } = await this.host.register(name);
+    const kept: Request[] = [];
+    const client = this.client({
+      token: accessToken,
+      fetch: (input, init) => {
+        const request = new Request(input, init);
+        if (!request.url.includes("/sendToDevice/")) return this.host.fetch(request);
+        kept.push(request);
+        return Promise.resolve(Response.json({}));
+      },
+    });
+    const person = new Person(client, { userId });
+    this.#people.push(person);
+    const deliver = async (): Promise<void> => {
+      for (const request of kept) await (await this.host.fetch(request)).body?.cancel();
+    };
+    return { person, deliver };
   }
 
   /** A client of this world for a person. */
@@ -52,7 +86,7 @@ export class World implements AsyncDisposable {
   /** A new bot, which is not started. */
   async bot(options: Partial<BotOptions> = {}): Promise<Bot> {
     const { baseUrl, fetch } = this.host;
-    const account = options.account ?? await this.host.register("bot");
+    const account = options.account ?? await this.host.bot(this.transport);
     const bot = new Bot({ baseUrl, fetch, account, encrypted: this.encrypted, ...options });
     this.#bots.push(bot);
     return bot;
@@ -85,16 +119,17 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 /** What a person says to a bot in a room, and what comes back. */
 export class Talk {
   readonly room: RoomID;
+  /** Who talks. */
+  readonly person: Person;
   /** What the bot has to answer, in order. */
   readonly said: string[] = [];
   /** What it must not answer: it was not there, or must not listen. */
   readonly #unheard: string[] = [];
-  readonly #person: Person;
   readonly #bot: Bot;
 
   constructor(room: RoomID, person: Person, bot: Bot) {
     this.room = room;
-    this.#person = person;
+    this.person = person;
     this.#bot = bot;
   }
 
@@ -111,8 +146,8 @@ export class Talk {
   /** Waits until the last that was said is answered, and looks whether each was, once. */
   async answered(): Promise<void> {
     const { room, said } = this;
-    const answers = () => this.#person.of(room, this.#bot.userId);
-    await this.#person.reads(room, this.#bot.userId, said.length).catch((cause) => {
+    const answers = () => this.person.of(room, this.#bot.userId);
+    await this.person.reads(room, this.#bot.userId, said.length).catch((cause) => {
       const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
       throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
         cause,
@@ -126,7 +161,7 @@ export class Talk {
    * is.
    */
   check(): void {
-    const answers = this.#person.of(this.room, this.#bot.userId);
+    const answers = this.person.of(this.room, this.#bot.userId);
     const texts = answers.map((answer) => answer.replace(/^\d+: /, ""));
     assertEquals(texts.toSorted(byNumber), this.said, "each is to be answered once");
     const counts = answers.map((answer) => Number.parseInt(answer));
@@ -136,7 +171,7 @@ export class Talk {
 
   async #say(list: string[], text: string): Promise<void> {
     list.push(text);
-    await this.#person.client.sendText(this.room, text);
+    await this.person.client.sendText(this.room, text);
   }
 }
 
@@ -145,7 +180,7 @@ function byNumber(one: string, other: string): number {
 }
 
 /** Tells a story in all the ways that it is to be told. */
-export async function tell(story: Story, encrypted: boolean, host: StoryHost): Promise<void> {
-  await using world = new World(host, { encrypted });
+export async function tell(story: Story, telling: Telling, host: StoryHost): Promise<void> {
+  await using world = new World(host, telling);
   await story.tell(world);
 }

@@ -3,6 +3,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import type { Bot } from "../bot.ts";
 import type { Person } from "../person.ts";
 import { BOTH, type Story } from "../story.ts";
+import { TRANSPORTS } from "../transports/transport.ts";
 
 /** Waits until the bot is in a room again. */
 async function returns(alice: Person, bot: Bot, room: RoomID): Promise<void> {
@@ -16,6 +17,7 @@ export const company: readonly Story[] = [
     name:
       "A bot that is invited and kicked again and again obeys each message once, and none from its absence",
     rooms: BOTH,
+    transports: TRANSPORTS,
     async tell(world) {
       const [alice, carol, bot] = [
         await world.person("alice"),
@@ -56,6 +58,7 @@ export const company: readonly Story[] = [
   {
     name: "A bot that is stopped while it is kicked and invited again does nothing twice",
     rooms: BOTH,
+    transports: TRANSPORTS,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();
       await talk.say(2);
@@ -105,6 +108,7 @@ export const company: readonly Story[] = [
   {
     name: "A bot whose handler fails says so, and answers what comes next",
     rooms: BOTH,
+    transports: TRANSPORTS,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();
       await talk.say(1);
@@ -123,6 +127,7 @@ export const company: readonly Story[] = [
   {
     name: "A bot moves on into the room that its room is upgraded to",
     rooms: BOTH,
+    transports: TRANSPORTS,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();
       await talk.say(1);

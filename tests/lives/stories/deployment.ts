@@ -2,6 +2,7 @@ import { assert, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { BOTH, type Story } from "../story.ts";
+import { TRANSPORTS } from "../transports/transport.ts";
 
 /** What an error that ended a client was caused by. */
 export function causeOf(error: unknown): unknown {
@@ -13,6 +14,7 @@ export const deployment: readonly Story[] = [
   {
     name: "A bot that is redeployed again and again, stopped or killed, answers each message once",
     rooms: BOTH,
+    transports: TRANSPORTS,
     async tell(world) {
       const { bot, talk } = await world.conversation();
       for (
