@@ -6,8 +6,7 @@
 
 /**
  * By crash point, the operations between which a process ends there; a crash before one, or after one.
- * Those that are missing belong to what Greenroom does not have, or not in these worlds: verification
- * (C16 to C18), key backup (C19, C20), secret storage (C21), bundles of keys (C23), dehydrated devices
+ * Those that are missing belong to what is not in these worlds: bundles of keys (C23), dehydrated devices
  * (C24), and key files (C25), whose hashing takes real time.
  */
 export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -41,6 +40,34 @@ export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
   ]],
   ["C14 leave seen, no new session", ["commit room_settings | crash after", "commit state/ | crash after"]],
   ["C15 wedge noticed", ["commit olm-wanted | crash before", "commit olm-wanted | crash after"]],
+  ["C16 identity made, not known to be published", [
+    "POST v3/keys/device_signing/upload | crash before",
+    "POST v3/keys/device_signing/upload | crash after",
+    "POST v3/keys/device_signing/upload | lost after",
+  ]],
+  ["C17 device verified, its signature not uploaded", [
+    "POST v3/keys/signatures/upload | crash before",
+    "POST v3/keys/signatures/upload | crash after",
+    "commit signature_due | crash after",
+  ]],
+  ["C18 verification under way", [
+    "PUT v3/sendToDevice/m.key.verification.* | crash before",
+    "commit verification | crash after",
+  ]],
+  ["C19 version of the backup made, answer lost", [
+    "POST v3/room_keys/version | crash after",
+    "POST v3/room_keys/version | lost after",
+  ]],
+  ["C20 keys put into the backup, answer lost", [
+    "PUT v3/room_keys/keys | crash after",
+    "PUT v3/room_keys/keys | lost after",
+    "commit backup_due | crash before",
+  ]],
+  ["C21 some secrets stored", [
+    "PUT v3/user/*/account_data/* | crash before",
+    "PUT v3/user/*/account_data/* | crash after",
+    "PUT v3/user/*/account_data/* | lost after",
+  ]],
   ["C22 store set back", ["state: a disk was put back, which events show"]],
   ["C26 identity pinned", ["commit devices | crash after"]],
 ]);
@@ -67,8 +94,8 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ["not on the way of messages: secrets, files, logs, memory", [
     ...["T53", "T54", "T55", "T57", "T58", "T104", "T105", "T106", "T107", "T108", "T109", "T110"],
   ]],
-  ["nobody sits between two who verify each other here; key backup and signing: not in these worlds", [
-    ...["T46", "T47", "T48", "T49", "T50", "T51", "T52", "T56"],
+  ["nobody sits between two who verify each other here, nor writes into a backup", [
+    ...["T46", "T47", "T48", "T49", "T50", "T52", "T56"],
   ]],
   ["stores here refuse no record, and no engine traps", ["T63", "T86", "T96"]],
   ["one record alone: here whole disks are put back", ["T84"]],

@@ -41,20 +41,33 @@ export interface PlayOptions {
   readonly hasReader?: boolean;
 }
 
+/** What clients import when they need it: then that would take time that is not virtual. */
+const LAZY: readonly (() => Promise<unknown>)[] = [
+  () => import("../../src/client/serving/serving.ts"),
+  () => import("../../src/client/secrets/secret_operations.ts"),
+  () => import("../../src/client/backup/key_backup_operations.ts"),
+  () => import("../../src/client/backup/ensure_backup.ts"),
+  () => import("../../src/client/backup/key_restore.ts"),
+  () => import("../../src/client/trust/start_reads.ts"),
+  () => import("../../src/client/trust/ensure_verified.ts"),
+  () => import("../../src/client/trust/reset_identity.ts"),
+  () => import("../../src/client/trust/request_secrets.ts"),
+];
+
 /** Plays a story. */
 export async function play(
   { plan, actions }: Story,
   { keeps = false, hasReader = false }: PlayOptions = {},
 ): Promise<Outcome> {
   const trace = new Trace({ keeps });
-  const world = new World(plan, { trace });
+  // Where users vouch for devices, one that nobody vouches for would be given nothing.
+  const world = new World(hasReader && plan.trust === "all" ? { ...plan, trust: "some" } : plan, { trace });
   const noticed = (event: PromiseRejectionEvent): void => {
     event.preventDefault();
     world.violate(`a promise without an owner: ${describe(event.reason)}`);
   };
   globalThis.addEventListener("unhandledrejection", noticed);
-  const serving = import("../../src/client/serving/serving.ts");
-  await Promise.all([loadEngine(), nodeCrypto(), serving]); // on demand it would take time that is not virtual
+  await Promise.all([loadEngine(), nodeCrypto(), ...LAZY.map((load) => load())]);
   let read: ReadWorld | undefined;
   try {
     using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);

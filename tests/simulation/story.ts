@@ -7,7 +7,7 @@
 import { ALL_KINDS } from "./actions/all_kinds.ts";
 import type { Action } from "./actions/action.ts";
 import { Chance } from "./core/chance.ts";
-import type { WorldPlan } from "./world/world.ts";
+import type { WorldPlan } from "./world/plan.ts";
 
 /** A world and what happens in it. */
 export interface Story {
@@ -40,6 +40,8 @@ export function storyOf(seed: number, favoured?: string): Story {
     encrypted: chance.odds(0.8),
     rotation: chance.pick([2, 3, 5, 100]),
   }));
+  // Another source, so that the rest of a world does not change with it.
+  const trust = new Chance(`trust ${seed}`).pick([undefined, undefined, undefined, undefined, "some", "all"]);
   const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
   return {
     plan: {
@@ -54,13 +56,19 @@ export function storyOf(seed: number, favoured?: string): Story {
       isSealed: chance.odds(0.2),
       refreshes: chance.odds(0.25),
       answersRequests: chance.odds(0.3),
+      trust,
     },
-    actions: Array.from({ length: count }, () => draw(chance, favoured)),
+    actions: Array.from({ length: count }, () => draw(chance, { favoured, hasTrust: trust !== undefined })),
   };
 }
 
-function draw(chance: Chance, favoured: string | undefined): Action {
-  const kinds = ALL_KINDS.values().map(({ name, weight }) => ({
+function draw(
+  chance: Chance,
+  { favoured, hasTrust }: { readonly favoured: string | undefined; readonly hasTrust: boolean },
+): Action {
+  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false }) => hasTrust || !isOfTrust).map((
+    { name, weight },
+  ) => ({
     name,
     weight: name === favoured ? weight * FAVOUR : weight,
   })).toArray();

@@ -36,6 +36,8 @@ export interface ActionKind {
   readonly name: string;
   /** How often it is drawn, in relation to others. */
   readonly weight: number;
+  /** Whether it is drawn only for worlds whose users have recovery keys. Default: no. */
+  readonly isOfTrust?: boolean;
   /** Does it. What takes time it begins, and does not wait for. */
   readonly perform: (scene: Scene) => void | Promise<void>;
 }

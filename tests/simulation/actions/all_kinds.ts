@@ -9,6 +9,7 @@ import { intrusion } from "./intrusion.ts";
 import { keyLists } from "./key_lists.ts";
 import { passes } from "./passes.ts";
 import { strangers } from "./strangers.ts";
+import { trust } from "./trust.ts";
 import { verification } from "./verification.ts";
 
 /** All kinds of actions, by name. */
@@ -16,5 +17,6 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
+    ...trust,
   ].map((kind) => [kind.name, kind]),
 );

@@ -18,7 +18,7 @@ const IMPATIENCE = 5_000;
 /** Starts a process that must be refused: it has not the keys that the server has of its device. */
 function mustConflict(world: World, device: Device, how: { store?: MemoryStore; login?: Login }): void {
   const run = device.begin({ ...how, isExtra: true });
-  run.process.excuse = DeviceConflictError;
+  run.process.excuse = [DeviceConflictError];
   run.client.start().catch(() => {}); // `done` says why
   world.timeline.schedule(CONFLICT, "", () => run.process.kill());
 }
@@ -61,7 +61,7 @@ export const deployment: readonly ActionKind[] = [
       if (!device.isRunning || device.process?.isPaused) return;
       world.note(`${device.name} is started a second time, and does not wait`);
       const { process, client } = device.begin({ isExtra: true, held: "refuse" });
-      process.excuse = StoreInUseError;
+      process.excuse = [StoreInUseError];
       client.start().catch(() => {}); // `done` says why
       world.timeline.schedule(IMPATIENCE, "", () => process.kill());
     },
@@ -70,7 +70,7 @@ export const deployment: readonly ActionKind[] = [
     name: "wake",
     weight: 5,
     async perform({ world, device, action: { what } }) {
-      if (device.process?.isPaused) return;
+      if (device.process?.isPaused || !device.mayBegin) return;
       await device.stop();
       world.note(`${device.name} wakes for one sync`);
       const { client, process } = device.begin();
@@ -94,7 +94,7 @@ export const deployment: readonly ActionKind[] = [
     name: "start without its disk",
     weight: 1,
     perform({ world, device }) {
-      if (device.keysAt === Infinity) return;
+      if (device.publishedAt === Infinity) return;
       world.note(`${device.name} is started without its disk`);
       mustConflict(world, device, { store: new MemoryStore() });
     },
@@ -104,7 +104,7 @@ export const deployment: readonly ActionKind[] = [
     weight: 1,
     perform({ world, device, action }) {
       const others = device.account.devices.filter((other) =>
-        other !== device && other.goneAt === Infinity && other.keysAt < Infinity
+        other !== device && other.goneAt === Infinity && other.publishedAt < Infinity
       );
       const other = chosen(others, action.what);
       if (other === undefined) return;

@@ -31,7 +31,7 @@ export const disks: readonly ActionKind[] = [
     name: "a copy of a disk is made",
     weight: 3,
     async perform({ world, device }) {
-      if (device.keysAt === Infinity || device.loss.backup !== undefined) return;
+      if (device.publishedAt === Infinity || device.loss.backup !== undefined) return;
       if (!knowsRooms(world, device.seen)) return;
       world.note(`a copy of the disk of ${device.name} is made`);
       const { seen, ledger } = device;

@@ -60,7 +60,7 @@ const MOST_SHOWN = 10;
 const NOISE = "org.example.noise";
 const MEMBER = "m.room.member";
 /** How many devices a world may have. */
-const MOST_DEVICES = 8;
+export const MOST_DEVICES = 8;
 
 /** Much goes wrong with a device on its first day. */
 function mayCrash(device: Device, what: number): void {

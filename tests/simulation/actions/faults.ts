@@ -42,6 +42,10 @@ const PATHS = [
   "/state/",
   "/join/",
   "/filter",
+  "/room_keys/",
+  "/device_signing/",
+  "/signatures/",
+  "/account_data/",
 ];
 
 /** Each kind of operation: rare ones have their faults too. */

@@ -34,6 +34,17 @@ function masterKey(userId: string, key: string): Json {
   return { user_id: userId, usage: ["master"], keys: { [`ed25519:${key}`]: key } };
 }
 
+/**
+ * The identity of a user is not shown as it is: nothing has the device ask again. Who takes devices only
+ * that their user vouches for has none of that user then.
+ */
+function misshow(scene: Scene): void {
+  const victim = victimOf(scene);
+  if (victim === undefined) return;
+  victim.isMisshown = true;
+  if (scene.world.isVouched) { for (const each of victim.devices) each.isHidden = true; }
+}
+
 /** What cross-signing keys can be that they must not be. */
 const MALFORMED: readonly ((userId: string) => Json)[] = [
   () => null,
@@ -65,6 +76,7 @@ export const keyLists: readonly ActionKind[] = [
     name: "shows another identity of a user",
     weight: 2,
     perform(scene) {
+      misshow(scene);
       const userId = victimOf(scene)?.userId ?? "";
       const { world, action: { where } } = scene;
       const key = world.chance.branch(`identity ${where}`).fill(new Uint8Array(32)).toBase64()
@@ -79,6 +91,7 @@ export const keyLists: readonly ActionKind[] = [
     name: "shows a malformed identity of a user",
     weight: 1,
     perform(scene) {
+      misshow(scene);
       const userId = victimOf(scene)?.userId ?? "";
       const malformed = chosen(MALFORMED, scene.action.where)?.(userId);
       tamper(scene, "T21", "/keys/query", (body) => {
@@ -92,6 +105,7 @@ export const keyLists: readonly ActionKind[] = [
     name: "names an identity as a device",
     weight: 1,
     perform(scene) {
+      misshow(scene);
       const account = victimOf(scene);
       const [device] = account?.devices ?? [];
       if (account === undefined || device === undefined) return;

@@ -94,7 +94,7 @@ export const passes: readonly ActionKind[] = [
     name: "passes",
     weight: 4,
     async perform({ world, device, room, action: { what } }) {
-      if (device.process?.isPaused) return;
+      if (device.process?.isPaused || !device.mayBegin) return;
       await device.stop();
       const count = 1 + what % 3;
       const deadline = chosen(DEADLINES, what >> 2);

@@ -19,7 +19,7 @@ async function requestAt(other: Device, by: Device): Promise<VerificationRequest
 }
 
 /** One asks, the other accepts, and both say whether they see the same. */
-async function verify(world: World, one: Device, other: Device): Promise<void> {
+export async function verify(world: World, one: Device, other: Device): Promise<void> {
   const { userId, deviceId } = other;
   const asked = requestAt(other, one);
   const mine = await one.client?.crypto?.requestVerification({ userId, deviceId });

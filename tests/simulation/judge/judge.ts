@@ -10,6 +10,7 @@ import { judgeArrivals } from "./judge_arrivals.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeStores } from "./judge_stores.ts";
+import { judgeTrust } from "./judge_trust.ts";
 
 /** Judges. */
 export async function judge(world: World): Promise<void> {
@@ -18,4 +19,5 @@ export async function judge(world: World): Promise<void> {
   judgeArrivals(world);
   await judgeSecrecy(world);
   await judgeStores(world);
+  await judgeTrust(world); // it adds devices
 }

@@ -60,7 +60,7 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
     if (
       !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      mayMiss({ reader: bot, author: said.device }, room, message)
+      mayMiss({ reader: bot, author: said.device, isVouched: world.isVouched }, room, message)
     ) {
       excused.add(eventId);
     }

@@ -91,7 +91,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
       if (device.readings.has(id) || device.goneAt < Infinity || timesRead(device, body) > 0) continue;
-      if (mayMiss({ reader: device, author }, room, message)) continue;
+      if (mayMiss({ reader: device, author, isVouched: world.isVouched }, room, message)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&

@@ -86,7 +86,7 @@ async function judgeNosy(world: World, room: WorldRoom): Promise<void> {
   if (nosy === undefined) return;
   const memberships = new Memberships(homeserver, room.id);
   const secret = secretsOf(world, room).filter(({ message: { origin_server_ts: at }, known }) =>
-    memberships.absent(nosy.userId, known, at)
+    world.isVouched || memberships.absent(nosy.userId, known, at)
   );
   for (const { message, author } of some(secret, MOST_COPIES)) {
     await nosy.request(author, { room: room.id, sessionId: message.content.session_id });
@@ -138,7 +138,10 @@ function triesOf(world: World, room: WorldRoom): Try[] {
     return world.devices.flatMap((device) => {
       if (device === author || !device.isRunning || !device.account.encrypts) return [];
       if (memberships.absent(device.userId, known, at)) return [{ device, event, why: "its user had left" }];
-      return device.keysAt > at ? [{ device, event, why: "it came later" }] : [];
+      // What its user's devices were given is in their backup, for which it has the key by now.
+      const isBackedUp = device.account.recoveryKey !== undefined &&
+        device.account.devices.some(({ keysAt }) => keysAt <= at);
+      return device.keysAt > at && !isBackedUp ? [{ device, event, why: "it came later" }] : [];
     });
   });
 }

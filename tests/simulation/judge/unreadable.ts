@@ -10,11 +10,16 @@ import type { WorldRoom } from "../world/world.ts";
 
 /** Whether a device may miss what another has said in a room. */
 export function mayMiss(
-  { reader, author }: { readonly reader: Device; readonly author: Device },
+  { reader, author, isVouched }: {
+    readonly reader: Device;
+    readonly author: Device;
+    /** Whether devices count only if their users vouch for them. */
+    readonly isVouched: boolean;
+  },
   { id }: WorldRoom,
   message: LostEvent,
 ): boolean {
   if (reader.spoiled.has(message.event_id) || reader.isHidden) return true;
   if (reader.loss.mayMiss(id, message) || reader.loss.mayLack(id, message)) return true;
-  return author.loss.maySendInVain(message) || (reader.loss.needsHealing && author.isHidden);
+  return author.loss.maySendInVain(message) || ((reader.loss.needsHealing || isVouched) && author.isHidden);
 }

@@ -51,6 +51,20 @@ export class Account {
   readonly isBot: boolean;
   /** Whether its devices encrypt. */
   readonly encrypts: boolean;
+  /** The key of its secret storage, which its clients are started with; undefined: it has none. */
+  readonly recoveryKey: string | undefined;
+  /** The master key of its identity, as the server has it; undefined: it has none. */
+  master: string | undefined;
+  /** Whether the server has shown somebody another identity than that. */
+  isMisshown = false;
+  /** A version of the backup that somebody else has made; undefined: nobody has. */
+  planted: string | undefined;
+  /** Whether its backup was deleted by what says nothing of it to clients: the next start makes a new one. */
+  isBackupDeleted = false;
+  /** Whether its user has said that room keys are not to be backed up. */
+  isUnbacked = false;
+  /** Whether its user is about to replace the identity. */
+  isResetting = false;
   readonly devices: Device[] = [];
   /** Rooms that one of its devices could not join when it was invited, or was shown as joined already. */
   readonly unjoined = new Set<RoomID>();
@@ -64,6 +78,7 @@ export class Account {
       password: string;
       isBot: boolean;
       encrypts: boolean;
+      recoveryKey: string | undefined;
       refreshes: boolean;
       ask: Ask;
     },
@@ -72,6 +87,7 @@ export class Account {
     this.password = options.password;
     this.isBot = options.isBot;
     this.encrypts = options.encrypts;
+    this.recoveryKey = options.encrypts ? options.recoveryKey : undefined;
     this.#refreshes = options.refreshes;
     this.#ask = options.ask;
   }

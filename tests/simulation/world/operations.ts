@@ -4,11 +4,16 @@
  * @module
  */
 
+import { generalPathOf } from "../../client/support/operation_names.ts";
+
 /** The kinds of records of which a commit has its name: the first that it has. Others only go along. */
 export const COMMITS: readonly string[] = [
+  ...["own_identity", "signature_due", "secret_request", "secret_answer", "verification"],
   ...["session/", "outbound_session", "inbound", "olm-session", "devices", "room_settings", "parked"],
   ...["account", "replay", "outbox", "tracked", "state/", "owner", "send_key", "attempts", "olm-wanted"],
+  ...["backup_due", "backup"],
   ...[
+    "olm_misunderstood",
     "olm_stranger",
     "withheld",
     "deviceListEpoch",
@@ -29,7 +34,19 @@ export const REQUESTS: readonly string[] = [
   ...["POST v3/refresh", "POST v3/user/*/filter", "PUT v3/rooms/*/send/m.room.encrypted"],
   ...["PUT v3/rooms/*/send/m.room.message"],
   ...["PUT v3/sendToDevice/m.room.encrypted", "PUT v3/sendToDevice/m.room_key.withheld"],
+  ...["POST v3/keys/device_signing/upload", "POST v3/keys/signatures/upload"],
+  ...["GET v3/room_keys/version", "POST v3/room_keys/version", "PUT v3/room_keys/keys"],
+  ...["GET v3/room_keys/keys/*", "GET v3/user/*/account_data/*", "PUT v3/user/*/account_data/*"],
+  "PUT v3/sendToDevice/m.key.verification.*",
+  "PUT v3/sendToDevice/m.secret.request",
 ];
+
+/** The general name of a path of the client-server API. */
+export function pathName(pathname: string): string {
+  return generalPathOf(pathname).replace("/_matrix/client/", "").replace(/(?<=account_data\/).*/, "*")
+    .replace(/(?<=room_keys\/keys\/).*/, "*").replace(/(?<=room_keys\/version\/).*/, "*")
+    .replace(/(?<=m\.key\.verification\.).*/, "*");
+}
 
 /** The name of a commit, by the kinds of its records. */
 export function commitName(kinds: string): string {

@@ -6,10 +6,10 @@
 
 import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
 import type { Operation } from "../../client/support/crash.ts";
-import { generalPathOf, kindsOf } from "../../client/support/operation_names.ts";
+import { kindsOf } from "../../client/support/operation_names.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
-import { commitName } from "./operations.ts";
+import { commitName, pathName } from "./operations.ts";
 
 /** Something that goes wrong with what a process does. */
 export interface Fault {
@@ -61,7 +61,7 @@ export class Process {
   isAlive = true;
   /** With what it has to fail, which an action has made unavoidable. */
   // deno-lint-ignore no-explicit-any -- any class of errors
-  excuse: (new (...args: any[]) => Error) | undefined;
+  excuse: readonly (new (...args: any[]) => Error)[] | undefined;
   /** Whether it has stood still, at least by its clock, so that another may have taken its place. */
   hasStoodStill = false;
   /** How many handlers of its application are at work. */
@@ -146,7 +146,7 @@ export class Process {
     return (input, init) => {
       const url = new URL(String(input));
       const { method = "GET", body, signal, headers } = init ?? {};
-      const name = `${method} ${generalPathOf(url.pathname).replace("/_matrix/client/", "")}`;
+      const name = `${method} ${pathName(url.pathname)}`;
       const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
       const request = {
         url,

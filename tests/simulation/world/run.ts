@@ -22,6 +22,8 @@ export interface BeginOptions {
   readonly store?: KvStore;
   /** Another login. */
   readonly login?: Login;
+  /** Another recovery key than the device's. */
+  readonly recoveryKey?: string;
   /** Whether the process that runs goes on. */
   readonly isExtra?: boolean;
   /** What it does while another process has the device. */

@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly wire: Wire;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
+  /** Whether clients send to devices that their users vouch for, and to no others. */
+  readonly isVouched: boolean;
   /** How clients encrypt. */
   readonly encryption: EncryptionOptions;
   /** Adds a line to the trace. */

@@ -5,7 +5,7 @@
  */
 
 import type { SyncOnceOptions } from "@greenroom/matrix";
-import type { WorldPlan } from "./world.ts";
+import type { WorldPlan } from "./plan.ts";
 
 /** The options of a world's clients. */
 export function syncOptionsOf(

@@ -41,23 +41,29 @@ export class Wire {
   readonly #isSecret: (number: number, sender: Sender) => boolean;
   readonly #onViolation: (what: string) => void;
   readonly #now: () => number;
+  readonly #keepsBodies: boolean;
+  /** Everything that was sent, if that is kept. */
+  readonly bodies: { readonly who: string; readonly body: string }[] = [];
 
   /**
    * @param options.isSecret Whether a process must not send the message with a number, or an answer to
    *   it, in clear.
    * @param options.onViolation Takes what must not be.
    * @param options.now The time.
+   * @param options.keepsBodies Whether everything that is sent is kept.
    */
   constructor(
-    { isSecret, onViolation, now }: {
+    { isSecret, onViolation, now, keepsBodies }: {
       readonly isSecret: (number: number, sender: Sender) => boolean;
       readonly onViolation: (what: string) => void;
       readonly now: () => number;
+      readonly keepsBodies: boolean;
     },
   ) {
     this.#isSecret = isSecret;
     this.#onViolation = onViolation;
     this.#now = now;
+    this.#keepsBodies = keepsBodies;
   }
 
   /** How many places of ratchets were used. */
@@ -114,6 +120,7 @@ export class Wire {
   /** Looks at a body. */
   inspect(sender: Sender, body: string): void {
     const who = sender.device.name;
+    if (this.#keepsBodies) this.bodies.push({ who, body });
     for (const [text, number] of body.matchAll(NUMBERED)) {
       if (this.#isSecret(Number(number), sender)) this.#onViolation(`${who} sent "${text}" in clear`);
     }

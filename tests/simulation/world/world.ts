@@ -5,9 +5,11 @@
  */
 
 import {
+  AuthenticationNeededError,
   type Client,
   DeviceConflictError,
   type KvMutation,
+  OwnIdentityError,
   StoreError,
   StoreInUseError,
   type SyncOnceOptions,
@@ -24,41 +26,19 @@ import { Device } from "./device.ts";
 import { Disk } from "./disk.ts";
 import { Intruder } from "./intruder.ts";
 import { learn, mustKnowEncrypted } from "./knowledge.ts";
-import { Network } from "./network.ts";
+import { Network, type Published } from "./network.ts";
+import { recoveryKeyOf, type WorldPlan } from "./plan.ts";
 import { NosyMember } from "./nosy_member.ts";
+import { notePublished } from "./published.ts";
 import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
 import type { Process } from "./process.ts";
 import type { Saying } from "./saying.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { syncOptionsOf } from "./sync_options.ts";
+import { planFault } from "./trust_faults.ts";
 import { Wire } from "./wire.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
-
-/** What a world begins with: plain data. */
-export interface WorldPlan {
-  readonly seed: number;
-  /** How many devices each user has; the first user is a person, those after `people` are bots. */
-  readonly devices: readonly number[];
-  /** How many users are people; the others are bots. */
-  readonly people: number;
-  /** Whether stores are sealed. */
-  readonly isSealed: boolean;
-  /** Whether tokens expire, and are refreshed. */
-  readonly refreshes: boolean;
-  /** Whether devices answer requests for keys. */
-  readonly answersRequests?: boolean;
-  /** How long it has to find together before anything happens, in milliseconds. */
-  readonly beginning: number;
-  /** Whether bots do without encryption. */
-  readonly plainBots: boolean;
-  /** Whether clients ask for members only when they need them. */
-  readonly lazy: boolean;
-  /** How many events a timeline has at most; undefined: as many as the server likes. */
-  readonly timelineLimit?: number;
-  /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
-  readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
-}
 
 /** What a world is like, whatever is in it. */
 type Traits = Omit<WorldPlan, "devices" | "people" | "rooms">;
@@ -95,6 +75,7 @@ export class World implements Surroundings {
   awaited = 0;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
+  readonly isVouched: boolean;
   readonly encryption: Surroundings["encryption"];
   /** What must not be. */
   readonly violations: string[] = [];
@@ -111,7 +92,11 @@ export class World implements Surroundings {
     this.trace = trace;
     this.#plan = plan;
     this.sync = syncOptionsOf(plan);
-    this.encryption = { ...EVERYBODY, answerKeyRequests: plan.answersRequests ?? false };
+    this.isVouched = plan.trust === "all";
+    this.encryption = {
+      ...this.isVouched ? {} : EVERYBODY,
+      answerKeyRequests: plan.answersRequests ?? false,
+    };
     this.chance = new Chance(`world ${plan.seed}`);
     this.timeline = new Timeline(trace);
     this.homeserver = new Homeserver({
@@ -123,9 +108,11 @@ export class World implements Surroundings {
       isSecret: (number, sender) => mustKnowEncrypted(this, this.sayings.get(number), sender),
       onViolation: (what) => this.violate(what),
       now: () => this.timeline.now,
+      keepsBodies: plan.trust !== undefined,
     });
     const { homeserver, timeline, wire, reach } = this;
-    this.network = new Network({ homeserver, timeline, wire, reach });
+    const published: Published = (...of) => notePublished(this, ...of);
+    this.network = new Network({ homeserver, timeline, wire, reach, published });
   }
 
   /** A user who is in no room. */
@@ -191,6 +178,11 @@ export class World implements Surroundings {
       const account = this.addAccount({ isBot: index >= people });
       for (let each = 0; each < count; each++) (await this.addDevice(account)).start();
     }
+    const chance = new Chance(`first faults ${this.#plan.seed}`);
+    for (const device of this.devices) {
+      if (device.recoveryKey === undefined || chance.odds(0.4)) continue;
+      for (let count = 0; count < 3; count++) planFault(device, chance.below(64), chance.below(256));
+    }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
   }
 
@@ -204,6 +196,7 @@ export class World implements Surroundings {
       password,
       isBot,
       encrypts: !isBot || !this.#plan.plainBots,
+      recoveryKey: recoveryKeyOf(this.#plan, this.accounts.length),
       refreshes: this.#plan.refreshes,
       ask: this.ask,
     });
@@ -211,12 +204,16 @@ export class World implements Surroundings {
     return account;
   }
 
-  /** Adds a device to an account. */
-  async addDevice(account: Account): Promise<Device> {
+  /**
+   * Adds a device to an account.
+   *
+   * @param options.hasKey Whether it is given the recovery key of its user.
+   */
+  async addDevice(account: Account, { hasKey = true }: { readonly hasKey?: boolean } = {}): Promise<Device> {
     const login = await account.login();
     const disk = await Disk.open(this.#plan.isSealed ? this.chance.fill(new Uint8Array(32)) : undefined);
     const name = `${account.userId.slice(1).replace(/:.*/, "")}.${account.devices.length + 1}`;
-    const device = new Device(this, { name, account, login, disk });
+    const device = new Device(this, { name, account, login, disk, hasKey });
     account.devices.push(device);
     return device;
   }
@@ -246,6 +243,8 @@ export class World implements Surroundings {
    * @param options.also A client of another of its processes, which says it too.
    */
   say(device: Device, room: WorldRoom, { also }: { readonly also?: Client } = {}): void {
+    // What it says reaches nobody who waits for its user to vouch for it.
+    if (this.isVouched && !device.hasKey && device.signedAt === Infinity) return;
     const number = this.sayings.size + 1;
     const saying: Saying = { number, room: room.id, text: `peer ${device.name} ${number}` };
     const since = room.encryptedAt;
@@ -265,7 +264,9 @@ export class World implements Surroundings {
     if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
     if (cause instanceof StoreInUseError && process.hasStoodStill) return;
     if (cause instanceof DeviceConflictError && device.isHidden) return;
-    if (process.excuse !== undefined && cause instanceof process.excuse) return;
+    const isOfIdentity = cause instanceof AuthenticationNeededError || cause instanceof OwnIdentityError;
+    if (isOfIdentity && device.account.isMisshown) return; // it found none, or another
+    if (process.excuse?.some((kind) => cause instanceof kind) === true) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
   }
 

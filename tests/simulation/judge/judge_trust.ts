@@ -1,0 +1,189 @@
+/**
+ * Users with a recovery key: their devices are signed, what those can read is in the backup, and who
+ * has nothing but the key can read it; and no private key was ever shown to anybody.
+ *
+ * @module
+ */
+
+import type { MessageEvent } from "@greenroom/matrix/types";
+import type { JsonObject } from "../../../src/types/json.ts";
+import { checkSignature, ed25519KeyOf } from "../../../src/testing/model/signed_json.ts";
+import type { Account } from "../world/account.ts";
+import type { Device } from "../world/device.ts";
+import type { World } from "../world/world.ts";
+
+/** How long it may take until all is signed and backed up, in milliseconds: longer than waits after failures. */
+const PATIENCE = 2 * 3_600_000;
+/** How many messages a device with an empty store reads, at most. */
+const MOST_READ = 12;
+/** What is secret beside the recovery key. */
+const SECRETS = [
+  ...["m.cross_signing.master", "m.cross_signing.self_signing", "m.cross_signing.user_signing"],
+  "m.megolm_backup.v1",
+];
+
+/** Judges all users who have a recovery key. */
+export async function judgeTrust(world: World): Promise<void> {
+  for (const account of world.accounts) {
+    const devices = account.devices.filter(({ goneAt, isRunning, recoveryKey }) =>
+      goneAt === Infinity && isRunning && recoveryKey !== undefined
+    );
+    if (devices.length === 0) continue;
+    if (!account.isMisshown) await judgeSigned(world, account, devices);
+    if (account.planted !== undefined) await judgePlanted(world, account, account.planted);
+    if (account.isUnbacked) continue;
+    await judgeBackup(world, account, devices);
+    await judgeRestored(world, account, devices);
+  }
+}
+
+/** What the server shows of a user's keys. */
+interface ShownKeys {
+  readonly device_keys: Record<string, Record<string, JsonObject>>;
+  readonly master_keys?: Record<string, JsonObject>;
+  readonly self_signing_keys?: Record<string, JsonObject>;
+}
+
+/** Each device is signed by the identity that is published, and knows it for the user's. */
+async function judgeSigned(world: World, account: Account, devices: readonly Device[]): Promise<void> {
+  const { userId } = account;
+  const token = await account.token();
+  const { device_keys, master_keys = {}, self_signing_keys = {} } = await world.ask(
+    token,
+    "POST",
+    "v3/keys/query",
+    { device_keys: { [userId]: [] } },
+  ) as unknown as ShownKeys;
+  const [master, selfSigning] = [master_keys[userId], self_signing_keys[userId]];
+  if (master === undefined || selfSigning === undefined) {
+    return world.violate(`${userId} has a recovery key, and no identity`);
+  }
+  const { id: masterId, key: masterKey } = ed25519KeyOf(master);
+  if (masterKey !== account.master) {
+    world.violate(`${userId} has the identity ${masterKey}, which nobody made`);
+  }
+  const { id, key } = ed25519KeyOf(selfSigning);
+  const problem = (what: string) => () => world.violate(`${what} is not signed by the identity of ${userId}`);
+  await checkSignature(selfSigning, userId, masterId, masterKey).catch(problem("the self-signing key"));
+  for (const { name, deviceId, client } of devices) {
+    const keys = device_keys[userId]?.[deviceId] ?? {};
+    await checkSignature(keys, userId, id, key).catch(problem(name));
+    const own = await soon(world, client?.crypto?.getIdentity(userId));
+    if (own?.verified !== true || own.master !== masterKey) {
+      world.violate(`${name} does not take the identity of ${userId} for its user's: ${JSON.stringify(own)}`);
+    }
+    world.reach("trust: a device is signed in the end");
+  }
+}
+
+/** The backup has all sessions that the devices have. */
+async function judgeBackup(world: World, account: Account, devices: readonly Device[]): Promise<void> {
+  const missing = async (): Promise<string[]> => {
+    const there = await backedUp(world, account);
+    const sessions = await Promise.all(devices.map(({ disk }) => disk.sessions()));
+    return devices.flatMap(({ name }, index) =>
+      [...sessions[index] ?? []].filter((session) => !there.has(session)).map((each) => `${each} of ${name}`)
+    );
+  };
+  if (account.isBackupDeleted) {
+    for (const { client } of devices) await soon(world, client?.crypto?.ensureVerified());
+  }
+  const end = world.timeline.now + PATIENCE;
+  let left = await missing();
+  while (left.length > 0 && world.timeline.now < end) {
+    await world.timeline.pass(60_000);
+    left = await missing();
+  }
+  if (left.length > 0) world.violate(`the backup of ${account.userId} does not have ${left.join(", ")}`);
+}
+
+/** Nobody gives keys to a backup that somebody else has made. */
+async function judgePlanted(world: World, account: Account, version: string): Promise<void> {
+  const there = await backedUp(world, account, version);
+  if (there.size > 0) {
+    world.violate(`the backup that was planted for ${account.userId} has ${there.size} keys`);
+  }
+}
+
+/** The rooms and IDs of the sessions in the backup of a user: the latest version, or another. */
+async function backedUp(world: World, account: Account, of?: string): Promise<ReadonlySet<string>> {
+  const token = await account.token();
+  const { version } = of === undefined
+    ? await world.ask(token, "GET", "v3/room_keys/version")
+    : { version: of };
+  const { rooms = {} } = await world.ask(token, "GET", `v3/room_keys/keys?version=${version}`) as {
+    rooms?: Record<string, { sessions: Record<string, unknown> }>;
+  };
+  return new Set(
+    Object.entries(rooms).flatMap(([room, { sessions }]) =>
+      Object.keys(sessions).map((session) => `${room} ${session}`)
+    ),
+  );
+}
+
+/** A device that has nothing but the recovery key reads what the others can. */
+async function judgeRestored(world: World, account: Account, devices: readonly Device[]): Promise<void> {
+  const readings = new Map<string, string>();
+  const sessions = await Promise.all(devices.map(({ disk }) => disk.sessions()));
+  const events = world.rooms.flatMap(({ id }) =>
+    world.homeserver.room(id).messages.flatMap((message) => {
+      const { event_id, type, content } = message;
+      const body = devices.map((device, index) =>
+        sessions[index]?.has(`${id} ${content.session_id}`) ? device.readings.get(event_id) : undefined
+      ).find((text) => text !== undefined);
+      if (type !== "m.room.encrypted" || body === undefined) return [];
+      readings.set(event_id, body);
+      return [{ ...message, room_id: id } as unknown as MessageEvent];
+    })
+  );
+  const fresh = await world.addDevice(account);
+  world.note(`${fresh.name} has nothing but the recovery key of ${account.userId}`);
+  const { client, process } = fresh.begin();
+  const isStarted = await soon(world, client.crypto?.start().then(() => true));
+  if (isStarted !== true) return world.violate(`${fresh.name} does not start with the recovery key`);
+  const step = Math.ceil(events.length / MOST_READ);
+  for (const event of events.filter((_, index) => index % step === 0)) {
+    const decryption = await soon(world, client.crypto?.decrypt(event));
+    const body = decryption && "event" in decryption ? decryption.event.content.body : decryption?.code;
+    world.reach("trust: read with nothing but the recovery key");
+    if (body !== readings.get(event.event_id)) {
+      world.violate(
+        `${fresh.name} reads ${event.event_id} as ${body}, not "${readings.get(event.event_id)}"`,
+      );
+    }
+  }
+  await judgeSecrets(world, account, client);
+  await soon(world, client.close().then(() => true));
+  process.kill();
+}
+
+/** No secret was ever sent as it is. */
+async function judgeSecrets(
+  world: World,
+  { userId, recoveryKey = "" }: Account,
+  { secretStorage }: NonNullable<Device["client"]>,
+): Promise<void> {
+  using storage = await soon(world, secretStorage.open({ recoveryKey }));
+  if (storage === undefined) return world.violate(`the recovery key of ${userId} opens nothing`);
+  const secrets = [recoveryKey, recoveryKey.replaceAll(" ", "")];
+  for (const name of SECRETS) {
+    const secret = await soon(world, storage.get(name));
+    if (secret === undefined) world.violate(`${name} of ${userId} is not in the secret storage`);
+    else secrets.push(secret.replace(/=+$/, ""), Uint8Array.fromBase64(secret).toHex());
+  }
+  for (const { who, body } of world.wire.bodies) {
+    if (secrets.some((secret) => body.includes(secret))) {
+      world.violate(`${who} has sent a secret of ${userId} as it is`);
+    }
+  }
+}
+
+/** What comes of something; undefined if nothing has in time, or it fails. */
+async function soon<Result>(world: World, work: Promise<Result> | undefined): Promise<Result | undefined> {
+  let result: Result | undefined;
+  let isOver = work === undefined;
+  work?.then((value) => result = value, (error) => world.note(`the judge was told: ${error}`))
+    .finally(() => isOver = true);
+  await world.until(() => isOver, 600_000, 10);
+  return result;
+}

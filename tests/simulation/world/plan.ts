@@ -1,0 +1,49 @@
+/**
+ * What a world begins with.
+ *
+ * @module
+ */
+
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { Chance } from "../core/chance.ts";
+
+/** What a world begins with: plain data. */
+export interface WorldPlan {
+  readonly seed: number;
+  /** How many devices each user has; the first user is a person, those after `people` are bots. */
+  readonly devices: readonly number[];
+  /** How many users are people; the others are bots. */
+  readonly people: number;
+  /** Whether stores are sealed. */
+  readonly isSealed: boolean;
+  /** Whether tokens expire, and are refreshed. */
+  readonly refreshes: boolean;
+  /** Whether devices answer requests for keys. */
+  readonly answersRequests?: boolean;
+  /** How long it has to find together before anything happens, in milliseconds. */
+  readonly beginning: number;
+  /** Whether bots do without encryption. */
+  readonly plainBots: boolean;
+  /** Whether clients ask for members only when they need them. */
+  readonly lazy: boolean;
+  /** How many events a timeline has at most; undefined: as many as the server likes. */
+  readonly timelineLimit?: number;
+  /**
+   * Who has a recovery key, so that their devices are signed and their room keys backed up: `some` users,
+   * or `all`, who then send to devices only that their users vouch for. Default: nobody.
+   */
+  readonly trust?: "some" | "all";
+  /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
+  readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
+}
+
+/** The recovery key of the user of a number; undefined: that one has none. */
+export function recoveryKeyOf(
+  { trust, seed }: Pick<WorldPlan, "trust" | "seed">,
+  user: number,
+): string | undefined {
+  if (trust === undefined) return undefined;
+  const chance = new Chance(`recovery key ${seed} ${user}`);
+  if (trust === "some" && chance.odds(0.3)) return undefined;
+  return encodeRecoveryKey(chance.fill(new Uint8Array(32)));
+}

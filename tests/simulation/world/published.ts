@@ -1,0 +1,72 @@
+/**
+ * What users have published: the keys of devices, identities, and signatures.
+ *
+ * @module
+ */
+
+import type { Timeline } from "../core/timeline.ts";
+import type { Account } from "./account.ts";
+import type { Device } from "./device.ts";
+
+/** Where it is noted. */
+interface Place {
+  readonly accounts: readonly Account[];
+  readonly timeline: Pick<Timeline, "now">;
+  readonly note: (line: string) => void;
+  readonly reach: (what: string) => void;
+  violate(what: string): void;
+}
+
+/** Signatures, by user and by the name of a key. */
+type Signatures = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** A request that the server has accepted. */
+interface Exchange {
+  readonly body: string;
+  readonly answer: string;
+}
+
+/** Notes what the server has accepted of a device. */
+export function notePublished(place: Place, device: Device, pathname: string, exchange: Exchange): void {
+  if (pathname.endsWith("/keys/upload")) noteKeys(place, device, exchange);
+  if (pathname.endsWith("/keys/device_signing/upload")) noteIdentity(place, device, exchange);
+  if (pathname.endsWith("/keys/signatures/upload")) noteSignatures(place, device, exchange);
+}
+
+function noteKeys({ timeline }: Place, device: Device, { body }: Exchange): void {
+  const { device_keys: keys }: { device_keys?: { signatures: Signatures } } = JSON.parse(body);
+  if (keys === undefined) return;
+  device.publishedAt = Math.min(device.publishedAt, timeline.now);
+  const signers = Object.keys(keys.signatures[device.userId] ?? {});
+  if (signers.some((name) => name !== `ed25519:${device.deviceId}`)) {
+    device.signedAt = Math.min(device.signedAt, timeline.now);
+  }
+}
+
+/** An identity stays until its user replaces it. */
+function noteIdentity(place: Place, { name, account }: Device, { body }: Exchange): void {
+  const { master_key: key }: { master_key?: { keys: Record<string, string> } } = JSON.parse(body);
+  const [master] = Object.values(key?.keys ?? {});
+  if (master === undefined || master === account.master) return;
+  if (account.master !== undefined && !account.isResetting) {
+    place.violate(`${name} has replaced the identity of ${account.userId}, which nobody wanted`);
+  }
+  place.note(`${account.userId} has the identity ${master}`);
+  place.reach(
+    account.master === undefined ? "trust: an identity was made" : "trust: an identity was replaced",
+  );
+  account.master = master;
+}
+
+function noteSignatures({ accounts, timeline, reach }: Place, by: Device, { body, answer }: Exchange): void {
+  const signed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = JSON.parse(body);
+  const { failures = {} }: { failures?: Record<string, Record<string, unknown>> } = JSON.parse(answer);
+  for (const { userId, devices } of accounts) {
+    for (const device of devices) {
+      if (userId !== by.userId || signed[userId]?.[device.deviceId] === undefined) continue;
+      if (failures[userId]?.[device.deviceId] !== undefined) continue;
+      reach(device === by ? "trust: a device has signed itself" : "trust: a device was signed by another");
+      device.signedAt = Math.min(device.signedAt, timeline.now);
+    }
+  }
+}

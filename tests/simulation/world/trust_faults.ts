@@ -1,0 +1,42 @@
+/**
+ * What goes wrong with signing, backing up and verifying.
+ *
+ * @module
+ */
+
+import type { Device } from "./device.ts";
+import type { Fault } from "./process.ts";
+
+/** Where signing, backing up and verifying can break off. */
+const SUBJECTS: readonly (readonly [Fault["operation"], string])[] = [
+  ["commit", "own_identity"],
+  ["commit", "signature_due"],
+  ["commit", "verification"],
+  ["commit", "secret_request"],
+  ["commit", "backup_due"],
+  ["commit", "backup"],
+  ["request", "POST v3/keys/device_signing/upload"],
+  ["request", "POST v3/keys/signatures/upload"],
+  ["request", "POST v3/room_keys/version"],
+  ["request", "GET v3/room_keys/version"],
+  ["request", "PUT v3/room_keys/keys"],
+  ["request", "GET v3/room_keys/keys/*"],
+  ["request", "GET v3/user/*/account_data/*"],
+  ["request", "PUT v3/user/*/account_data/*"],
+  ["request", "PUT v3/sendToDevice/m.key.verification.*"],
+  ["request", "PUT v3/sendToDevice/m.secret.request"],
+];
+
+/**
+ * Plans something to go wrong.
+ *
+ * @param where When, and how.
+ * @param what With what.
+ * @returns With what.
+ */
+export function planFault({ process }: Device, where: number, what: number): string {
+  const [operation, subject] = SUBJECTS[what % SUBJECTS.length] ?? ["commit", "backup"];
+  const kind = (where >> 1) % 3 < 2 ? "crash" : "error";
+  process?.plan({ operation, subject, takesEffect: where % 2 === 0, kind, after: (where >> 3) % 3 });
+  return subject;
+}
