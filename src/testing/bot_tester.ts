@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
@@ -77,8 +77,10 @@ export interface SayOptions {
   content?: JsonObject;
 }
 
-/** How long to wait for a bot, in rounds of what is ready. */
+/** How long to wait for a bot at least, in rounds of what is ready. */
 const ROUNDS = 400;
+/** How long besides, in milliseconds of real time: cryptography and other work in threads takes some. */
+const PATIENCE = 5_000;
 const BOT = "bot";
 
 /**
@@ -194,14 +196,15 @@ export class BotTester {
   }
 
   /**
-   * Lets what is ready run until something has happened.
+   * Lets what is ready run until something has happened. The tester's clock stands still meanwhile.
    *
    * @param condition Whether it has.
    * @param otherwise What to say if it does not.
-   * @throws {ExpectationError} If it does not happen.
+   * @throws {ExpectationError} If it has not happened after five seconds of real time.
    */
   async until(condition: () => boolean, otherwise: string): Promise<void> {
-    for (let round = 0; round < ROUNDS; round++) {
+    const end = systemClock.now() + PATIENCE;
+    for (let round = 0; round < ROUNDS || systemClock.now() < end; round++) {
       if (condition()) return;
       if (this.#failure !== undefined) throw this.#failure;
       await this.clock.tick(0);

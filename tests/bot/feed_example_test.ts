@@ -243,6 +243,7 @@ for (const operation of ["commit", "request"] as const) {
         await alice.sendText(room, `!feed add ${URL_OF_FEED}`);
         await bot.until(() => heard.includes(said("first")));
         source.items.push("second", "third");
+        await bot.until(() => heard.includes(said("third"))); // hashing is done by other threads, in a time of its own
         for (let seconds = 0; seconds < 15; seconds += 5) {
           await here.clock.tick(5_000);
           await bot.settle();
