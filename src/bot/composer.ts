@@ -8,7 +8,7 @@ import { ValueError } from "../../mod.ts";
 import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
 import { type Command, parsePattern } from "./commands/command.ts";
 import type { Context } from "./context/context.ts";
-import { ConversationEndedError } from "./conversations/errors.ts";
+import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
 import { type EventOfQuery, type Query, typesOf } from "./queries.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
@@ -188,7 +188,8 @@ export class Composer<C extends Context = Context> {
   }
 
   /**
-   * Adds middleware whose failures go to a handler, and no further.
+   * Adds middleware whose failures go to a handler, and no further; but not that a conversation, or
+   * the bot, has ended.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
    * @param middleware The functions, or trees of them.
@@ -206,7 +207,7 @@ export class Composer<C extends Context = Context> {
       try {
         await run(c, () => Promise.resolve(void (goesOn = true)));
       } catch (error) {
-        if (isEnd(error)) throw error;
+        if (error instanceof ConversationEndedError || isCutOff(error)) throw error;
         return await handler(error, c, next);
       }
       return goesOn ? await next() : undefined;
@@ -273,8 +274,4 @@ export function compose<C extends Context>(middleware: readonly Middleware<C>[])
     };
     await call(0);
   };
-}
-
-function isEnd(error: unknown): boolean {
-  return error instanceof ConversationEndedError;
 }

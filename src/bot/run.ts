@@ -184,7 +184,7 @@ export class Run {
   /**
    * Calls the functions, until they have ended or wait.
    *
-   * @throws What they throw.
+   * @throws What they throw; why the time is over, if they have ended too late, or not at all.
    */
   async call(functions: () => Promise<unknown>): Promise<RunEnd> {
     const called = functions().then(async (): Promise<RunEnd> => {
@@ -192,7 +192,9 @@ export class Run {
       return { kind: "done" };
     });
     try {
-      return await Promise.race([called, this.#end.promise]);
+      const end = await Promise.race([called, this.#end.promise, this.time.over]);
+      this.time.check(); // functions that catch everything may have missed that they were cut off
+      return end;
     } finally {
       this.#isOver = true;
     }

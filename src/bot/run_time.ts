@@ -8,11 +8,19 @@
 export class RunTime {
   readonly #bot: AbortSignal;
   #late: AbortController | undefined;
+  readonly #over = Promise.withResolvers<never>();
+  /** Why the run has taken too long; undefined: it has not. */
   #reason: Error | undefined;
 
   /** @param bot Ends with the bot. */
   constructor(bot: AbortSignal) {
     this.#bot = bot;
+    this.#over.promise.catch(() => {}); // nobody may wait for it
+  }
+
+  /** Rejects when the run has taken too long, with the reason; while there is time, it waits. */
+  get over(): Promise<never> {
+    return this.#over.promise;
   }
 
   /** Ends with the time. */
@@ -24,10 +32,16 @@ export class RunTime {
     return AbortSignal.any([this.#bot, this.#late.signal]);
   }
 
+  /** Whether the run has taken too long. */
+  get isOver(): boolean {
+    return this.#reason !== undefined;
+  }
+
   /** Ends the time of the run. */
   end(reason: Error): void {
     this.#reason = reason;
     this.#late?.abort(reason);
+    this.#over.reject(reason);
   }
 
   /** @throws Why the time is over, if it is. */

@@ -17,6 +17,7 @@ import { helpText } from "./commands/help.ts";
 import type { Middleware } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
 import type { Conversations, EventPlace } from "./conversations/conversations.ts";
+import { isCutOff } from "./conversations/errors.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
 import { queriesOf } from "./queries.ts";
@@ -164,7 +165,8 @@ export class Updates {
       await conversations.begin(run, kept, { owner: update.sender, command: found?.command.name ?? "" });
     } catch (error) {
       const report = failed();
-      if (report === undefined) throw error;
+      // What was cut off is begun again; what took too long is reported by who waited for it.
+      if (report === undefined || isCutOff(error) || time.isOver) throw error;
       await report(error, new Context(this.#options.parts, new Run({ context, time }), update, found));
     }
   }

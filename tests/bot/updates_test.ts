@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { Bot, Composer } from "@greenroom/matrix/bot";
+import { Bot, Composer, defineSession } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "./support.ts";
 
@@ -224,4 +224,52 @@ Deno.test("A reply stays in the thread that it was asked in, and replyInThread()
   assertEquals((await room.expect("plain")).thread, root);
   await room.say("!send");
   assertEquals((await room.expect("plain")).thread, undefined);
+});
+
+for (
+  const [where, add] of [
+    ["catch()", (bot: Bot) => bot.catch(() => {})],
+    ["a boundary", (bot: Bot) => bot.errorBoundary(() => {})],
+    ["the function itself", (bot: Bot) => bot],
+  ] as const
+) {
+  Deno.test(`What the end of the bot cuts off is done by the next start, though ${where} catches everything`, async () => {
+    let calls = 0;
+    await using tester = trying((bot) => {
+      add(bot).command("slow", async (c) => {
+        if (++calls > 1) return void await c.reply("done");
+        await new Promise((resolve) => c.signal.addEventListener("abort", resolve));
+        await c.reply("too late").catch((error) => {
+          if (where !== "the function itself") throw error;
+        });
+      });
+    });
+    const room = await tester.room("alice");
+    await room.say("!slow");
+    await tester.settle();
+    await tester.restart();
+    await room.expect("done");
+    await room.expectNothing();
+  });
+}
+
+Deno.test("A function that never ends gives its session back when it is given up, and changes nothing", async () => {
+  const points = defineSession({ name: "points", per: "room", initial: () => ({ points: 0 }) });
+  await using tester = trying((bot) => {
+    bot.command("hang", async (c) => {
+      (await c.session(points)).points = 100;
+      await new Promise(() => {});
+    });
+    bot.command("more", async (c) => {
+      const state = await c.session(points);
+      await c.reply(`${++state.points}`);
+    });
+  }, { handlerTimeout: 60_000 });
+  const room = await tester.room("alice", "bob");
+  await room.say("!hang");
+  await tester.pass(30_000);
+  await room.as("bob").say("!more");
+  await room.expectNothing();
+  await tester.pass(30_000);
+  await room.expect("1");
 });
