@@ -116,7 +116,10 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
   discardGroupSession(roomId: RoomID): Promise<void>;
   /** The own device's public keys. */
   identity(): Promise<OwnIdentity>;
-  /** A user's devices. They are looked up if they have changed, or may have while no sync came. */
+  /**
+   * A user's devices. They are looked up unless that was done in the last ten seconds: a sync does not
+   * show the changes of users who share no room.
+   */
   getDevices(userId: UserID): Promise<Device[]>;
   /**
    * Sets whether a device is verified or blacklisted. A blacklisted device gets no keys from now

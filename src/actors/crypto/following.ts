@@ -42,6 +42,11 @@ export class Following {
 
   /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
   get since(): number | undefined {
-    return this.isOn ? undefined : this.#clock.now() - FRESH + 1;
+    return this.isOn ? undefined : this.fresh;
+  }
+
+  /** The same for what syncs may not show: whoever shares no room with this user changes unseen. */
+  get fresh(): number {
+    return this.#clock.now() - FRESH + 1;
   }
 }

@@ -28,7 +28,7 @@ export interface UserTrustOptions {
   /** Makes the engine's requests. */
   readonly requests: OutgoingRequests;
   /** Says how old what is known of devices may be. */
-  readonly following: Following;
+  readonly following: Pick<Following, "fresh">;
 }
 
 /** Something that is to be signed. */
@@ -58,7 +58,7 @@ export class UserTrust {
   async getDevices(userId: UserID): Promise<Device[]> {
     const { actor, open, requests, following } = this.#options;
     await open();
-    const input = { users: [userId], since: following.since };
+    const input = { users: [userId], since: following.fresh };
     for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
       const { ended, failure } = await requests.round("keysQuery");
       if (failure !== undefined) throw failure;

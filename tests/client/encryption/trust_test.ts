@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Client, EncryptionError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
@@ -160,3 +161,21 @@ async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promis
   const signature = account.sign(canonicalJson(JSON.parse(JSON.stringify(keys))));
   return { ...keys, signatures: { [String(mxid)]: { [`ed25519:${deviceId}`]: signature } } };
 }
+
+Deno.test("The identity and devices of a user who shares no room are those of now, since no sync shows their changes", async () => {
+  await using stage = clientStage();
+  const recoveryKey = encodeRecoveryKey(new Uint8Array(32).fill(7));
+  const alice = await synced(stage, "alice", { encryption: { recoveryKey } });
+  const bob = await synced(stage, "bob");
+  const before = await bob.crypto?.getIdentity("@alice:localhost");
+  const reset = { recoveryKey, password: "password of alice", confirm: () => true };
+  const { master } = await alice.crypto?.resetIdentity(reset) ?? {};
+  const second = await synced(stage, "alice", { deviceId: "SECOND" });
+  await stage.clock.tick(10_000);
+
+  const after = await bob.crypto?.getIdentity("@alice:localhost");
+
+  assertEquals([after?.pinned, after?.master], [before?.master, master]);
+  const devices = await bob.crypto?.getDevices("@alice:localhost");
+  assert(devices?.some(({ deviceId }) => deviceId === second.deviceId));
+});
