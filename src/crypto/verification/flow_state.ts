@@ -23,6 +23,7 @@ import {
 } from "./protocol.ts";
 import type { QrReciprocation } from "./qr_reciprocation.ts";
 import type { SasBinding, SasExchange } from "./sas_exchange.ts";
+import { VerificationFault } from "./verification_fault.ts";
 import type { StepContent } from "./verification_message.ts";
 
 /** What a verification begins with. */
@@ -154,6 +155,19 @@ export class FlowState {
   isFirst(deviceId: DeviceID): boolean {
     const { userId } = this.name;
     return userId === this.own.userId ? this.own.deviceId < deviceId : this.own.userId < userId;
+  }
+
+  /**
+   * Takes the keys of both sides as they are now. What was shown or begun with other keys verifies none.
+   *
+   * @throws {VerificationFault} If they were others before.
+   */
+  freeze(keys: FrozenKeys): void {
+    const { device, master, ownMaster } = this.keys ?? keys;
+    if (device !== keys.device || master !== keys.master || ownMaster !== keys.ownMaster) {
+      throw new VerificationFault("m.key_mismatch", "The keys have changed in the meantime");
+    }
+    this.keys = keys;
   }
 
   /** What a comparison of short strings is bound to. */

@@ -129,16 +129,12 @@ export class VerificationFlow {
   /** The same, with methods; no decision of the user, who has asked for it, too. */
   join(methods: readonly string[]): void {
     this.#state.ownMethods = methods;
-    if (commonWays(this.#state.ownMethods, this.#state.theirMethods).length === 0) {
+    if (commonWays(methods, this.#state.theirMethods).length === 0) {
       return this.cancel("m.unknown_method", "The devices have no method in common");
     }
     this.#state.phase = this.#state.isBare ? "started" : "ready";
-    if (!this.#state.isBare) {
-      this.#outbox.send("ready", {
-        from_device: this.#state.own.deviceId,
-        methods: [...this.#state.ownMethods],
-      });
-    }
+    if (this.#state.isBare) return;
+    this.#outbox.send("ready", { from_device: this.#state.own.deviceId, methods: [...methods] });
   }
 
   /** Whether the own request counts, if a device of the other side has asked at the same time. */
@@ -163,48 +159,42 @@ export class VerificationFlow {
     if (!this.#state.ways.includes("sas")) {
       throw new ValueError("Cannot compare emoji: not both devices can; look which ways there are");
     }
-    this.#state.keys = keys;
-    const start = this.#outbox.named({ from_device: this.#state.own.deviceId, ...sasOffer() });
-    this.#state.sas = SasExchange.started(vodozemac, this.#state.binding, start);
-    this.#state.isStarter = true;
-    this.#state.phase = "started";
-    this.#outbox.sendNamed("start", start);
+    this.#frozen(keys, () => {
+      const start = this.#outbox.named({ from_device: this.#state.own.deviceId, ...sasOffer() });
+      this.#state.sas = SasExchange.started(vodozemac, this.#state.binding, start);
+      this.#state.isStarter = true;
+      this.#state.phase = "started";
+      this.#outbox.sendNamed("start", start);
+    });
   }
 
   /** Answers the other side's start. */
   answerStart(vodozemac: Vodozemac, keys: FrozenKeys): void {
-    const start = this.#state.theirStart;
-    if (start === undefined || this.isOver) return;
+    const { content: start, offer } = this.#state.theirStart ?? {};
+    if (start === undefined || offer === undefined || this.isOver) return;
     this.#state.theirStart = undefined;
-    this.#faulted(() => {
-      this.#state.keys = keys;
-      this.#state.sas = SasExchange.received(vodozemac, this.#state.binding, {
-        start: start.content,
-        offer: start.offer,
-      });
+    this.#frozen(keys, () => {
+      this.#state.sas = SasExchange.received(vodozemac, this.#state.binding, { start, offer });
       this.#state.phase = "started";
       this.#outbox.send("accept", this.#state.sas.acceptance());
     });
   }
 
-  /** The bytes of a QR code for the other device to scan. */
+  /** The bytes of a QR code for the other device to scan; none: it was called off. */
   showQr(keys: FrozenKeys): Uint8Array<ArrayBuffer> {
     if (this.#state.phase !== "ready") throw this.#untimely("show a QR code");
     if (!this.#state.ways.includes("show-qr")) throw this.#noQr("show");
-    this.#state.keys = keys;
-    this.#state.qr ??= new QrReciprocation({ own: this.#state.own, name: this.name, keys });
-    return this.#state.qr.show();
+    return this.#frozen(keys, () => this.#qr(keys).show()) ?? new Uint8Array();
   }
 
   /** Takes the bytes of the QR code that the other device shows. */
   scanQr(bytes: Uint8Array, keys: FrozenKeys): void {
-    if (this.#state.phase !== "ready") throw this.#untimely("scan a QR code");
+    if (this.#state.phase !== "ready" || this.#state.theirStart !== undefined) {
+      throw this.#untimely("scan a QR code");
+    }
     if (!this.#state.ways.includes("scan-qr")) throw this.#noQr("scan");
-    const qr = this.#state.qr ?? new QrReciprocation({ own: this.#state.own, name: this.name, keys });
-    this.#faulted(() => {
-      const { secret, verifies } = qr.scan(bytes);
-      this.#state.keys = keys;
-      this.#state.qr = qr;
+    this.#frozen(keys, () => {
+      const { secret, verifies } = this.#qr(keys).scan(bytes);
       this.#state.isStarter = true;
       this.#state.phase = "confirmed";
       this.#state.scanned = verifies;
@@ -233,11 +223,8 @@ export class VerificationFlow {
     if (this.#state.phase !== "comparing" && this.#state.phase !== "scanned") {
       throw this.#untimely("report a mismatch");
     }
-    const sas = this.#state.phase === "comparing";
-    this.cancel(
-      sas ? "m.mismatched_sas" : "m.key_mismatch",
-      "The user says that the devices show different things",
-    );
+    const code = this.#state.phase === "comparing" ? "m.mismatched_sas" : "m.key_mismatch";
+    this.cancel(code, "The user says that the devices show different things");
   }
 
   /** What was verified is stored. */
@@ -274,14 +261,27 @@ export class VerificationFlow {
     this.end(known, words, known === "m.accepted" ? "other-device" : "them");
   }
 
+  #qr(keys: FrozenKeys): QrReciprocation {
+    return this.#state.qr ??= new QrReciprocation({ own: this.#state.own, name: this.name, keys });
+  }
+
+  /** Runs some work with the keys of both sides, which stay those of the first time. */
+  #frozen<Result>(keys: FrozenKeys, work: () => Result): Result | undefined {
+    return this.#faulted(() => {
+      this.#state.freeze(keys);
+      return work();
+    });
+  }
+
   /** Runs some work; a fault of the other side cancels. */
-  #faulted(work: () => void): void {
+  #faulted<Result>(work: () => Result): Result | undefined {
     try {
-      work();
+      return work();
     } catch (error) {
-      if (error instanceof VerificationFault) return this.cancel(error.problem, error.message);
-      if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
-      this.cancel("m.invalid_message", "The message can't be used");
+      if (error instanceof VerificationFault) this.cancel(error.problem, error.message);
+      else if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
+      else this.cancel("m.invalid_message", "The message can't be used");
+      return undefined;
     }
   }
 

@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { VerificationError } from "@greenroom/matrix";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage } from "../support/stage.ts";
 import { ALICE, BOB, reach, readyPair, synced } from "./pair.ts";
@@ -34,4 +35,23 @@ Deno.test("A new own device is verified by the code that it shows, and signed", 
   await reach(here, "done", mine, theirs);
   assert((await second.crypto?.getIdentity(ALICE))?.verified);
   assertEquals((await first.crypto?.getDevices(ALICE))?.map(({ trust }) => trust), ["verified"]);
+});
+
+Deno.test("T49: a code is called off when it is looked at again and the identity is another one by then", async () => {
+  await using here = clientStage();
+  const alice = await synced(here, "alice", { encryption: { recoveryKey: KEY } });
+  const bob = await synced(here, "bob", { encryption: { recoveryKey: OTHER_KEY } });
+  const [theirs, mine] = await readyPair(here, alice, bob, WAYS);
+  const code = await mine.showQr();
+  const other = await synced(here, "alice", { deviceId: "OTHER" });
+  const reset = { recoveryKey: KEY, password: "password of alice", confirm: () => true };
+  await other.crypto?.resetIdentity(reset);
+  await here.clock.tick(60_000); // what was looked up before is looked up again
+
+  const error = await assertRejects(() => mine.showQr(), VerificationError, "m.key_mismatch");
+  assertEquals(error.by, "us");
+  await reach(here, "cancelled", theirs);
+  await assertRejects(() => theirs.scanQr(code), VerificationError);
+  const after = await bob.crypto?.getIdentity(ALICE);
+  assertEquals([after?.changed, after?.verified], [true, false]);
 });

@@ -1,10 +1,14 @@
 /** A QR code with other keys, or a secret that was not scanned. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { ValueError } from "@greenroom/matrix";
 import { decodeQrCode, encodeQrCode, type QrCode } from "../../../../src/crypto/verification/qr_code.ts";
+import { sasOffer } from "../../../../src/crypto/verification/sas_exchange.ts";
 import { signingKey } from "../../support/fake_user.ts";
 import { Duel } from "../../verification/duel.ts";
 
+const vodozemac = await Vodozemac.load();
 const WAYS = ["show-qr", "scan-qr"] as const;
 
 function assertRefused(duel: Duel): void {
@@ -73,4 +77,36 @@ Deno.test("T49: a server that shows both users other identities is noticed by th
   const code = alice.flow.showQr({ ...alice.keys(bob), master: shown }); // Alice is shown another Bob
   bob.flow.scanQr(code, bob.keys(alice));
   assertRefused(duel.run());
+});
+
+Deno.test("T49: what a code was made with counts: identities that a server swaps after that are not verified by it", () => {
+  for (const isSelf of [false, true]) {
+    for (const next of ["showQr", "scanQr", "startSas"] as const) {
+      const duel = new Duel({ ways: ["sas", ...WAYS], isSelf });
+      const { alice, bob } = duel;
+      if (isSelf) alice.isOwnVerified = false;
+      const code = alice.flow.showQr(alice.keys(bob));
+      const master = signingKey().publicKey;
+      const shown = { ...alice.keys(bob), master, ...(isSelf && { ownMaster: master }) };
+      if (next === "showQr") alice.flow.showQr(shown);
+      if (next === "scanQr") alice.flow.scanQr(bob.flow.showQr(bob.keys(alice)), shown);
+      if (next === "startSas") alice.flow.startSas(vodozemac, shown);
+      if (next === "showQr") bob.flow.scanQr(code, bob.keys(alice));
+      duel.run();
+      assertRefused(duel);
+    }
+  }
+});
+
+Deno.test("T49: a start that waits for its answer keeps a code from being scanned, which would count for other keys", () => {
+  const duel = new Duel({ ways: ["sas", ...WAYS] });
+  const { alice, bob } = duel;
+  const code = bob.flow.showQr(bob.keys(alice));
+  const content = { from_device: "BOB", ...sasOffer(), transaction_id: "flow" };
+  alice.flow.receive({ step: "start", content });
+  assertThrows(() => alice.flow.scanQr(code, alice.keys(bob)), ValueError, "Cannot scan a QR code");
+  const shown = { ...alice.keys(bob), master: signingKey().publicKey };
+  alice.flow.answerStart(vodozemac, shown);
+  alice.flow.receive({ step: "done", content: { transaction_id: "flow" } });
+  assertEquals([alice.flow.vouched, alice.state.verified], [undefined, undefined]);
 });
