@@ -22,6 +22,15 @@ Deno.test("Two users verify each other's identities by a QR code", async () => {
   assertEquals([result.device, result.identity], [false, true]);
   assert((await alice.crypto?.getIdentity(BOB))?.verified);
   assert((await bob.crypto?.getIdentity(ALICE))?.verified);
+
+  // The code has no key of a device: its trust is that of the identity, and ends with it.
+  await bob.crypto?.resetIdentity({
+    recoveryKey: OTHER_KEY,
+    password: "password of bob",
+    confirm: () => true,
+  });
+  await here.clock.tick(60_000);
+  assertEquals((await alice.crypto?.getDevices(BOB))?.map(({ trust }) => trust), ["violation"]);
 });
 
 Deno.test("A new own device is verified by the code that it shows, and signed", async () => {

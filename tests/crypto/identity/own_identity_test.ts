@@ -131,3 +131,27 @@ Deno.test("a device that was published before does not wait, and neither do its 
   await bot.sync({ oneTimeKeyCounts: { signed_curve25519: 0 } });
   assert(server.oneTimeKeys(bot) > 50);
 });
+
+Deno.test("private keys without the master key prove nothing: they are kept if the identity was accepted, and only then", async () => {
+  const { bot, identity } = await ownScene();
+  await bot.engine.identities.askForIdentity();
+  await bot.flush();
+  const { selfSigning, userSigning, master } = identity.seeds;
+  const offer = async () =>
+    (await bot.engine.identities.offerIdentity({
+      selfSigning: selfSigning.slice(),
+      userSigning: userSigning.slice(),
+    })).outcome;
+  assertEquals(await offer(), "unproven");
+  const before = await bot.engine.identities.ownIdentity();
+  assertEquals([before.keys, before.shown?.pinned, before.shown?.verified], [undefined, undefined, false]);
+
+  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
+  assertEquals(await offer(), "adopted");
+  const after = await bot.engine.identities.ownIdentity();
+  assertEquals([after.keys?.missing, after.shown?.verified], [["master"], false]);
+
+  assertEquals((await bot.engine.identities.offerIdentity({ master })).outcome, "adopted");
+  const proven = await bot.engine.identities.ownIdentity();
+  assertEquals([proven.keys?.missing, proven.shown?.verified], [undefined, true]);
+});

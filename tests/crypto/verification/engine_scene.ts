@@ -193,3 +193,14 @@ export class EngineScene {
     if (Object.hasOwn(devices, "PEER") || Object.hasOwn(devices, "*")) this.flow?.receive({ step, content });
   }
 }
+
+/** A request of the other device. */
+export function request(
+  scene: EngineScene,
+  flowId: string,
+  { age = 0, ...other }: { readonly age?: number; readonly from_device?: string } = {},
+): Partial<VerificationEvent> {
+  const timestamp = scene.server.clock.now() - age;
+  const content = { from_device: "PEER", methods: ["m.sas.v1"], transaction_id: flowId, timestamp };
+  return { type: "m.key.verification.request", content: { ...content, ...other } };
+}

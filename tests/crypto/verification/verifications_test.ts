@@ -2,20 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { VerificationEvent } from "../../../src/crypto/verification/verification_message.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { EngineScene, OTHER } from "./engine_scene.ts";
+import { EngineScene, OTHER, request } from "./engine_scene.ts";
 
 const ROOM = "!room:example.org";
-
-/** A request to devices. */
-function request(
-  scene: EngineScene,
-  flowId: string,
-  { age = 0, ...other }: { readonly age?: number; readonly from_device?: string } = {},
-): Partial<VerificationEvent> {
-  const timestamp = scene.server.clock.now() - age;
-  const content = { from_device: "PEER", methods: ["m.sas.v1"], transaction_id: flowId, timestamp };
-  return { type: "m.key.verification.request", content: { ...content, ...other } };
-}
 
 /** How many requests wait for an answer, of all or of one user. */
 function waiting(scene: EngineScene, of?: UserID): number {

@@ -94,4 +94,11 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
   );
   await bob.restart();
   assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  server.identities.set(userId, new FakeUser(userId).crossSign());
+  await bob.sync({ deviceLists: { changed: [userId], left: [] } });
+  assertEquals(
+    await phaseAfter(planted(signedBy(master))),
+    ["replaced", false, false],
+    "the identity was replaced",
+  );
 });

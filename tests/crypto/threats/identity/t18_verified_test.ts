@@ -8,6 +8,7 @@ import { DeviceStage } from "../../support/device_stage.ts";
 import { FakeUser } from "../../support/fake_user.ts";
 
 const ME = "@me:example.org", ALICE = "@alice:a.example";
+const WAS_VERIFIED = true;
 
 /** Alice, whom the own identity has signed. */
 async function verified() {
@@ -79,4 +80,49 @@ Deno.test("T18: a verification is withdrawn for the identity that was compared, 
     ALICE,
   );
   assertEquals(await stage.trust(ALICE), { PHONE: "violation" });
+});
+
+Deno.test("T18: an identity from before, which a server shows again, is not verified by the signature that it had", async () => {
+  const { stage, me, alice, identity } = await verified();
+  const { master, selfSigning, userSigning } = alice;
+  alice.crossSign().verifiedBy = me;
+  await stage.learn(alice);
+  await stage.acknowledge(ALICE);
+  assertEquals(await stage.trust(ALICE), { PHONE: "verified" });
+
+  Object.assign(alice, { master, selfSigning, userSigning }); // still signed: a signature never expires
+  await stage.learn(alice);
+
+  assertEquals(await stage.trust(ALICE), { PHONE: "violation" });
+  const { changed, verified: isVerified } = await identity() ?? {};
+  assertEquals([changed, isVerified], [true, false]);
+});
+
+Deno.test("T18: that a user was verified is remembered, however often another identity is shown", async () => {
+  const { stage, alice, identity } = await verified();
+  for (let time = 0; time < 3; time++) {
+    alice.crossSign().verifiedBy = undefined;
+    await stage.learn(alice);
+    await stage.restart();
+    assertEquals(await stage.trust(ALICE), { PHONE: "violation" });
+    assertEquals((await identity())?.wasVerified, WAS_VERIFIED);
+  }
+});
+
+Deno.test("T18: an identity that is verified since it was accepted is remembered as verified when another is shown", async () => {
+  const { stage, me, alice, identity } = await verified();
+  const bob = new FakeUser("@bob:b.example", "LAPTOP").crossSign();
+  await stage.learn(bob);
+  bob.crossSign().verifiedBy = me; // by another own device
+  await stage.learn(bob);
+  assertEquals(await stage.trust(bob.userId), { LAPTOP: "violation" });
+  await stage.acknowledge(bob.userId);
+  assertEquals(await stage.trust(bob.userId), { LAPTOP: "verified" });
+
+  bob.crossSign().verifiedBy = undefined;
+  await stage.learn(bob);
+  await stage.acknowledge(bob.userId);
+
+  assertEquals(await stage.trust(bob.userId), { LAPTOP: "violation" });
+  assertEquals([alice.userId, (await identity())?.verified], [ALICE, WAS_VERIFIED]); // of others nothing changes
 });
