@@ -91,12 +91,15 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  *
  * What takes the place of a look at the screen decides what it protects against. `confirm` can ask
  * where the homeserver has no hand in: at a terminal, on a page of your own. Then it protects as well as
- * two people who compare. Without it the owner says "yes" or "no" in an encrypted room, and that word is
- * only worth the device that says it: it counts if the owner's identity, the one that was seen first,
- * has signed that device. That keeps out devices that a homeserver adds later; it does not keep out a
- * homeserver that showed an identity of its own from the very beginning, and could say the word as well.
- * The emoji are said in the room of the verification, and logged: the log is the better place to
- * compare with.
+ * two people who compare. Without it the owner says "yes" and the names of the first three emoji, or
+ * "no", in an encrypted room, and that word is only worth the device that says it: it counts if the
+ * owner's identity, the one that was seen first, has signed that device. The names keep a homeserver from
+ * holding back a "yes" for a verification of its own. So devices that a homeserver adds later are kept
+ * out; a homeserver that showed an identity of its own from the very beginning is not, and could say the
+ * word as well. The emoji and the word are said in the room of the verification, and logged: the log is
+ * the better place to compare with.
+ *
+ * The last request of an owner counts, and calls off the one before.
  *
  * @example A bot whose owner looks at its terminal
  * ```ts
@@ -124,7 +127,7 @@ export interface OwnerVerificationOptions {
   acceptFrom: readonly UserID[];
   /**
    * Asks whether the owner's device shows the same. Default: shows it in the log, and in the room if the
-   * verification goes through one, and waits for a message of the owner: `yes` or `no`.
+   * verification goes through one, and waits for a message of the owner, `yes Dog Cat Lion` or `no`.
    *
    * @returns `true`: it does; `false` calls the verification off.
    */

@@ -15,7 +15,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import { VerificationError } from "../../errors/verification_error.ts";
 import { encryptionOf } from "../../types/events/encryption_of.ts";
 import type { EventOf } from "../../types/events/event_of.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 
 /** What it needs of a client. */
 export interface AnsweringClient {
@@ -31,31 +31,50 @@ export interface AnsweringClient {
   sendNotice(roomId: RoomID, text: string): Promise<unknown>;
 }
 
-const YES = ["yes", "y", "ok"];
-const NO = ["no", "n"];
+/** How many of the emoji the owner says: no word of another verification fits by chance. */
+const SAID = 3;
 
-/** Answers the owners' requests, one after the other, until the client is closed. */
+/**
+ * Answers the owners' requests, until the client is closed. The last request of an owner counts: who
+ * asks again has given up what went before.
+ */
 export async function answerOwners(
   client: AnsweringClient,
   options: OwnerVerificationOptions | undefined,
 ): Promise<void> {
   if (options === undefined) return;
+  const latest = new Map<UserID, VerificationRequest>();
+  const underway = new Set<Promise<void>>();
   for await (const request of client.crypto?.verificationRequests ?? []) {
-    if (!options.acceptFrom.includes(request.userId)) continue;
-    const { userId, deviceId, roomId } = request;
-    try {
-      await answer(client, request, options);
-      await request.done;
-      client.cryptoLog.info("Verified an owner", { userId, deviceId });
-    } catch (error) {
-      const { problem } = error instanceof VerificationError ? error : { problem: String(error) };
-      client.cryptoLog.warn("A verification with an owner has ended", { userId, deviceId, roomId, problem });
-      await request.cancel().catch(() => {}); // it has ended
-    }
+    const { userId } = request;
+    if (!options.acceptFrom.includes(userId)) continue;
+    await latest.get(userId)?.cancel().catch(() => {}); // it has ended
+    latest.set(userId, request);
+    const answered = answer(client, request, options).finally(() => underway.delete(answered));
+    underway.add(answered);
+  }
+  await Promise.all(underway);
+}
+
+/** Answers one, and says how it has ended. Does not reject. */
+async function answer(
+  client: AnsweringClient,
+  request: VerificationRequest,
+  options: OwnerVerificationOptions,
+): Promise<void> {
+  const { userId, deviceId, roomId } = request;
+  try {
+    await compare(client, request, options);
+    await request.done;
+    client.cryptoLog.info("Verified an owner", { userId, deviceId });
+  } catch (error) {
+    const { problem } = error instanceof VerificationError ? error : { problem: String(error) };
+    client.cryptoLog.warn("A verification with an owner has ended", { userId, deviceId, roomId, problem });
+    await request.cancel().catch(() => {}); // it has ended
   }
 }
 
-async function answer(
+async function compare(
   client: AnsweringClient,
   request: VerificationRequest,
   { confirm }: OwnerVerificationOptions,
@@ -68,36 +87,56 @@ async function answer(
   }
   const comparison = await request.compare();
   const isSame = confirm === undefined
-    ? await wordOf(client, request, comparison)
-    : await confirm(request, comparison);
-  await (isSame ? request.confirm() : request.mismatch());
+    ? wordOf(client, request, comparison)
+    : Promise.resolve(confirm(request, comparison));
+  const ended = request.done.then(() => false); // it rejects: nobody waits for a word any more
+  await (await Promise.race([isSame, ended]) ? request.confirm() : request.mismatch());
 }
 
 /** Shows what is to be compared, and waits for the owner's word. */
 async function wordOf(
   client: AnsweringClient,
   request: VerificationRequest,
-  { emoji, decimals }: VerificationComparison,
+  { emoji, decimals = [] }: VerificationComparison,
 ): Promise<boolean> {
   const { userId, roomId, done } = request;
+  const shown = emoji?.map(({ symbol, name }) => `${symbol} ${name}`).join("  ") ?? decimals.join(" ");
+  const names = emoji?.slice(0, SAID).map(({ name }) => name) ?? decimals;
+  const yes = `yes ${names.join(" ")}`;
   const word = Promise.withResolvers<boolean>();
+  let isAskedAgain = false;
   const listen = (event: EventOf<"m.room.message">): void => {
-    const said = event.sender === userId && isTrusted(event) ? event.content.body.trim().toLowerCase() : "";
-    if (YES.includes(said) || NO.includes(said)) word.resolve(YES.includes(said));
+    if (event.sender !== userId || !isTrusted(event)) return;
+    const said = wordsOf(event.content.body);
+    if (said === wordsOf(yes) || NO.includes(said)) return word.resolve(said === wordsOf(yes));
+    if (!BARE.includes(said) || event.room_id !== roomId || isAskedAgain) return;
+    isAskedAgain = true;
+    client.sendNotice(roomId, `Please say: ${yes}`).catch(() => {}); // the log has it, too
   };
   client.addEventHandler("m.room.message", listen);
   try {
-    const shown = emoji?.map(({ symbol, name }) => `${symbol} ${name}`).join("  ") ?? decimals?.join(" ");
     client.cryptoLog.warn("Compare with what the owner's device shows, and have the owner say yes or no", {
       userId,
       shown,
+      yes,
     });
-    if (roomId !== undefined) await client.sendNotice(roomId, `I see ${shown}. Is it the same? (yes/no)`);
-    const ended = done.then(() => false);
-    return await Promise.race([word.promise, ended]);
+    if (roomId !== undefined) {
+      const todo = `If your device shows the same, say: ${yes}. If not, say: no`;
+      await client.sendNotice(roomId, `I see ${shown}. ${todo}`);
+    }
+    return await Promise.race([word.promise, done.then(() => false)]);
   } finally {
     client.removeEventHandler("m.room.message", listen);
   }
+}
+
+const NO = ["no", "n"];
+/** A yes to nothing: a server could have held it back from another time. */
+const BARE = ["yes", "y", "ok"];
+
+/** What is said, however it is written. */
+function wordsOf(text: string): string {
+  return text.trim().toLowerCase().split(/\s+/).join(" ");
 }
 
 /** Whether a message is of a device that the owner's identity, the one that was seen first, has signed. */

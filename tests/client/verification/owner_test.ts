@@ -6,6 +6,7 @@ import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, BOB, reach, synced } from "./pair.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
+const IS_SAME = true;
 const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
 
 /** The owner asks, and comes as far as comparing: the bot does its part alone. */
@@ -26,6 +27,11 @@ async function sharedRoom(here: ClientStage, owner: Client, bot: Client): Promis
   await bot.joinRoom(roomId);
   await here.settle();
   return roomId;
+}
+
+/** What the owner is to say if both show the same. */
+function wordOf({ comparison }: VerificationRequest): string {
+  return `yes ${comparison?.emoji?.slice(0, 3).map(({ name }) => name).join(" ")}`;
 }
 
 /** What is said in a room, as a client reads it. */
@@ -66,15 +72,63 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
   const [said, got] = [heard(owner), heard(bot)];
   const mine = await comparing(here, owner, roomId);
   const shown = mine.comparison?.emoji?.map(({ symbol, name }) => `${symbol} ${name}`).join("  ");
-  await here.until(() => said.includes(`I see ${shown}. Is it the same? (yes/no)`));
+  const word = wordOf(mine);
+  await here.until(() =>
+    said.includes(`I see ${shown}. If your device shows the same, say: ${word}. If not, say: no`)
+  );
   await mine.confirm();
-  await planted.sendText(roomId, "yes");
-  await here.until(() => got.includes("yes"));
+  await planted.sendText(roomId, word);
+  await here.until(() => got.includes(word));
   await here.settle();
   assertEquals(mine.phase, "confirmed");
-  await owner.sendText(roomId, " Yes ");
+  await owner.sendText(roomId, ` ${word.toUpperCase()} `);
   await reach(here, "done", mine);
   assert((await mine.done).device);
+});
+
+Deno.test("T46: a word that the owner has said of other emoji, or of nothing, confirms nothing", async () => {
+  await using here = clientStage();
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const bot = await synced(here, "bob", {
+    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+  });
+  const roomId = await sharedRoom(here, owner, bot);
+  const [said, got] = [heard(owner), heard(bot)];
+  const first = await comparing(here, owner, roomId);
+  await first.cancel();
+  const mine = await comparing(here, owner, roomId);
+  await here.until(() => said.filter((text) => text.startsWith("I see")).length === 2);
+  await mine.confirm();
+  for (const word of ["yes", "ok", `${wordOf(mine)} and more`, wordOf(first), "yes Dog Dog Dog"]) {
+    await owner.sendText(roomId, word); // as if a server had held it back until now
+    await here.until(() => got.includes(word));
+  }
+  await here.settle();
+  assertEquals([mine.phase, said.filter((text) => text === `Please say: ${wordOf(mine)}`).length], [
+    "confirmed",
+    1,
+  ]);
+  await owner.sendText(roomId, wordOf(mine));
+  await reach(here, "done", mine);
+});
+
+Deno.test("A bot leaves what its owner has given up for the owner's next try, and no owner waits for another", async () => {
+  await using here = clientStage();
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const other = await synced(here, "carol", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const looked: ((isSame: boolean) => void)[] = [];
+  const confirm = () => new Promise<boolean>((resolve) => looked.push(resolve));
+  const acceptFrom = [ALICE, "@carol:localhost"] as const;
+  await synced(here, "bob", { encryption: { ...EVERYBODY, verification: { acceptFrom, confirm } } });
+  const first = await comparing(here, owner);
+  const second = await comparing(here, other);
+  const third = await comparing(here, owner);
+  await reach(here, "cancelled", first);
+  await here.until(() => looked.length === 3);
+  for (const request of [second, third]) await request.confirm();
+  looked[2]?.(IS_SAME);
+  looked[1]?.(IS_SAME);
+  await reach(here, "done", second, third);
 });
 
 Deno.test("A bot calls it off if its owner says no, and goes on with the next", async () => {
@@ -87,7 +141,7 @@ Deno.test("A bot calls it off if its owner says no, and goes on with the next", 
   const said = heard(owner);
   for (let time = 1; time <= 2; time++) {
     const mine = await comparing(here, owner, roomId);
-    await here.until(() => said.filter((text) => text.includes("Is it the same?")).length === time);
+    await here.until(() => said.filter((text) => text.startsWith("I see")).length === time);
     await owner.sendText(roomId, "no");
     await reach(here, "cancelled", mine);
     assertEquals(mine.cancellation?.code, "m.mismatched_sas");
