@@ -29,6 +29,7 @@ import { isCutOff } from "./conversations/errors.ts";
 import { Access } from "./policy/access.ts";
 import { type Inviter, Inviters } from "./policy/inviters.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
+import { Once } from "./once.ts";
 import { Run } from "./run.ts";
 import { RunTime } from "./run_time.ts";
 import { announcer } from "./running/announce.ts";
@@ -127,6 +128,7 @@ export class Bot extends Composer<Context> {
   readonly #account: BotAccount | undefined;
   readonly #ownStore: LazyStore | undefined;
   readonly #sessions: BotSessions;
+  readonly #once: Once;
   readonly #timers: Timers;
   readonly #inviters: Inviters;
   readonly #updates: Updates;
@@ -179,11 +181,13 @@ export class Bot extends Composer<Context> {
       timer: (timer, context, due) => this.#due(timer, context, due),
       schedule: (schedule, context, due) => this.#call(context, due, schedule.work as ReminderHandler, {}),
     });
+    const once = this.#once = new Once(client);
     const inviters = this.#inviters = new Inviters(client);
     this.#parts = {
       client,
       options: { prefix, msgtype, saysFailures },
       sessions,
+      once,
       timers,
       access,
       checkReminder: (due, name) => this.#checkReminder(due, name),
@@ -191,6 +195,7 @@ export class Bot extends Composer<Context> {
     const conversations = new Conversations({
       client,
       sessions,
+      once,
       timers,
       dispatch: (run, start) => this.#updates.dispatch(run, start),
     });
@@ -471,6 +476,9 @@ export class Bot extends Composer<Context> {
       }
       this.#sessions.commit(run);
       await context.settle();
+    } catch (error) {
+      if (!isCutOff(error)) await this.#once.failed(run);
+      throw error;
     } finally {
       for (const call of run.atEnd) call();
     }

@@ -6,6 +6,7 @@
 
 import type { Client } from "../../mod.ts";
 import type { BotSessions } from "./bot_sessions.ts";
+import type { Once } from "./once.ts";
 import type { Access } from "./policy/access.ts";
 import type { Timers } from "./timers/timers.ts";
 
@@ -24,6 +25,8 @@ export interface BotParts {
   };
   /** What handlers remember. */
   readonly sessions: BotSessions;
+  /** What handlers find out. */
+  readonly once: Once;
   /** What is due at a time. */
   readonly timers: Timers;
   /** Who may do what. */

@@ -120,17 +120,17 @@ export class Run {
    * Does something once: a replay returns what it came to.
    *
    * @param kind What it is.
-   * @param work Does it; what it returns has to be plain data.
+   * @param work Does it; what it returns has to be plain data. It gets the place among the steps.
    * @throws What it throws; {@link ConversationError} if a replay goes another way.
    */
-  async step<Result>(kind: string, work: () => Promise<Result>): Promise<Result> {
+  async step<Result>(kind: string, work: (at: number) => Promise<Result>): Promise<Result> {
     if (this.#isOver) return await FOREVER; // left behind by a run that waits
     const at = this.#at++;
     if (at < this.#kept) return this.#replayed(kind, at) as Result;
     this.time.check();
     const step: Step = { kind };
     this.steps[at] = step;
-    const done = work();
+    const done = work(at);
     const settled = done.then((value) => {
       step.value = value;
     }, (error) => {

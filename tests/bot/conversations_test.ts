@@ -243,3 +243,15 @@ Deno.test("Two handlers that would wait for each other's sessions for ever: one 
   assertEquals(said[0], "Sorry, that failed.");
   assertEquals(tester.logged.filter((line) => line.includes("take both in the same order")).length, 1);
 });
+
+Deno.test("What a function found out once is nothing to the handler of its failure", async () => {
+  await using tester = trying((bot) => {
+    bot.command("fail", async (c) => {
+      throw new Error(await c.once(() => "one"));
+    });
+    bot.catch(async (error, c) => c.send(`${(error as Error).message}, then ${await c.once(() => "two")}`));
+  }, { saysFailures: false });
+  const room = await tester.room("alice");
+  await room.say("!fail");
+  await room.expect("one, then two");
+});

@@ -125,3 +125,19 @@ Deno.test("stream() begins with nothing that may yet become anything, and ends w
     assertEquals(room.messages.map(({ text }) => text), [pieces.join("")]);
   }
 });
+
+Deno.test("Two streams of one function are two messages", async () => {
+  const piece = async function* (text: string) {
+    yield await Promise.resolve(text);
+  };
+  await using tester = trying((bot) =>
+    bot.command("talk", async (c) => {
+      await c.stream(piece("one"));
+      await c.stream(piece("two"));
+    })
+  );
+  const room = await tester.room("alice");
+  await room.say("!talk");
+  await tester.settle();
+  assertEquals(room.messages.map(({ text }) => text), ["one", "two"]);
+});

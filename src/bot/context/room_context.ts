@@ -205,7 +205,10 @@ export class RoomContext {
    * @throws {ValueError} If it is no poll.
    */
   async tally(poll: EventID): Promise<PollTally> {
-    return await this.run.step("tally", () => countPoll(this.client, this.room, poll));
+    return await this.run.step(
+      "tally",
+      (at) => this.parts.once.value(this.run, at, () => countPoll(this.client, this.room, poll)),
+    );
   }
 
   /**
@@ -262,10 +265,10 @@ export class RoomContext {
     const begun = options.inThread === true ? this.answered : undefined;
     const thread = this.thread ?? begun ?? "" as const;
     const placing = { thread, replyTo: this.answered };
-    const { client, room, signal, parts } = this;
-    const { msgtype = parts.options.msgtype } = options;
-    const work = () => streamText(text, { ...options, client, room, signal, msgtype, placing });
-    return await this.run.step("stream", work);
+    const { client, room, signal } = this;
+    const { msgtype = this.parts.options.msgtype } = options;
+    const parts = { ...options, client, room, signal, msgtype, placing };
+    return await this.run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
   }
 
   /** @internal The event that is answered. */
@@ -274,14 +277,18 @@ export class RoomContext {
   }
 
   /**
-   * Does something once in a conversation: when the handler runs again after an answer, it returns
-   * what it returned. For what is not done by `c`: requests, times, chance.
+   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
+   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
+   * is committed before it returns; only a crash until then makes it be done again.
    *
    * @param work What to do; what it returns has to be plain data.
    * @returns What it returned.
    */
   async once<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-    return await this.run.step("once", async () => await work());
+    return await this.run.step(
+      "once",
+      (at) => this.parts.once.value(this.run, at, async () => await work()),
+    );
   }
 
   /**

@@ -35,6 +35,8 @@ export interface StreamParts extends StreamOptions {
   readonly signal: AbortSignal;
   readonly msgtype: "m.notice" | "m.text" | "m.emote";
   readonly placing: Placing;
+  /** The same when the handler runs again, and no other stream of it has it. */
+  readonly name: string;
 }
 
 /** A message as it was sent last. */
@@ -66,7 +68,8 @@ export async function streamText(pieces: AsyncIterable<string>, parts: StreamPar
     await showing;
     if (failure !== undefined) throw failure;
     await showAll(whole, shown, parts);
-    // What an earlier run has sent first, the server takes for this run's: only an edit is sure.
+    // What an earlier run has sent first, the server takes for this run's: only an edit is sure, since
+    // none of an earlier run is taken for it.
     for (const [index, each] of shown.entries()) if (!each.isEdited) shown[index] = { ...each, text: "" };
     await showAll(whole, shown, parts);
   };
@@ -90,7 +93,7 @@ export async function streamText(pieces: AsyncIterable<string>, parts: StreamPar
 
 /** Brings all messages to what the text says now. */
 async function showAll(text: string, shown: Shown[], parts: StreamParts): Promise<void> {
-  const { client, room, msgtype, mentions = [], placing } = parts;
+  const { client, room, msgtype, mentions = [], placing, name } = parts;
   if (text.trim() === "") return;
   for (const [index, written] of (await write(text)).entries()) {
     const before = shown[index];
@@ -100,10 +103,12 @@ async function showAll(text: string, shown: Shown[], parts: StreamParts): Promis
     if (before === undefined) {
       const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
       const content = make(relationOf(placed));
-      const event = await client.sendMessage(room, content, { key: `${placing.replyTo} stream ${index}` });
+      const event = await client.sendMessage(room, content, { key: `${name} ${index}` });
       shown[index] = { event, text: written.body, isEdited: false };
     } else {
-      await client.sendMessage(room, make({ rel_type: "m.replace", event_id: before.event }));
+      const content = make({ rel_type: "m.replace", event_id: before.event });
+      // An earlier run may have sent the same, and something else after it.
+      await client.sendMessage(room, content, { key: `${name} ${crypto.randomUUID()}` });
       shown[index] = { event: before.event, text: written.body, isEdited: true };
     }
   }

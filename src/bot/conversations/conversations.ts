@@ -13,6 +13,7 @@ import { type Client, defineSession, type HandlerContext } from "../../../mod.ts
 import type { RoomID, UserID } from "../../../types.ts";
 import type { BotSessions } from "../bot_sessions.ts";
 import { Locks } from "../locks.ts";
+import type { Once } from "../once.ts";
 import { type Answer, type KeptEvent, Run, type RunEnd, type Step, type Wait } from "../run.ts";
 import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
@@ -68,6 +69,8 @@ export interface ConversationsOptions {
   readonly client: Client;
   /** What handlers have taken. */
   readonly sessions: BotSessions;
+  /** What handlers find out. */
+  readonly once: Once;
   /** Ends them in time. */
   readonly timers: Timers;
   /** Calls the bot's functions with what a run began with. */
@@ -208,7 +211,9 @@ export class Conversations {
       await run.context.settle();
       return true;
     } catch (error) {
-      if (conversation.wait === undefined || isCutOff(error)) throw error;
+      if (isCutOff(error)) throw error;
+      await this.#options.once.failed(run);
+      if (conversation.wait === undefined) throw error;
       await this.#note(run, conversation, { kind: "done" }); // it has failed, and does not wait any more
       await run.context.settle();
       if (error instanceof ConversationEndedError) return true;
