@@ -3,11 +3,15 @@
  * that it is sent answered exactly once, do its sessions count without a gap, is everything that it
  * sends decrypted exactly once, and is no index of a ratchet used twice?
  *
- * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--seed=NUMBER]`
+ * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--kit]
+ * [--seed=NUMBER]`
  *
  * With `--wake` it does not poll: the homeserver wakes it, and it makes passes. With
  * `--transactions` it is an application service; every other process of it is not started, but
  * handles each transaction with its request.
+ *
+ * With `--kit` it is a bot of the kit: people order from it in several steps, have it stream, and are
+ * reminded by it. Is each step taken once, and what is due done once?
  *
  * It talks in three encrypted rooms, in one of which sessions rotate every few messages, and
  * answers there and in two rooms that are not encrypted; the others in them are another client of
@@ -33,9 +37,11 @@ interface Choice {
   readonly store: StoreKind;
   /** How the bot gets what is new. */
   readonly by: "polling" | "wake" | "transactions";
+  /** Whether it is a bot of the kit. */
+  readonly isKit: boolean;
 }
 
-async function main({ kills, seed, store, by }: Choice): Promise<boolean> {
+async function main({ kills, seed, store, by, isKit }: Choice): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
   let way: Way = by === "wake" ? { port: freePort() } : {};
   let synapse: Synapse;
@@ -46,9 +52,10 @@ async function main({ kills, seed, store, by }: Choice): Promise<boolean> {
   Deno.env.set("GREENROOM_SYNAPSE_URL", synapse.baseUrl);
   Deno.env.set("GREENROOM_SYNAPSE_NAME", synapse.serverName);
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
+  const { killKitRun } = await import("./kill/kit/run.ts");
   const { killRun } = await import("./kill/run.ts");
-  console.log(`${kills} kills on ${store}, by ${by}, seed ${seed}`);
-  const { counts, problems } = await killRun(synapse, {
+  console.log(`${kills} kills ${isKit ? "of the kit " : ""}on ${store}, by ${by}, seed ${seed}`);
+  const { counts, problems } = await (isKit ? killKitRun : killRun)(synapse, {
     kills,
     seed,
     store,
@@ -73,7 +80,13 @@ function choice(args: readonly string[]): Choice {
   }
   const kills = Number(args.find((arg) => /^\d+$/.test(arg)) ?? 200);
   const by = (["wake", "transactions"] as const).find((each) => args.includes(`--${each}`)) ?? "polling";
-  return { kills, seed: Number(option("seed") ?? Date.now() % 1_000_000), store, by };
+  return {
+    kills,
+    seed: Number(option("seed") ?? Date.now() % 1_000_000),
+    store,
+    by,
+    isKit: args.includes("--kit"),
+  };
 }
 
 if (import.meta.main) {

@@ -28,6 +28,8 @@ export interface ServerEvent {
   readonly type: string;
   readonly sender: string;
   readonly content: Content;
+  /** When it was sent, by the server's clock, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
 interface RawEvent {
@@ -35,6 +37,7 @@ interface RawEvent {
   readonly event_id: string;
   readonly sender: string;
   readonly content: Content;
+  readonly origin_server_ts: number;
 }
 
 /** Makes a request of the client-server API and returns the answer. */
@@ -120,8 +123,9 @@ export async function history(
     const query = new URLSearchParams({ dir: "f", limit: "1000", ...from && { from } });
     const path = `rooms/${encodeURIComponent(roomId)}/messages?${query}`;
     const page = await request(server, reader, ["GET", path]);
-    for (const { event_id: eventId, type, sender, content } of page.chunk as RawEvent[]) {
-      events.push({ eventId, type, sender, content });
+    for (const raw of page.chunk as RawEvent[]) {
+      const { event_id: eventId, type, sender, content, origin_server_ts: at } = raw;
+      events.push({ eventId, type, sender, content, at });
     }
     if (typeof page.end !== "string") return events;
     from = page.end;

@@ -216,7 +216,7 @@ function judgeUses(
 const EXPECTED = /waiting for a device|left out|left an event out|nobody has signed this device/i;
 
 /** The server refused nothing, and nothing failed. */
-function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
+export function judgeLedger(ledger: readonly LedgerEntry[], problems: string[]): void {
   for (const { status, request, answer } of entriesOf(ledger, "refused")) {
     problems.push(`the server refused ${request} with ${status}: ${answer}`);
   }

@@ -45,23 +45,25 @@ const TARGETS: readonly [[Progress, number], ...[Progress, number][]] = [
 ];
 
 /**
- * When a process that must make progress is killed: after so many answers at most, or after so
+ * When a process that must make progress is killed: after so many steps of it at most, or after so
  * long.
  */
-const FRUITFUL = { answers: 8, patienceMs: 20_000 };
+const FRUITFUL = { times: 8, patienceMs: 20_000 };
 
 /** What is known of the processes before. */
 export interface Mercy {
   /** Whether they have made no progress. */
   readonly isStuck: boolean;
+  /** The end of what is progress. Default: an answer. */
+  readonly fruit?: Progress;
 }
 
 /** Draws a moment. */
-export function drawMoment(random: Random, { isStuck }: Mercy): Moment {
+export function drawMoment(random: Random, { isStuck, fruit = "ends answer" }: Mercy): Moment {
   if (isStuck) {
-    const { answers, patienceMs: patience } = FRUITFUL;
-    const times = 1 + Math.floor(random() * answers);
-    return { line: "ends answer", times, after: random() * AFTER_AIM_MS, patience };
+    const { times: most, patienceMs: patience } = FRUITFUL;
+    const times = 1 + Math.floor(random() * most);
+    return { line: fruit, times, after: random() * AFTER_AIM_MS, patience };
   }
   const fate = random();
   if (fate < LONG.odds) return { line: "ends take", after: LIFE_MS.max + random() * LONG.ms };

@@ -1,0 +1,137 @@
+/**
+ * Judges a run of the kit's bot: each question, answer, reminder and stream is shown once, and says
+ * what it should.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix/types";
+import { judgeLedger, type Verdict } from "../judge.ts";
+import { entriesOf, type LedgerEntry, withoutOutages } from "../ledger.ts";
+import type { Begun, Shown } from "./people.ts";
+import { isWholeTale, type KitText, readKitText } from "./script.ts";
+
+/** A reaction of the bot. */
+export interface ShownReaction {
+  readonly to: string;
+  readonly key: string;
+}
+
+/** The evidence of a run. */
+export interface KitEvidence {
+  readonly begun: readonly Begun[];
+  /** All that the bot has said, as it reads in the end, room by room, in order. */
+  readonly shown: readonly Shown[];
+  readonly reactions: readonly ShownReaction[];
+  readonly ledger: readonly LedgerEntry[];
+}
+
+/** What the bot has said, read. */
+type Said<Kind extends KitText["kind"]> = Extract<KitText, { kind: Kind }> & { readonly shown: Shown };
+
+const MINUTE_MS = 60_000;
+
+/** Judges a run. */
+export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verdict {
+  const problems: string[] = [];
+  const said = shown.map((each) => ({ ...readKitText(each.text), shown: each }));
+  const of = <Kind extends KitText["kind"]>(kind: Kind): Said<Kind>[] =>
+    said.filter((each): each is Said<Kind> => each.kind === kind);
+  for (const { shown: { text, roomId } } of of("unknown")) {
+    problems.push(`the bot said "${text}" in ${roomId}`);
+  }
+  const one = <Each extends { readonly shown: Shown }>(
+    all: readonly Each[],
+    what: string,
+  ): Each | undefined => {
+    if (all.length !== 1) {
+      problems.push(
+        `${what} was shown ${all.length} times: ${all.map((each) => each.shown.text).join(" | ")}`,
+      );
+    }
+    return all[0];
+  };
+  const counts = new Map<RoomID, number[]>();
+  for (const { kind, number, roomId } of begun) {
+    if (kind === "tell") {
+      const tale = one(of("tells").filter((each) => each.number === number), `stream ${number}`);
+      if (tale !== undefined && !isWholeTale(tale.shown.text, number)) {
+        problems.push(`stream ${number} reads "${tale.shown.text}" in the end`);
+      }
+      continue;
+    }
+    const [asked, sure, taken, ready] = [
+      one(of("asks").filter((each) => each.number === number), `the question of order ${number}`),
+      one(of("confirms").filter((each) => each.number === number), `the confirmation of order ${number}`),
+      one(of("takes").filter((each) => each.number === number), `the end of order ${number}`),
+      one(of("reminds").filter((each) => each.number === number), `the reminder of order ${number}`),
+    ];
+    if (asked?.token !== taken?.token) {
+      problems.push(`order ${number} began with ${asked?.token} and ended with ${taken?.token}`);
+    }
+    if (sure?.count !== taken?.count) {
+      problems.push(`order ${number} was number ${sure?.count}, and is ${taken?.count}`);
+    }
+    if (sure !== undefined) {
+      if (sure.what !== `tea ${number}`) problems.push(`order ${number} was understood as "${sure.what}"`);
+      for (const key of ["✅", "❌"]) {
+        const given = reactions.filter((each) => each.to === sure.shown.eventId && each.key === key).length;
+        if (given !== 1) problems.push(`the confirmation of order ${number} has ${key} ${given} times`);
+      }
+    }
+    if (taken !== undefined) counts.set(roomId, [...counts.get(roomId) ?? [], taken.count]);
+    if (ready !== undefined && ready.shown.at < ready.due) {
+      problems.push(`the reminder of order ${number} came ${ready.due - ready.shown.at} ms too early`);
+    }
+  }
+  for (const [roomId, all] of counts) {
+    const sorted = all.toSorted((a, b) => a - b);
+    if (sorted.some((count, index) => count !== index + 1)) {
+      problems.push(`the numbers of the orders in ${roomId} are ${sorted.join(", ")}`);
+    }
+  }
+  judgeMinutes(of("minute"), problems);
+  const drawn = judgeOnce(ledger, problems);
+  judgeLedger(withoutOutages(ledger), problems);
+  return {
+    counts: {
+      "bot's processes": entriesOf(ledger, "start").length,
+      orders: begun.filter(({ kind }) => kind === "order").length,
+      streams: begun.filter(({ kind }) => kind === "tell").length,
+      minutes: of("minute").length,
+      "messages of the bot": shown.length,
+      "values drawn, and again by the next process": drawn,
+      "messages left out for a time": entriesOf(ledger, "quarantined").length,
+    },
+    problems,
+  };
+}
+
+/** Each minute was said once, after it had begun, and none was left out while somebody was there. */
+function judgeMinutes(minutes: readonly Said<"minute">[], problems: string[]): void {
+  let next = -Infinity;
+  for (const { due, shown: { at } } of minutes) {
+    const when = new Date(due).toISOString();
+    if (due < next) problems.push(`minute ${when} was said again, or after a later one`);
+    if (at < due) problems.push(`minute ${when} was said ${due - at} ms too early`);
+    next = Math.max(next, (Math.floor(due / MINUTE_MS) + 1) * MINUTE_MS);
+  }
+}
+
+/** What is drawn once is drawn again only by a process after one that was killed. */
+function judgeOnce(ledger: readonly LedgerEntry[], problems: string[]): number {
+  let process = 0;
+  let again = 0;
+  const drawn = new Map<number, number>();
+  for (const entry of ledger) {
+    if (entry.kind === "start") process++;
+    if (entry.kind !== "once") continue;
+    const before = drawn.get(entry.number);
+    if (before === process) {
+      problems.push(`the value of order ${entry.number} was drawn twice in one process`);
+    }
+    if (before !== undefined) again++;
+    drawn.set(entry.number, process);
+  }
+  return again;
+}
