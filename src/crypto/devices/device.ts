@@ -67,3 +67,9 @@ export interface KnownDevices {
   /** A user's device by its identity key. */
   byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
 }
+
+/** Finds such devices, and asks the server for those that are missing. */
+export interface FindableDevices extends KnownDevices {
+  /** Has the server asked once for a user's devices, unless they are followed anyway. */
+  lookUp(tx: Transaction, userId: UserID): void;
+}

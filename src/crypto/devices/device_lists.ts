@@ -84,6 +84,14 @@ export class DeviceLists {
     this.#tracked.track(tx, users);
   }
 
+  /**
+   * Asks about a user once, with whom no encrypted room is known to be shared; nothing happens if the
+   * user is tracked, or if many are asked about so.
+   */
+  lookUp(tx: Transaction, userId: UserID): void {
+    this.#tracked.visit(tx, userId);
+  }
+
   /** Marks users whose devices may have changed; users that are not tracked are ignored. */
   changed(tx: Transaction, users: Iterable<UserID>): void {
     this.#tracked.changed(tx, users);
@@ -113,7 +121,7 @@ export class DeviceLists {
 
   /** Whether a user is tracked: changes of the devices are then known of. */
   isTracked(userId: UserID): boolean {
-    return this.#tracked.has(userId);
+    return this.#tracked.has(userId) && !this.#tracked.isVisitor(userId);
   }
 
   /**
@@ -164,11 +172,13 @@ export class DeviceLists {
     const records = await tx.getMany(users.map(userKey));
     for (const [index, userId] of users.entries()) {
       const before = records[index] ?? NO_RECORD;
+      const isVisitor = this.#tracked.isVisitor(userId);
       const parts = { context: this.#context, tracked: this.#tracked, verifier: this.#verifier };
       const after = receiveUser(tx, parts, { userId, query, response, before, changes });
       if (after === before) continue;
       this.#write(tx, userId, after);
       changes.note(userId, { before, after }, this.#verifier);
+      if (isVisitor) schedulePruning(tx, userId, { now: this.#context.clock.now(), days: LEFT_USER_DAYS });
     }
     for (const { userId } of changes.removed) {
       schedulePruning(tx, userId, { now: this.#context.clock.now(), days: GONE_PEER_DAYS + 1 }); // a day has a beginning

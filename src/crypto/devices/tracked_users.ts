@@ -26,6 +26,8 @@ interface Tracking {
   readonly changed: number;
   /** The number of the last query that was answered; 0: none. */
   readonly checked: number;
+  /** Whether it is only looked up: the tracking ends with the next answer. */
+  readonly isVisit?: true;
 }
 
 const MAX_USERS = 250;
@@ -42,6 +44,8 @@ export class TrackedUsers {
   readonly #dirty = new Set<UserID>();
   /** Dirty users who have to be queried before anything is sent to them, if they can be now. */
   readonly #urgent = new Set<UserID>();
+  /** Users who are only looked up. */
+  readonly #visitors = new Set<UserID>();
   readonly #asked = new Map<UserID, number>();
   /** Users to query again without a known change; in memory only. */
   readonly #outdated = new Set<UserID>();
@@ -56,12 +60,13 @@ export class TrackedUsers {
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
     const memory = [this.#users, this.#asked, this.#outdated, this.#answered, this.#dirty, this.#urgent];
-    for (const part of [...memory, this.#backoff]) part.clear();
+    for (const part of [...memory, this.#visitors, this.#backoff]) part.clear();
     this.#epoch = await tx.get(epochKey) ?? 0;
     this.#sequence = this.#epoch;
     for (const [[userId = ""], tracking] of await tx.list<Tracking>("tracked")) {
       if (!isUserId(userId)) continue; // an earlier version accepted more
       this.#users.set(userId, tracking);
+      if (tracking.isVisit) this.#visitors.add(userId);
       this.#sequence = Math.max(this.#sequence, tracking.changed, tracking.checked);
     }
     for (const userId of this.#users.keys()) this.#refresh(userId);
@@ -80,14 +85,33 @@ export class TrackedUsers {
   /** Begins to track users, who are dirty at first; tracked users do not change. */
   track(tx: Transaction, users: Iterable<UserID>): void {
     for (const userId of users) {
+      const isTracked = this.#users.has(userId) && !this.isVisitor(userId);
       // An invalid user ID has no devices, and would make the server refuse the whole query.
-      if (!this.#users.has(userId) && isUserId(userId)) this.#mark(tx, userId);
+      if (!isTracked && isUserId(userId)) this.#mark(tx, userId);
     }
+  }
+
+  /**
+   * Looks a user up once who is not tracked: what the next answer says is not followed. Of as many at
+   * a time as one query can be about; others are not looked up.
+   */
+  visit(tx: Transaction, userId: UserID): void {
+    if (this.#users.has(userId) || !isUserId(userId) || this.#visitors.size >= MAX_USERS) return;
+    const tracking = { changed: ++this.#sequence, checked: 0, isVisit: true } as const;
+    tx.set(trackedKey(userId), tracking);
+    this.#set(tx, userId, tracking);
+  }
+
+  /** Whether a user is only looked up. */
+  isVisitor(userId: UserID): boolean {
+    return this.#visitors.has(userId);
   }
 
   /** Marks users whose devices may have changed; users that are not tracked are ignored. */
   changed(tx: Transaction, users: Iterable<UserID>): void {
-    for (const userId of users) if (this.#users.has(userId)) this.#mark(tx, userId);
+    for (const userId of users) {
+      if (this.#users.has(userId) && !this.isVisitor(userId)) this.#mark(tx, userId);
+    }
   }
 
   /**
@@ -97,10 +121,7 @@ export class TrackedUsers {
    */
   left(tx: Transaction, users: Iterable<UserID>): UserID[] {
     const left = [...users].filter((userId) => this.#users.has(userId));
-    for (const userId of left) {
-      this.#set(tx, userId, undefined);
-      tx.delete(trackedKey(userId));
-    }
+    for (const userId of left) this.#forget(tx, userId);
     return left;
   }
 
@@ -191,10 +212,11 @@ export class TrackedUsers {
   answered(tx: Transaction, userId: UserID, { sequence, at }: DeviceQuery): void {
     this.#ends(tx, userId);
     tx.onCommit(() => {
+      this.#recovered(userId);
+      if (!this.#users.has(userId)) return; // a visitor
       this.#backoff.exists(userId);
       this.#outdated.delete(userId);
       this.#answered.set(userId, at);
-      this.#recovered(userId);
       this.#refresh(userId);
     });
     this.#checked(tx, userId, sequence);
@@ -237,7 +259,8 @@ export class TrackedUsers {
   #mark(tx: Transaction, userId: UserID): void {
     const before = this.#users.get(userId);
     const next = { changed: ++this.#sequence, checked: before?.checked ?? 0 };
-    if (before === undefined || !this.#isBehind(before)) tx.set(trackedKey(userId), next);
+    const isWritten = before !== undefined && !before.isVisit && this.#isBehind(before);
+    if (!isWritten) tx.set(trackedKey(userId), next);
     this.#backoff.exists(userId);
     this.#set(tx, userId, next);
   }
@@ -259,6 +282,8 @@ export class TrackedUsers {
 
   #put(userId: UserID, tracking: Tracking | undefined): void {
     if ((tracking === undefined) === this.#users.has(userId)) this.#version++;
+    if (tracking?.isVisit) this.#visitors.add(userId);
+    else this.#visitors.delete(userId);
     if (tracking !== undefined) this.#users.set(userId, tracking);
     else {
       this.#users.delete(userId);
@@ -275,6 +300,12 @@ export class TrackedUsers {
     tx.onAbort(() => {
       if (sequence !== undefined) this.#asked.set(userId, sequence);
     });
+    if (this.isVisitor(userId)) this.#forget(tx, userId);
+  }
+
+  #forget(tx: Transaction, userId: UserID): void {
+    this.#set(tx, userId, undefined);
+    tx.delete(trackedKey(userId));
   }
 
   /** Notes that the server answers about a user again, even if it does not know the user. */

@@ -72,6 +72,12 @@ export const UNKNOWN_DEVICES = 5_000;
 /** How many unknown devices are remembered that could not be understood, shared fairly among users. */
 export const MISUNDERSTOOD_DEVICES = 1_000;
 
+/**
+ * How many users are looked up in an hour because a device of theirs that is not known could not be
+ * understood, shared fairly among their servers; each once. One query can ask about so many.
+ */
+export const LOOKUPS_AN_HOUR = 250;
+
 /** With how many new devices one user can begin sessions in a day: as many as a user may have. */
 export const NEW_PEERS_A_DAY = 1_000;
 

@@ -7,10 +7,11 @@
 
 import { elapsed } from "../../base/clock.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
+import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
-import type { Device, KnownDevices } from "../devices/device.ts";
+import type { Device, FindableDevices } from "../devices/device.ts";
 import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
 import { type CryptoContext, newTxn } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -19,8 +20,9 @@ import { RateLimit } from "../requests/rate_limit.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
-import { MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../engine/retention.ts";
+import { LOOKUPS_AN_HOUR, MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../engine/retention.ts";
 import { OlmInbox } from "./olm_inbox.ts";
+import type { OlmPeer } from "./olm_peer.ts";
 import {
   type OlmDecryption,
   readOlmMessage,
@@ -39,6 +41,10 @@ const UNWEDGE_AFTER_MS = 3_600_000;
  */
 const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
 
+/** How often users are looked up whose devices could not be understood: in all, and each. */
+const LOOKUPS = { times: LOOKUPS_AN_HOUR, periodMs: UNWEDGE_AFTER_MS };
+const LOOKUPS_OF_USER = { times: 1, periodMs: UNWEDGE_AFTER_MS, names: 10_000 };
+
 /** What the channels are made of. */
 export interface OlmChannelsOptions {
   /** What the parts share. */
@@ -46,7 +52,7 @@ export interface OlmChannelsOptions {
   /** The own account. */
   readonly ownKeys: OwnKeys;
   /** Others' devices. */
-  readonly devices: KnownDevices;
+  readonly devices: FindableDevices;
   /** Sends messages. */
   readonly outbox: Outbox;
 }
@@ -55,7 +61,7 @@ export interface OlmChannelsOptions {
 export class OlmChannels {
   readonly #context: CryptoContext;
   readonly #ownKeys: OwnKeys;
-  readonly #devices: KnownDevices;
+  readonly #devices: FindableDevices;
   readonly #outbox: Outbox;
   readonly #sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
@@ -69,6 +75,8 @@ export class OlmChannels {
   readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
   readonly #wedges: RateLimit;
+  readonly #lookUps: RateLimit;
+  readonly #lookUpsOfUser: RateLimit;
 
   /** @param options The parts that the channels are made of. */
   constructor({ context, ownKeys, devices, outbox }: OlmChannelsOptions) {
@@ -98,6 +106,8 @@ export class OlmChannels {
     });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
     this.#wedges = new RateLimit(context.clock, WEDGES);
+    this.#lookUps = new RateLimit(context.clock, LOOKUPS);
+    this.#lookUpsOfUser = new RateLimit(context.clock, LOOKUPS_OF_USER);
   }
 
   /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
@@ -172,7 +182,7 @@ export class OlmChannels {
     const device = await this.#devices.byIdentityKey(tx, peer.userId, peer.curve25519);
     if (opened.kind === "failed") {
       if (device !== undefined) await this.#unwedge(tx, device);
-      else if (!this.#misunderstood.has(peer)) this.#misunderstood.meet(tx, peer, this.#context.clock.now());
+      else this.#lookUp(tx, peer);
       return { ...opened, device };
     }
     const { plaintext, isNewSession } = opened;
@@ -254,6 +264,20 @@ export class OlmChannels {
   /** Receives an empty message over a new session: the device could not decrypt an earlier one. */
   async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
     if (this.#wedges.take(device.curve25519)) await this.#sessions.wedged(tx, device);
+  }
+
+  /**
+   * Remembers a device that could not be understood and is not known, and has its user looked up:
+   * nothing else need show the device before a room is shared, or something is sent to one. At most
+   * once an hour, even if what it sends is made up.
+   */
+  #lookUp(tx: Transaction, peer: OlmPeer): void {
+    const now = this.#context.clock.now();
+    if (elapsed(now, this.#misunderstood.metAt(peer)) < UNWEDGE_AFTER_MS) return;
+    this.#misunderstood.meet(tx, peer, now);
+    const { userId } = peer;
+    if (!this.#lookUpsOfUser.take(userId) || !this.#lookUps.take("", serverOf(userId))) return;
+    this.#devices.lookUp(tx, userId);
   }
 
   /**

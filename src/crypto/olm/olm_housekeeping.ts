@@ -78,9 +78,9 @@ export class UnknownDevices {
     tx.delete(this.#key({ userId, curve25519 }));
   }
 
-  /** Whether a device is among them. */
-  has({ userId, curve25519 }: OlmPeer): boolean {
-    return this.#index.get(userId, curve25519) !== undefined;
+  /** When a device of them was met last, in milliseconds since the epoch; undefined: it is none. */
+  metAt({ userId, curve25519 }: OlmPeer): number | undefined {
+    return this.#index.get(userId, curve25519)?.at;
   }
 
   /** All of them. */

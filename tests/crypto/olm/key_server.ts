@@ -1,6 +1,6 @@
 /** A server that keeps devices' keys, for tests. */
 
-import type { Device, KnownDevices } from "../../../src/crypto/devices/device.ts";
+import type { Device, FindableDevices } from "../../../src/crypto/devices/device.ts";
 import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
@@ -14,12 +14,19 @@ interface Published {
 }
 
 /** Keeps keys, as a server does, and says who is who, as a list of devices does. */
-export class KeyServer implements KnownDevices {
+export class KeyServer implements FindableDevices {
   readonly published = new Map<string, Published>();
   /** Devices that lists of devices do not show. */
   readonly hidden = new Set<string>();
   /** Devices that the application has blocked. */
   readonly blacklisted = new Set<string>();
+
+  /** The users who were looked up. */
+  readonly lookedUp: UserID[] = [];
+
+  lookUp(_tx: unknown, userId: UserID): void {
+    this.lookedUp.push(userId);
+  }
 
   /** Takes an upload. */
   upload(userId: UserID, deviceId: DeviceID, request: KeysUploadRequest): JsonObject {

@@ -16,7 +16,7 @@ Deno.test("T13: garbage makes at most one new session an hour with a device", as
   assertEquals(claims, 3);
 });
 
-Deno.test("T13: garbage of unknown devices makes no session, and leaves one note for each device", async () => {
+Deno.test("T13: garbage of unknown devices makes no session, leaves one note for each, and has its user looked up once an hour", async () => {
   const { alice, server, clock } = await aliceAndBob();
   const eve = await Peer.open({ userId: "@eve:example.org", deviceId: "EVE", server, clock });
   await eve.meet(alice);
@@ -25,4 +25,8 @@ Deno.test("T13: garbage of unknown devices makes no session, and leaves one note
   for (let n = 0; n < 10; n++) await alice.receive(garbled(await eve.send(alice)));
   assertEquals(alice.olm.claims.next(clock.now()), undefined);
   assertEquals((await Array.fromAsync(alice.store.list([]))).length, before + 1);
+  assertEquals(server.lookedUp, ["@eve:example.org"]);
+  await clock.tick(3_600_000);
+  await alice.receive(garbled(await eve.send(alice)));
+  assertEquals(server.lookedUp.length, 2);
 });
