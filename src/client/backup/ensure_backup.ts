@@ -32,6 +32,9 @@ export interface EnsureBackupInput {
   readonly isOn: boolean;
 }
 
+/** How often a backup that another device has made meanwhile is tried, before that is given up. */
+const MAX_TRIES = 10;
+
 /** Has the backup used, made, or its key stored. Never rejects. */
 export async function ensureBackup(
   parts: EnsureBackupParts,
@@ -44,9 +47,7 @@ export async function ensureBackup(
     const storage = await open();
     if (storage === undefined) return isOn ? "on" : undefined;
     if (isOn) return await stored(parts, storage);
-    const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
-    if (shown === undefined) await begin(parts, storage, secret);
-    else await use(parts, storage, { shown, secret });
+    await begunOrUsed(parts, storage);
     if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });
     parts.wake();
     return "on";
@@ -54,6 +55,26 @@ export async function ensureBackup(
     const problem = error instanceof KeyBackupError ? error.problem : "failed";
     log.warn("Room keys are not backed up", { problem, error: String(error) });
     return problem;
+  }
+}
+
+/**
+ * Uses the backup that is there, or makes one. If another device makes one at the same time, the later
+ * one stays, and its maker stores its key within a few requests.
+ */
+async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
+  let isMade = false;
+  for (let tries = 1;; tries++) {
+    const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
+    isMade ||= shown === undefined;
+    try {
+      return shown === undefined
+        ? await begin(parts, storage, secret)
+        : await use(parts, storage, { shown, secret });
+    } catch (error) {
+      const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
+      if (!isMade || !isOther || tries === MAX_TRIES) throw error;
+    }
   }
 }
 
@@ -67,9 +88,15 @@ async function begin(
   if (known !== undefined && usable === undefined) {
     throw refusal("no-secret", "what is stored as its key is none");
   }
-  const input = { latest: undefined, isNew: false, secret: usable };
-  const { definition, publicKey, secret } = await actor.ask("newBackup", input);
-  if (usable === undefined) await storage.set(BACKUP_SECRET, secret);
+  const newBackup = async (given: string | undefined) =>
+    await actor.ask("newBackup", { latest: undefined, isNew: false, secret: given });
+  let made = await newBackup(usable);
+  if (usable === undefined) {
+    await storage.set(BACKUP_SECRET, made.secret);
+    const since = await storage.get(BACKUP_SECRET); // devices that make one at the same time make the same
+    if (since !== undefined && since !== made.secret && hasKey(since)) made = await newBackup(since);
+  }
+  const { definition, publicKey, secret } = made;
   await api.createKeyBackupVersion(definition);
   const shown = await latestVersion(api, {});
   if (shown === undefined || publicKeyOf(shown) !== publicKey) {

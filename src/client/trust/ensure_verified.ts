@@ -9,6 +9,7 @@ import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
@@ -16,6 +17,9 @@ import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity
 import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
+
+/** How often an identity that another device has made meanwhile is tried, before that is given up. */
+const MAX_TRIES = 10;
 
 /**
  * Finds out what the account has, and goes the shortest way that replaces nothing.
@@ -37,7 +41,7 @@ export async function ensured(
 ): Promise<VerificationReport> {
   const { identity } = parts;
   unlockOf(options); // what can't be used is refused before anything is asked
-  const state = await verified(parts, options, await afterReset(parts, await identity.state()));
+  const state = await settled(parts, options, await afterReset(parts, await identity.state()));
   await identity.publishDevice();
   await identity.publishSignature();
   const { shown } = await identity.state();
@@ -100,6 +104,35 @@ async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): P
   if (now.keys?.master === now.shown?.master) return now;
   await identity.abandon();
   return await identity.look();
+}
+
+/**
+ * The same as {@link verified}. If another device makes an identity at the same time, there is one of the
+ * two, and the device that has published it stores its private keys within a few requests.
+ */
+async function settled(
+  parts: CallParts,
+  options: EnsureVerifiedOptions,
+  before: OwnIdentityState,
+): Promise<VerificationReport["state"]> {
+  const isMade = before.shown === undefined && unlockOf(options) !== undefined;
+  let state = before;
+  for (let tries = 1;; tries++) {
+    try {
+      return await verified(parts, options, state);
+    } catch (error) {
+      if (!isMade || !isOfOther(error) || tries === MAX_TRIES) throw error;
+      parts.held[Symbol.dispose](); // the storage may be another one, too
+      state = await parts.identity.look();
+    }
+  }
+}
+
+/** Whether another device has made an identity or a secret storage meanwhile. */
+function isOfOther(error: unknown): boolean {
+  if (error instanceof OwnIdentityError) return error.problem === "mismatch";
+  return error instanceof SecretStorageError &&
+    (error.problem === "changed" || error.problem === "other-keys");
 }
 
 async function verified(

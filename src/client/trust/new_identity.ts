@@ -15,6 +15,7 @@ import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
 import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
 import { secretOperations } from "../secrets/secret_operations.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
@@ -40,12 +41,28 @@ export async function makeIdentity(
   const storage = await held.open(by);
   const stored = await readSeeds(storage, {}); // those of a try before, perhaps on a device that is gone
   const made = await identity.create({ seeds: stored });
-  if (!isWhole(stored)) await writeSeeds(storage, made.seeds, {});
+  const isStored = isWhole(stored);
+  if (!isStored) await writeSeeds(storage, made.seeds, {});
   wipe(stored);
   wipe(made.seeds);
   await identity.publishDevice(); // first, so that the server knows the device that signs the master key
-  await upload(parts, options, made);
+  await upload(parts, options, isStored ? made : await storedSince(identity, storage));
   return "made";
+}
+
+/**
+ * The identity of the private keys that are stored by now. Devices that start at the same time publish the
+ * same by that: a server that takes the keys of two at once may show some of each.
+ */
+async function storedSince(
+  identity: VerifyParts["identity"],
+  storage: OpenSecretStorage,
+): Promise<NewIdentity> {
+  const seeds = await readSeeds(storage, {});
+  const made = await identity.create({ seeds });
+  wipe(seeds);
+  wipe(made.seeds);
+  return made;
 }
 
 /** What opens the secret storage, which is made if there is none; undefined: nothing does. */

@@ -6,14 +6,19 @@ import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { device, KEY, shown } from "./scene.ts";
 
+const IS_DONE = true;
 const WITH_KEY = { recoveryKey: KEY };
 
-/** A server on which something happens before the first upload of an identity arrives. */
-function before(here: ClientStage, happen: () => Promise<void>): typeof fetch {
+/** A server on which something happens before the first upload of an identity arrives, or another request. */
+function before(
+  here: ClientStage,
+  happen: () => Promise<void>,
+  path = "/keys/device_signing/upload",
+): typeof fetch {
   let isDone = false;
   return async (input, init) => {
     const request = new Request(input, init);
-    if (request.url.endsWith("/keys/device_signing/upload") && !isDone) {
+    if (request.url.endsWith(path) && !isDone) {
       isDone = true;
       await happen();
     }
@@ -39,7 +44,7 @@ Deno.test("A device that publishes its identity stores the private keys again if
   assertEquals(signers.FIRST, signers.NEXT);
 });
 
-Deno.test("A device whose user got another identity meanwhile says so, and its next try takes that one", async () => {
+Deno.test("A device whose user got another identity meanwhile takes that one", async () => {
   await using here = clientStage();
   const { master } = await (async () => {
     const winner = await device(here, "WINNER", { encryption: WITH_KEY });
@@ -49,10 +54,8 @@ Deno.test("A device whose user got another identity meanwhile says so, and its n
       await winner.crypto?.start();
     });
     const loser = await device(here, "LOSER", { encryption: WITH_KEY, fetch });
-    const error = await assertRejects(async () => await loser.crypto?.start(), OwnIdentityError);
-    assertEquals(error.problem, "mismatch");
-    assertEquals((await loser.crypto?.ensureVerified())?.state, "verified");
     await loser.crypto?.start();
+    assertEquals((await loser.crypto?.ensureVerified())?.backup, "on");
     return await shown(winner);
   })();
   const next = await device(here, "NEXT", { encryption: WITH_KEY });
@@ -73,4 +76,69 @@ Deno.test("A device that finds the identity published which it was about to publ
   const { signers } = await shown(one);
   assertEquals(signers.ONE?.length, 1);
   assertEquals(signers.OTHER, signers.ONE);
+});
+
+Deno.test("A device whose user got another identity meanwhile says so if its private keys are not stored", async () => {
+  await using here = clientStage();
+  const winner = await device(here, "WINNER", { encryption: WITH_KEY });
+  const fetch = before(here, async () => {
+    using storage = await winner.secretStorage.open({ recoveryKey: KEY });
+    for (const name of Object.values(SEED_SECRETS)) await storage.delete(name);
+    await winner.crypto?.start();
+    for (const [index, name] of Object.values(SEED_SECRETS).entries()) {
+      await storage.set(name, new Uint8Array(32).fill(index).toBase64());
+    }
+  });
+  const loser = await device(here, "LOSER", { encryption: WITH_KEY, fetch });
+  const error = await assertRejects(async () => await loser.crypto?.start(), OwnIdentityError);
+  assertEquals(error.problem, "mismatch");
+  const { master } = await shown(winner);
+  assertEquals((await winner.crypto?.ensureVerified())?.master, master);
+});
+
+Deno.test("Devices that start at the same time publish the same identity: the private keys that are stored by then", async () => {
+  await using here = clientStage();
+  const rival = await device(here, "RIVAL");
+  const names = Object.values(SEED_SECRETS);
+  const theirs = names.map((_name, index) =>
+    new Uint8Array(32).fill(index + 1).toBase64({ omitPadding: true })
+  );
+  const fetch = before(here, async () => {
+    using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+    for (const [index, name] of names.entries()) await storage.set(name, theirs[index] ?? "");
+  }, "/keys/upload");
+  const first = await device(here, "FIRST", { encryption: WITH_KEY, fetch });
+  await first.crypto?.start();
+  using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+  assertEquals(await Promise.all(names.map((name) => storage.get(name))), theirs);
+  const next = await device(here, "NEXT", { encryption: WITH_KEY });
+  await next.crypto?.start();
+  const { signers } = await shown(next);
+  const [signer = "none", ...others] = signers.NEXT ?? [];
+  assertEquals(others, []);
+  assert(signers.FIRST?.includes(signer)); // beside the one that was never published
+});
+
+Deno.test("Devices that make the backup at the same time make it with the same key: the one that is stored by then", async () => {
+  await using here = clientStage();
+  const rival = await device(here, "RIVAL");
+  const theirs = new Uint8Array(32).fill(9).toBase64({ omitPadding: true });
+  let isDone = false;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const isStored = request.method === "PUT" && request.url.endsWith("/account_data/m.megolm_backup.v1");
+    const response = await here.homeserver.fetch(request);
+    if (!isStored || isDone) return response;
+    isDone = true;
+    using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+    await storage.set("m.megolm_backup.v1", theirs);
+    return response;
+  };
+  const first = await device(here, "FIRST", { encryption: WITH_KEY, fetch });
+  await first.crypto?.start();
+  using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+  assertEquals([isDone, await storage.get("m.megolm_backup.v1")], [IS_DONE, theirs]);
+  const next = await device(here, "NEXT", { encryption: WITH_KEY });
+  await next.crypto?.start();
+  assertEquals((await next.crypto?.ensureVerified())?.backup, "on");
 });
