@@ -74,11 +74,11 @@ export class Inbox {
 
   /**
    * @param store Where they are kept.
-   * @param id Names the application service.
+   * @param owner Whose it is: its ID, which another homeserver may have given as well, and its own user.
    */
-  constructor(store: KvStore, id: string) {
+  constructor(store: KvStore, { id, userId }: { readonly id: string; readonly userId: string }) {
     this.#store = store;
-    this.#prefix = ["appservice", id];
+    this.#prefix = ["appservice", userId, id];
   }
 
   /** The number of the latest transaction that this process has seen. */

@@ -82,8 +82,8 @@ export interface CreateRegistrationOptions {
 }
 
 const TEXTS = ["id", "as_token", "hs_token", "sender_localpart"] as const;
-/** What a header can have. */
-const TOKEN = /^[\x21-\x7e]+$/;
+/** What a header can have, and is read of one. */
+const TOKEN = /^[\x21-\x7e]{1,1000}$/;
 /** The longest registration, in characters. */
 const MAX_LENGTH = 1_000_000;
 
@@ -181,7 +181,7 @@ function checked(value: unknown): Registration {
   }
   const { url, namespaces, sender_localpart, as_token, hs_token } = value;
   if (![as_token, hs_token].every((token) => TOKEN.test(String(token)))) {
-    throw wrong("as_token and hs_token may have no spaces, and nothing but ASCII");
+    throw wrong("as_token and hs_token may have no spaces, nothing but ASCII, and 1,000 characters");
   }
   if (url !== null && !(typeof url === "string" && URL.canParse(url))) {
     throw wrong("url must be an address, or null");

@@ -155,6 +155,6 @@ Deno.test("Of 10,000 transactions in a second, each is durable and handled once,
 /** How many transactions are kept. */
 async function kept({ store }: AppserviceScene): Promise<number> {
   let count = 0;
-  for await (const _ of store.list(["appservice", "echo", "in"])) count++;
+  for await (const _ of store.list(["appservice", "@echo:localhost", "echo", "in"])) count++;
   return count;
 }

@@ -245,7 +245,7 @@ Deno.test("An application service whose backlog is full answers 503", async () =
   await using scene = await appserviceScene({ isServing: false });
   await scene.store.commit([{
     type: "set",
-    key: ["appservice", "echo", "head"],
+    key: ["appservice", "@echo:localhost", "echo", "head"],
     value: { last: 10_000, removed: 0, ids: [] },
   }]);
   scene.serving = scene.instance();

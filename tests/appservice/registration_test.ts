@@ -34,6 +34,7 @@ const wrong: [string, object | string][] = [
   ["no id", { ...registration, id: undefined }],
   ["an empty token", { ...registration, as_token: "" }],
   ["a token with a line break", { ...registration, hs_token: "a\nb" }],
+  ["a token that is too long to be shown", { ...registration, hs_token: "x".repeat(1_001) }],
   ["one token for both", { ...registration, hs_token: registration.as_token }],
   ["a url that is none", { ...registration, url: "here" }],
   ["no url", { ...registration, url: undefined }],

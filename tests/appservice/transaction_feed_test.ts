@@ -17,7 +17,7 @@ const device = { userId: "@echo:localhost", deviceId: "GREENROOM" };
 /** A feed, and what its device's queue answers. */
 function feedOf(pages: Partial<SyncResponse>[] = []) {
   const store = new MemoryStore();
-  const inbox = new Inbox(store, "echo");
+  const inbox = new Inbox(store, { id: "echo", userId: "@echo:localhost" });
   const asked: (string | undefined)[] = [];
   const devices: string[] = [];
   const clock = new TestClock();

@@ -89,7 +89,7 @@ Deno.test("Transactions that arrive while nobody handles them are handled in ord
   assert(await rival.handlePending());
   assertEquals(scene.answers(), ["1: first", ...texts.map((text, index) => `${index + 2}: ${text}`)]);
   let kept = 0;
-  for await (const _ of store.list(["appservice", "echo", "in"])) kept++;
+  for await (const _ of store.list(["appservice", "@echo:localhost", "echo", "in"])) kept++;
   assertEquals(kept, 0);
 });
 
