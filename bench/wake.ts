@@ -15,6 +15,8 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
 import { Denokv } from "../tools/denokv.ts";
 import { Synapse } from "../tools/synapse.ts";
+import { within } from "../tests/e2e/support/deadline.ts";
+import { EVERYBODY } from "../tests/support/everybody.ts";
 import { Instance } from "./deploy/instance.ts";
 
 const SECRET = "a secret of the measured bot";
@@ -25,6 +27,8 @@ const ENCRYPTED = [{
 }];
 /** Between two messages: what is left of the wake before has ended. */
 const PAUSE_MS = 400;
+/** How long a reply may take. */
+const PATIENCE_MS = 60_000;
 
 /** The times of wakes in a room. */
 async function times(samples: number): Promise<Record<string, string>[]> {
@@ -60,7 +64,8 @@ async function times(samples: number): Promise<Record<string, string>[]> {
     ...options,
     token: human.accessToken,
     store: new MemoryStore(),
-    encryption: true,
+    // The bot hears only who has an identity, and has none itself.
+    encryption: { ...EVERYBODY, onRecoveryKey() {}, password: human.password, backup: false },
   });
   let replied = Promise.withResolvers<number>();
   alice.on("m.room.message", ({ sender }) => {
@@ -76,7 +81,7 @@ async function times(samples: number): Promise<Record<string, string>[]> {
       replied = Promise.withResolvers();
       wokenAt = 0;
       await alice.sendText(roomId, "hello");
-      const taken = await replied.promise - wokenAt;
+      const taken = await within(replied.promise, PATIENCE_MS, "a reply") - wokenAt;
       await delay(PAUSE_MS);
       return taken;
     };

@@ -17,6 +17,7 @@ import { ValueError } from "../errors/value_error.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MemoryStore } from "../store/memory_store.ts";
 import { parseUserId } from "../types/identifiers.ts";
+import { Membership } from "../types/enums.ts";
 import type { UserID } from "../types/ids.ts";
 import { ActingClients } from "./acting_clients.ts";
 import { type AppserviceOptions, type AppserviceStartOptions, checkOptions } from "./appservice_options.ts";
@@ -148,6 +149,9 @@ export class Appservice {
         const members = await this.bot.stateStore.getMembers(roomId);
         return members.keys().some((userId) => users.isOwn(userId));
       },
+      isThere: async (roomId) =>
+        (await this.bot.stateStore.getMember(roomId, users.bot))?.membership === Membership.JOIN,
+      joinedRooms: () => this.bot.getJoinedRooms(),
       onDevice: (userId) => users.isOwn(userId) && this.#clients.read(userId as UserID),
       clock,
       log: this.log,
@@ -298,7 +302,8 @@ export class Appservice {
 
   /**
    * Somebody's own account, by a token of theirs: what they say on the network that is bridged to
-   * appears as their own. What it sends comes back to handlers, since it is not of an own user.
+   * appears as their own. What it sends comes back to handlers, since it is not of an own user. It does
+   * not encrypt: in an encrypted room it is refused.
    *
    * @param userId The user.
    * @param token An access token of the user's: keep it secret.

@@ -22,6 +22,7 @@ import { LeftRooms, type LeftRoomsOptions } from "./left_rooms.ts";
 import { LateState } from "./late_state.ts";
 import type { OwnUsers } from "./own_users.ts";
 import { syncResponseOf, type Transaction } from "./transaction.ts";
+import { UnreadRooms, type UnreadRoomsOptions } from "./unread_rooms.ts";
 
 /**
  * What is taken for true where the homeserver was not asked: that keys are left. What transactions
@@ -67,6 +68,10 @@ export interface TransactionFeedOptions {
   readonly onTransaction: (transaction: Pick<Transaction, "events">) => void;
   /** Whether any user is in a room, or invited, as far as the store knows. */
   readonly hasOwnMember: LeftRoomsOptions["hasOwnMember"];
+  /** Whether the store has it that the own user is in a room. */
+  readonly isThere: UnreadRoomsOptions["isThere"];
+  /** The rooms that the own user is in, as the homeserver has it. */
+  readonly joinedRooms: UnreadRoomsOptions["joinedRooms"];
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs a server's faults. */
@@ -124,6 +129,7 @@ export class TransactionFeed implements SyncFeed {
   readonly #sessions = new RecentMap<string, string>();
   readonly #late = new LateState();
   readonly #left: LeftRooms;
+  readonly #unread: UnreadRooms;
   /** When the queue was looked at, and nothing was left in it; undefined: there may be something. */
   #looked: number | undefined;
   /** The number after which there was nothing, when the inbox was looked at last. */
@@ -133,6 +139,7 @@ export class TransactionFeed implements SyncFeed {
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
     this.#left = new LeftRooms({ isOwn: this.isOwn, hasOwnMember: options.hasOwnMember });
+    this.#unread = new UnreadRooms({ ...options, isOwn: this.isOwn, userId: options.device.userId });
   }
 
   /** Whether everything that this process has seen arrive has been read. */
@@ -249,6 +256,7 @@ export class TransactionFeed implements SyncFeed {
     const { number, queue: since, repeated } = place;
     if (queue === undefined) return this.#assembled(entries, place);
     this.#note(entries);
+    await this.#unread.look(entries.flatMap(({ transaction }) => transaction.events));
     if (!this.#isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
     const asked = clock.now();
     const page = await queue.read({ since, signal });

@@ -150,7 +150,7 @@ Deno.test("ensureProfile() that has failed begins anew", async () => {
   assertEquals([fault.hits, await parrot?.getDisplayname("@_echo_parrot:localhost")], [1, "Parrot"]);
 });
 
-Deno.test("An intent does not send in clear to a room that is known to be encrypted", async () => {
+Deno.test("Neither an intent nor a puppet sends in clear to a room that is known to be encrypted", async () => {
   await using scene = await appserviceScene();
   const { alice, serving, stage } = scene;
   const roomId = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
@@ -160,6 +160,10 @@ Deno.test("An intent does not send in clear to a room that is known to be encryp
     message(roomId, "", { type: "m.room.encryption", state_key: "", content: ENCRYPTED[0]?.content }),
   ]);
   await assertRejects(async () => await parrot?.sendText(roomId, "secret"), EncryptionError);
+  const { accessToken } = stage.homeserver.createUser("carol");
+  const puppet = serving?.puppet("@carol:localhost", accessToken);
+  await puppet?.joinRoom(roomId);
+  await assertRejects(async () => await puppet?.sendText(roomId, "secret"), EncryptionError);
   assertEquals(stage.homeserver.room(roomId).messages, []);
 });
 

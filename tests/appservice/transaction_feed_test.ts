@@ -32,6 +32,8 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
     }),
     onTransaction() {},
     hasOwnMember: () => Promise.reject(new TypeError("nobody leaves")),
+    isThere: (roomId) => Promise.resolve(String(roomId) !== ""),
+    joinedRooms: () => Promise.resolve([]),
     onDevice: (userId) => devices.push(userId),
     clock,
     log: recordingLogger(),
