@@ -152,6 +152,51 @@ Deno.test("Of 10,000 transactions in a second, each is durable and handled once,
   assertEquals(await kept(scene), 0);
 });
 
+Deno.test("A transaction of 100,000 lists in lists is answered, and what comes after it is handled", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, serving } = scene;
+  const bomb = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const event = JSON.stringify(message(roomId, "bomb")).replace('"bomb"', bomb);
+  for (const body of [`{"events":${bomb}}`, `{"events":[${event}]}`, `{"events":[],"to_device":[${bomb}]}`]) {
+    assertEquals((await serving?.fetch(put(`t${body.length}`, body)))?.status, 200);
+  }
+  await scene.send("last", [message(roomId, "after")]);
+  assertEquals(scene.answers(), ["1: after"]);
+});
+
+Deno.test("Transaction IDs of any characters are told apart, and what is no ID is refused", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, serving } = scene;
+  const ids = ["%2F..%2F", "%00", "%F0%9F%A6%9C", "a%20b", "a+b", "__proto__", "$&", "t;v=1", "%25"];
+  const event = message(roomId, "the same");
+  for (const id of [...ids, ...ids]) {
+    assertEquals((await serving?.fetch(put(id, JSON.stringify({ events: [event] }))))?.status, 200);
+  }
+  assertEquals(scene.answers(), ["1: the same"]);
+  const names = (await head(scene)).ids;
+  for (const id of ids) {
+    assertEquals(names.filter((name) => name.startsWith(`${decodeURIComponent(id)} `)).length, 1, id);
+  }
+  for (const id of ["%", "%ED%A0%80", "t".repeat(10_000)]) {
+    assertEquals((await serving?.fetch(put(id, `{"events":[]}`)))?.status, 400);
+  }
+});
+
+/** A transaction by hand. */
+function put(id: string, body: string): Request {
+  return new Request(`https://echo.example/_matrix/app/v1/transactions/${id}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${registration.hs_token}` },
+    body,
+  });
+}
+
+/** What is on record of the inbox. */
+async function head({ store }: AppserviceScene): Promise<{ readonly ids: readonly string[] }> {
+  const [entry] = await store.getMany([["appservice", "@echo:localhost", "echo", "head"]]);
+  return entry?.value as { ids: string[] };
+}
+
 /** How many transactions are kept. */
 async function kept({ store }: AppserviceScene): Promise<number> {
   let count = 0;
