@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
+import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "./support.ts";
 
 const HOUR = 3_600_000;
@@ -192,4 +193,30 @@ Deno.test("What is due is done although the homeserver could not be reached when
   await started;
   await tester.pass(HOUR);
   await room.expect("Tea!");
+});
+
+Deno.test("What becomes due while the homeserver can't be reached is done when it can, late, and once", async () => {
+  let isDown = false;
+  await using tester = new BotTester((given) => {
+    const bot = new Bot({
+      ...given,
+      fetch: (input, init) =>
+        isDown
+          ? Promise.reject(new TypeError("the connection was refused"))
+          : (given.fetch ?? fetch)(input, init),
+    });
+    bot.command("remind", (c) => void c.remind(HOUR, "Tea!"));
+    bot.every("30 1 * * *", (c) => c.in(room.id).send("Half past one"));
+    return bot;
+  });
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await room.expectNothing();
+  const due = new Date(tester.clock.now() + HOUR).toISOString().slice(0, 16).replace("T", " ");
+  isDown = true;
+  for (let hour = 0; hour < 24; hour++) await tester.pass(HOUR);
+  isDown = false;
+  await tester.pass(HOUR);
+  const heard = room.messages.map(({ text }) => text).toSorted();
+  assertEquals(heard, ["Half past one", `Tea! (due ${due} UTC)`]);
 });

@@ -351,9 +351,11 @@ export class RoomContext {
     const { room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;
-    return await this.run.step("remind", () => {
+    return await this.run.step("remind", (at) => {
       const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
-      const key = this.parts.timers.add(this.run.context, due, { kind: "remind", reminder });
+      const { context } = this.run;
+      const id = context.deliveryId && `${context.deliveryId} ${at}`;
+      const key = this.parts.timers.add(context, due, { kind: "remind", reminder }, id);
       this.run.atEnd.push(() => this.parts.timers.wake());
       return Promise.resolve(key);
     });

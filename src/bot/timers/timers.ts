@@ -5,7 +5,13 @@
  * @module
  */
 
-import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
+import {
+  type Client,
+  defineSession,
+  type HandlerContext,
+  MatrixRequestError,
+  NetworkError,
+} from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../conversations/errors.ts";
 import type { Schedule } from "./schedule.ts";
@@ -59,8 +65,9 @@ const SCHEDULES = defineSession<{ next: number }>({
 const AT_ONCE = 20;
 /** The longest wait, in milliseconds: clocks are set, and machines sleep. */
 const LONGEST = 3_600_000;
-/** When to try again, in milliseconds. */
+/** When to try again, in milliseconds: at first, and at the latest. */
 const RETRY = 5_000;
+const LAST_RETRY = 300_000;
 /** The last moment that a date can be. */
 const LAST = 8.64e15;
 
@@ -90,6 +97,8 @@ export class Timers {
   #woken = Promise.withResolvers<void>();
   /** What is being done, so that it is not begun twice. */
   readonly #busy = new Set<string>();
+  /** When what could not be done is tried again, and how long that was waited for. */
+  readonly #again = new Map<string, { readonly at: number; readonly wait: number }>();
 
   /**
    * @param client Keeps them, and measures time.
@@ -104,10 +113,12 @@ export class Timers {
    * Adds a timer, in the commit of a handler.
    *
    * @param due When, in milliseconds since the epoch.
+   * @param name Names it, also where the handler runs a second time in another store: then what is
+   *   said is said once. Default: nothing else has its name.
    * @returns Its key.
    */
-  add(context: HandlerContext, due: number, timer: Timer): string {
-    const key = keyOf(due);
+  add(context: HandlerContext, due: number, timer: Timer, name?: string): string {
+    const key = keyOf(due, name);
     context.updateSession(TIMERS, key, () => ({ timer }));
     return key;
   }
@@ -186,6 +197,11 @@ export class Timers {
       let first = next;
       for await (const timer of this.list()) {
         if (this.#busy.has(timer.key)) continue;
+        const { at = 0 } = this.#again.get(timer.key) ?? {};
+        if (at > clock.now()) {
+          first = Math.min(first, at);
+          continue;
+        }
         if (timer.due > clock.now()) {
           first = Math.min(first, timer.due);
           break;
@@ -202,17 +218,30 @@ export class Timers {
     const { api: { clock }, log, sessions } = this.#client;
     this.#busy.add(key);
     try {
-      await this.#client.runTask(`timer ${key}`, async (context) => {
+      await this.#client.runTask(`timer ${nameOf(key)}`, async (context) => {
         this.remove(context, key);
         await this.#handlers.timer(timer, context, { due, late: Math.max(0, clock.now() - due) });
       });
+      this.#again.delete(key);
     } catch (error) {
       if (isCutOff(error)) return; // the next start does it
+      if (isPassing(error)) return void this.#putOff(key, error);
+      this.#again.delete(key);
       log.error("What was due at a time failed, and is not done again", { due: new Date(due), error });
       await sessions.end(TIMERS, key);
     } finally {
       this.#busy.delete(key);
     }
+  }
+
+  /** Has something tried again later, each time after twice the time. Returns when. */
+  #putOff(name: string, error: unknown): number {
+    const { api: { clock }, log } = this.#client;
+    const wait = Math.min(2 * (this.#again.get(name)?.wait ?? RETRY / 2), LAST_RETRY);
+    const at = clock.now() + wait;
+    this.#again.set(name, { at, wait });
+    log.warn("What is due at a time waits: the homeserver can't be reached", { name, error });
+    return at;
   }
 
   /** Does what comes again and again if it is due, once for all the times that were missed. */
@@ -223,15 +252,18 @@ export class Timers {
     const isNew = known === undefined || known > schedule.next(clock.now()); // or it comes more often now
     const next = isNew ? schedule.next(clock.now()) : known;
     if (known !== next) await sessions.update(SCHEDULES, name, () => ({ next }));
-    if (next > clock.now()) return next;
+    const { at = 0 } = this.#again.get(name) ?? {};
+    if (next > clock.now() || at > clock.now()) return Math.max(next, at);
     const following = schedule.next(clock.now());
     try {
       await this.#client.runTask(`every ${name} ${next}`, async (context) => {
         context.updateSession(SCHEDULES, name, () => ({ next: following }));
         await this.#handlers.schedule(schedule, context, { due: next, late: clock.now() - next });
       });
+      this.#again.delete(name);
     } catch (error) {
       if (isCutOff(error)) return LAST;
+      if (isPassing(error)) return this.#putOff(name, error);
       log.error("What was due at a time failed, and is done again the next time", { name, error });
       await sessions.update(SCHEDULES, name, () => ({ next: following }));
     }
@@ -239,9 +271,19 @@ export class Timers {
   }
 }
 
-function keyOf(due: number): string {
+/** Whether something failed since the homeserver is away, or has too much to do. */
+function isPassing(error: unknown): boolean {
+  return error instanceof NetworkError ||
+    (error instanceof MatrixRequestError && (error.status === 429 || error.status >= 500));
+}
+
+function keyOf(due: number, name: string = crypto.randomUUID()): string {
   const time = new Date(Math.min(Math.max(due, 0), LAST)).toISOString();
-  return `${time.length > 24 ? time : `+00${time}`}|${crypto.randomUUID()}`; // years of six digits sort too
+  return `${time.length > 24 ? time : `+00${time}`}|${name}`; // years of six digits sort too
+}
+
+function nameOf(key: string): string {
+  return key.slice(key.indexOf("|") + 1);
 }
 
 function dueOf(key: string): number {
