@@ -141,6 +141,8 @@ export class Bot extends Composer<Context> {
   readonly #announce: ReturnType<typeof announcer>;
   readonly #ending = new AbortController();
   #stopping = new AbortController();
+  /** How many calls of `start()` go on: they do what is due, once they have the device. */
+  #starts = 0;
 
   /**
    * Makes a bot; nothing is sent.
@@ -249,8 +251,16 @@ export class Bot extends Composer<Context> {
    */
   async start({ signals = true, signal }: BotStartOptions = {}): Promise<void> {
     const isStopped = this.#stopping.signal;
-    await this.#open();
-    if (isStopped.aborted || signal?.aborted) return;
+    this.#starts++;
+    try {
+      await this.#open();
+      if (!isStopped.aborted && !signal?.aborted) await this.#run(signals, signal);
+    } finally {
+      this.#starts--;
+    }
+  }
+
+  async #run(signals: boolean, signal: AbortSignal | undefined): Promise<void> {
     const stopped = new AbortController();
     const both = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal]);
     const timing = this.#time(both);
@@ -302,8 +312,8 @@ export class Bot extends Composer<Context> {
 
   /**
    * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, and
-   * `/healthz`. See {@linkcode Client.fetch}. What is due is done with each request, and by
-   * {@linkcode Bot.syncOnce}.
+   * `/healthz`. See {@linkcode Client.fetch}. Unless the bot is started, what is due is done with each
+   * request, and by {@linkcode Bot.syncOnce}.
    */
   get fetch(): (request: Request) => Promise<Response> {
     const { fetch } = this.#host ?? this.client;
@@ -313,7 +323,7 @@ export class Bot extends Composer<Context> {
       const isHealth = url.pathname.endsWith("/healthz");
       if (isHealth) url.pathname = url.pathname.slice(0, -1);
       const response = await fetch(isHealth ? new Request(url, { method: request.method }) : request);
-      if (!isHealth) {
+      if (!isHealth && this.#starts === 0) {
         await this.#timers.fire().catch((error) => this.client.log.warn("What is due waits", { error }));
       }
       return response;

@@ -114,11 +114,39 @@ export class Composer<C extends Context = Context> {
   }
 
   /**
+   * Adds middleware for reactions with a key, an emoji mostly.
+   *
+   * @param key The key, or several: any of them. The selectors that some clients add to an emoji count
+   *   for nothing.
+   * @param middleware The functions, or trees of them. `c.event` says what was reacted to.
+   * @returns A tree that gets the same.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.reaction("📌", (c) => c.send(`Pinned ${c.permalink(c.event.content["m.relates_to"].event_id)}`));
+   * ```
+   */
+  reaction(
+    key: string | readonly string[],
+    ...middleware: readonly MiddlewareLike<QueryContext<"reaction">>[]
+  ): Composer<QueryContext<"reaction">> {
+    const keys = [key].flat().map((each) => bareKey(each));
+    return this.on("reaction").filter(
+      (c) => keys.includes(bareKey(c.event.content["m.relates_to"]?.key)),
+      ...middleware,
+    );
+  }
+
+  /**
    * Adds a command: a message that begins with the prefix and its name, or that mentions the bot
    * first; in a direct chat, one that begins with the name alone.
    *
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
-   *   <text...>"`. `<…>` has to be there, `[…]` need not be; `...` takes the rest of the text. An
+   *   <text...>"`, `"todo add <text...>"`: a name may have three words, and with only the first of them
+   *   the message is answered with those that begin so. `<…>` has to be there, `[…]` need not be; `...` takes the rest of the text. An
    *   argument with spaces is written in quotation marks.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
@@ -274,4 +302,9 @@ export function compose<C extends Context>(middleware: readonly Middleware<C>[])
     };
     await call(0);
   };
+}
+
+/** A reaction's key without the selectors of how an emoji is shown. */
+function bareKey(key: unknown): string {
+  return String(key).replaceAll(/[\uFE0E\uFE0F]/g, "");
 }

@@ -10,7 +10,14 @@ import type { MatrixEvent, MemberEvent, RoomID } from "../../types.ts";
 import { SyncStream } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { argumentsOf, type Command, type Invocation, invocationOf } from "./commands/command.ts";
+import {
+  argumentsOf,
+  chosenOf,
+  type Command,
+  type Invocation,
+  invocationOf,
+  isPartOf,
+} from "./commands/command.ts";
 import { CANCEL, HELP, isBuiltIn, UNKNOWN } from "./commands/built_in.ts";
 import { readStructuredCommand } from "./commands/structured.ts";
 import { helpText } from "./commands/help.ts";
@@ -183,8 +190,12 @@ export class Updates {
       : { name: structured.command.toLowerCase(), rest: structured.arguments, isAddressed: true };
     if (invocation === undefined) return undefined;
     const { name, rest } = invocation;
-    const command = commands.find(({ names }) => names.includes(name));
+    const chosen = typeof rest === "string" ? chosenOf(commands, { name, rest }) : undefined;
+    const command = chosen?.command ?? commands.find(({ names }) => names.includes(name));
     if (command === undefined) {
+      if (commands.some((each) => isPartOf(each, name))) {
+        return { command: HELP, given: { args: { command: name } } };
+      }
       if (behaviour.unknownCommands !== "answer" || !invocation.isAddressed) return undefined;
       return { command: UNKNOWN, given: { args: { name } } };
     }
@@ -193,7 +204,7 @@ export class Updates {
       (access === "admins"
         ? await parts.access.isAdmin(update.sender, update.room)
         : await access(new Context(parts, run, update)));
-    return mayUse ? { command, given: await argumentsOf(command, rest) } : undefined;
+    return mayUse ? { command, given: await argumentsOf(command, chosen?.rest ?? rest) } : undefined;
   }
 
   /** What a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
@@ -218,11 +229,11 @@ export class Updates {
         ? undefined
         : invocationOf(rest.startsWith(prefix) ? rest.slice(prefix.length) : rest);
       const isKnown = invocation !== undefined &&
-        commands.some(({ names }) => names.includes(invocation.name));
+        commands.some((each) => isPartOf(each, invocation.name));
       return isKnown ? { ...invocation, isAddressed: true } : undefined;
     }
     const bare = invocationOf(text);
-    const isKnown = bare !== undefined && commands.some(({ names }) => names.includes(bare.name));
+    const isKnown = bare !== undefined && chosenOf(commands, bare) !== undefined;
     return isKnown && await this.#isDirect(room) ? { ...bare, isAddressed: false } : undefined;
   }
 

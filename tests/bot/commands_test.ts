@@ -90,6 +90,33 @@ Deno.test("!help lists commands that the user may use, and says how one is used"
   await room.expect("Stopped.");
 });
 
+Deno.test("A command may be several words, and the first of them alone says which there are", async () => {
+  await using tester = trying((bot) => {
+    bot.command("todo add <text...>", { description: "Adds" }, (c) => c.reply(`added ${c.args.text}`));
+    bot.command("todo list all", (c) => c.reply("all"));
+    bot.command("todo list", (c) => c.reply("some"));
+    bot.command("todo drop", { access: "admins" }, (c) => c.reply("dropped"));
+    bot.on("message:text", (c) => c.reply(`heard ${c.text}`));
+  });
+  const room = await tester.room("alice", "bob");
+  for (
+    const [text, answer] of [
+      ["!todo add  milk and  eggs", "added milk and  eggs"],
+      ["!Todo LIST all", "all"],
+      ["!todo list", "some"],
+      ["!todo list now", '"now" is too much\n\nUsage: !todo list'],
+      ["!todo add", "text is missing\n\nUsage: !todo add <text...>"],
+      ["!todo", "- `!todo add <text...>`: Adds\n- `!todo list all`\n- `!todo list`"],
+      ["!help todo", "- `!todo add <text...>`: Adds\n- `!todo list all`\n- `!todo list`"],
+      ["!help todo list", "`!todo list`\n\n- `!todo list all`"],
+      ["!todos", "heard !todos"],
+    ] as const
+  ) {
+    await room.say(text);
+    await room.expect(answer);
+  }
+});
+
 Deno.test("An unknown command goes on to other functions, or is answered if the bot wants that", async () => {
   await using silent = trying((bot) => {
     bot.command("ping", (c) => c.reply("pong"));
@@ -133,7 +160,8 @@ Deno.test("A command of a megabyte is looked at in no time, and answered", async
 for (
   const [pattern, why] of [
     ["", "is no name"],
-    ["two words", "is neither <name> nor [name]"],
+    ["a <b> c", "is neither <name> nor [name]"],
+    ["a b c d", "a name has at most 3 words"],
     ["a <b...> <c>", "must be the last"],
     ["a [b] <c>", "can't come after"],
     ["a <b> <b>", "two arguments are called b"],

@@ -7,7 +7,7 @@
 import type { Command } from "./command.ts";
 
 function builtIn(name: string, usage: string, description: string): Command {
-  const parameters = usage === "" ? [] : [{ name: usage.slice(1, -1), isRequired: false, isRest: false }];
+  const parameters = usage === "" ? [] : [{ name: usage.slice(1, -1), isRequired: false, isRest: true }];
   return {
     ...{ name, names: [name], usage, description, parameters },
     ...{ schemas: {}, access: "everybody", isHidden: false },

@@ -37,6 +37,8 @@ export interface Command {
   readonly isHidden: boolean;
 }
 
+/** The most words of a name: `todo list add`. */
+const MAX_WORDS = 3;
 const NAME = /^[^\s<>[\]"]{1,50}$/u;
 const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
 
@@ -47,10 +49,16 @@ const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
  */
 export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
   const { description = "", aliases = [], args = {}, access = "everybody", hidden = false } = options;
-  const [name = "", ...rest] = pattern.trim().split(/\s+/);
-  const names = [name, ...aliases].map((each) => each.toLowerCase());
+  const words = pattern.trim().split(/\s+/);
+  const found = words.findIndex((word) => /^[<[]/.test(word));
+  const count = found === -1 ? words.length : found;
+  const [name, rest] = [words.slice(0, count).join(" "), words.slice(count)];
+  const names = [name, ...aliases].map((each) => each.trim().toLowerCase().replaceAll(/\s+/g, " "));
   for (const each of names) {
-    if (!NAME.test(each)) throw bad(pattern, `"${each}" is no name: 1 to 50 characters, without spaces`);
+    const parts = each.split(" ");
+    const wrong = parts.find((part) => !NAME.test(part));
+    if (wrong !== undefined) throw bad(pattern, `"${wrong}" is no name: 1 to 50 characters`);
+    if (parts.length > MAX_WORDS) throw bad(pattern, `a name has at most ${MAX_WORDS} words`);
   }
   const parameters = rest.map((text): Parameter => {
     const [, required, dots, optional, optionalDots] = PARAMETER.exec(text) ?? [];
@@ -98,6 +106,37 @@ const MAX_TEXT = 100_000;
 export function invocationOf(text: string): Invocation | undefined {
   const [, name, rest = ""] = /^\s*([^\s]{1,50})(?:\s+([^]*))?$/u.exec(text.slice(0, MAX_TEXT)) ?? [];
   return name === undefined ? undefined : { name: name.toLowerCase(), rest: rest.trimEnd() };
+}
+
+/** A command that was found, and what comes after its name. */
+export interface Chosen {
+  /** The command. */
+  readonly command: Command;
+  /** What comes after its name. */
+  readonly rest: string;
+}
+
+/**
+ * Finds the command that a message asks for: the one whose name takes most of its words.
+ *
+ * @returns Undefined if there is none.
+ */
+export function chosenOf(commands: readonly Command[], { name, rest }: Invocation): Chosen | undefined {
+  let [words, after] = [name, rest];
+  let chosen: Chosen | undefined;
+  for (let count = 1; count <= MAX_WORDS; count++) {
+    const command = commands.find(({ names }) => names.includes(words));
+    if (command !== undefined) chosen = { command, rest: after };
+    const [, next, left = ""] = /^([^\s]{1,50})(?:\s+([^]*))?$/u.exec(after) ?? [];
+    if (next === undefined) break;
+    [words, after] = [`${words} ${next.toLowerCase()}`, left];
+  }
+  return chosen;
+}
+
+/** Whether a name is the beginning of that of a command. */
+export function isPartOf({ names }: Command, name: string): boolean {
+  return names.some((each) => each === name || each.startsWith(`${name} `));
 }
 
 /** The arguments, or what is wrong with them. */

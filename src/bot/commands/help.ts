@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Command } from "./command.ts";
+import { type Command, isPartOf } from "./command.ts";
 
 /** How a command is written. */
 export function usageOf({ name, usage }: Command, prefix: string): string {
@@ -23,8 +23,10 @@ export function helpText(
   { prefix, about }: { readonly prefix: string; readonly about: string | undefined },
 ): string {
   if (about !== undefined) {
-    const wanted = about.toLowerCase().slice(about.startsWith(prefix) ? prefix.length : 0);
+    const wanted = about.toLowerCase().slice(about.startsWith(prefix) ? prefix.length : 0).trim();
     const command = commands.find(({ names }) => names.includes(wanted));
+    const parts = commands.filter((each) => each !== command && !each.isHidden && isPartOf(each, wanted));
+    if (command === undefined && parts.length > 0) return listOf(parts, prefix);
     if (command === undefined) return `There is no command \`${prefix}${safe(wanted)}\`.`;
     const { description, names } = command;
     const others = names.slice(1).map((each) => `\`${prefix}${each}\``);
@@ -32,12 +34,17 @@ export function helpText(
       `\`${usageOf(command, prefix)}\``,
       description,
       others.length === 0 ? "" : `Also: ${others.join(", ")}`,
+      parts.length === 0 ? "" : listOf(parts, prefix),
     ].filter((line) => line !== "").join("\n\n");
   }
-  const lines = commands.filter(({ isHidden }) => !isHidden).map((command) =>
+  const shown = commands.filter(({ isHidden }) => !isHidden);
+  return shown.length === 0 ? "There are no commands." : listOf(shown, prefix);
+}
+
+function listOf(commands: readonly Command[], prefix: string): string {
+  return commands.map((command) =>
     `- \`${usageOf(command, prefix)}\`${command.description === "" ? "" : `: ${command.description}`}`
-  );
-  return lines.length === 0 ? "There are no commands." : lines.join("\n");
+  ).join("\n");
 }
 
 /** A name that somebody else wrote, as it can stand in Markdown. */
