@@ -1,5 +1,6 @@
 import { Synapse } from "../../tools/synapse.ts";
 import { stories } from "../lives/stories/all.ts";
+import { casesOf } from "../lives/story.ts";
 import { type StoryHost, tell } from "../lives/world.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";
@@ -27,13 +28,12 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
   };
 }
 
-for (const story of stories) {
-  for (const rooms of story.rooms) {
-    synapseTest(`Synapse: ${story.name} (rooms ${rooms})`, async (server) => {
-      await using own = story.restarts === true ? await restartable() : undefined;
-      const restart = () => Promise.reject(new Error("Cannot restart what other tests use"));
-      const host = own ?? { ...synapseHost(server), restart, bot: () => newUser(server, "bot") };
-      await tell(story, { encrypted: rooms === "encrypted" }, host);
-    });
-  }
+for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
+  if (transport !== "polling") continue; // transports_test.ts
+  synapseTest(`Synapse: ${name}`, async (server) => {
+    await using own = story.restarts === true ? await restartable() : undefined;
+    const restart = () => Promise.reject(new Error("Cannot restart what other tests use"));
+    const host = own ?? { ...synapseHost(server), restart, bot: () => newUser(server, "bot") };
+    await tell(story, { encrypted: rooms === "encrypted", kind }, host);
+  });
 }

@@ -9,7 +9,7 @@ import { createRegistration, registrationToYaml } from "@greenroom/matrix/appser
 import { Synapse } from "../../tools/synapse.ts";
 import { accountOf } from "../lives/in_process_host.ts";
 import { stories } from "../lives/stories/all.ts";
-import type { Story } from "../lives/story.ts";
+import { casesOf } from "../lives/story.ts";
 import { Door } from "../lives/transports/door.ts";
 import type { Transport } from "../lives/transports/transport.ts";
 import { type StoryHost, tell } from "../lives/world.ts";
@@ -102,19 +102,7 @@ function listening(stack: AsyncDisposableStack): Door {
   return door;
 }
 
-/** A story, and how it is told. */
-interface Case {
-  readonly story: Story;
-  readonly rooms: Story["rooms"][number];
-  readonly transport: Transport;
-}
-
-const cases: Case[] = stories.flatMap((story) =>
-  story.rooms.flatMap((rooms) =>
-    (story.transports ?? []).filter((transport) => transport !== "polling")
-      .map((transport) => ({ story, rooms, transport }))
-  )
-);
+const cases = casesOf(stories).filter(({ transport }) => transport !== "polling");
 let host: Host | undefined;
 
 if (!missing) {
@@ -122,9 +110,9 @@ if (!missing) {
   Deno.test.afterAll(async () => await host?.[Symbol.asyncDispose]());
 }
 
-for (const { story, rooms, transport } of cases) {
-  synapseTest(`Synapse: ${story.name} (rooms ${rooms}, by ${transport})`, async () => {
+for (const { story, rooms, transport, kind, name } of cases) {
+  synapseTest(`Synapse: ${name}`, async () => {
     if (host === undefined) throw new Error("Cannot tell the story: Synapse has not been started");
-    await tell(story, { encrypted: rooms === "encrypted", transport }, host.stories);
+    await tell(story, { encrypted: rooms === "encrypted", transport, kind }, host.stories);
   });
 }

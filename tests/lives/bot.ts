@@ -22,8 +22,9 @@ import type { UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
 import { NO_FAULT, TestProcess } from "../client/support/crash.ts";
 import { Network } from "./network.ts";
+import { teachKit } from "./kit_functions.ts";
 import { Noticeboard } from "./noticeboard.ts";
-import { type BotAccount, type Running, running } from "./transports/transport.ts";
+import { type BotAccount, type Kind, type Running, running } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 
 const session = defineSession({ name: "counter", per: "room", initial: () => ({ heard: 0 }) });
@@ -37,6 +38,8 @@ export interface BotOptions {
   readonly fetch: typeof fetch;
   readonly account: BotAccount;
   readonly encrypted: boolean;
+  /** What it is made with. Default: the client alone. */
+  readonly kind?: Kind;
   readonly store?: KvStore;
   /** More of its client. */
   readonly client?: Partial<ClientOptions>;
@@ -70,11 +73,16 @@ export class Bot {
   #ended: Promise<void> = Promise.resolve();
   #hasSynced = false;
   readonly #encrypted: boolean;
+  readonly #kind: Kind;
   readonly #baseUrl: string;
   readonly #board = new Noticeboard();
 
   /** @param options What it is made of. */
-  constructor({ baseUrl, fetch, account, encrypted, store = new MemoryStore(), client = {} }: BotOptions) {
+  constructor(
+    { baseUrl, fetch, account, encrypted, kind = "client", store = new MemoryStore(), client = {} }:
+      BotOptions,
+  ) {
+    this.#kind = kind;
     this.#baseUrl = baseUrl;
     this.network = new Network(fetch);
     this.account = account;
@@ -86,8 +94,8 @@ export class Bot {
   }
 
   /** A new process: makes the client, with its handlers, and does no more. */
-  wake(): Client {
-    return this.#awake().client;
+  wake(): Pick<Running, "syncOnce"> {
+    return this.#awake();
   }
 
   #awake(): Running {
@@ -96,6 +104,7 @@ export class Bot {
     this.failure = undefined;
     const current = running({
       account: this.account,
+      kind: this.#kind,
       options: {
         baseUrl: this.#baseUrl,
         token: this.token,
@@ -112,7 +121,9 @@ export class Bot {
       death: death.signal,
     });
     this.#current = current;
-    this.#teach(current.client);
+    this.#watch(current.client);
+    if (current.kit === undefined) this.#teach(current.client);
+    else teachKit(current.kit, (what) => this.#note(this.handled, what));
     current.client.done.catch(() => {}); // told by `failure`
     return current;
   }
@@ -177,7 +188,6 @@ export class Bot {
     client.on("JOIN", ({ state_key }) => {
       if (state_key !== client.mxid) this.#note(this.handled, `welcome ${state_key}`);
     });
-    client.on("KICK", ({ state_key }) => this.#note(this.handled, `thrown out ${state_key}`));
     client.on("m.room.message", async ({ sender, room_id, content }, ctx) => {
       if (sender === client.mxid || content.msgtype !== "m.text") return;
       const { body } = content;
@@ -187,6 +197,10 @@ export class Bot {
       if (body === "!throw") throw new Error("The bot's author has made a mistake");
       await client.sendNotice(room_id, `${ctx.session.heard}: ${body}`);
     }, { session, sequential: true });
+  }
+
+  #watch(client: Client): void {
+    client.on("KICK", ({ state_key }) => this.#note(this.handled, `thrown out ${state_key}`));
     for (
       const type of [
         "UNDECRYPTABLE",

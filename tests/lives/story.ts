@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Transport } from "./transports/transport.ts";
+import type { Kind, Transport } from "./transports/transport.ts";
 import type { World } from "./world.ts";
 
 /** How the rooms of a story are: in clear, or encrypted. */
@@ -18,10 +18,37 @@ export interface Story {
   readonly rooms: readonly Privacy[];
   /** By which transports its bot gets what is new. Default: by polling alone. */
   readonly transports?: readonly Transport[];
+  /** What its bot is made with. Default: the client alone, and the kit. */
+  readonly kinds?: readonly Kind[];
   /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
   readonly restarts?: boolean;
   /** Fails if something is lost, done twice, or not told. */
   tell(world: World): Promise<void>;
+}
+
+/** One way in which a story is told. */
+export interface Case {
+  readonly story: Story;
+  readonly rooms: Privacy;
+  readonly transport: Transport;
+  readonly kind: Kind;
+  /** The story's name, and in which way it is told. */
+  readonly name: string;
+}
+
+/** All ways in which stories are told. */
+export function casesOf(stories: readonly Story[]): Case[] {
+  return stories.flatMap((story) =>
+    story.rooms.flatMap((rooms) =>
+      (story.transports ?? ["polling"]).flatMap((transport) =>
+        (story.kinds ?? ["client", "kit"]).map((kind) => {
+          const by = transport === "polling" ? "" : `, by ${transport}`;
+          const made = kind === "kit" ? ", of the kit" : "";
+          return { story, rooms, transport, kind, name: `${story.name} (rooms ${rooms}${by}${made})` };
+        })
+      )
+    )
+  );
 }
 
 /** How most stories are told. */

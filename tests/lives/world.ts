@@ -11,7 +11,7 @@ import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
 import type { Story } from "./story.ts";
-import type { BotAccount, Transport } from "./transports/transport.ts";
+import type { BotAccount, Kind, Transport } from "./transports/transport.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 
 /** A homeserver that stories are told on. */
@@ -31,6 +31,8 @@ export interface Telling {
   readonly encrypted: boolean;
   /** How the bot gets what is new. Default: it polls. */
   readonly transport?: Transport;
+  /** What the bot is made with. Default: the client alone. */
+  readonly kind?: Kind;
 }
 
 /** What one telling plays with; disposing of it ends everybody. */
@@ -38,11 +40,13 @@ export class World implements AsyncDisposable {
   readonly host: StoryHost;
   readonly encrypted: boolean;
   readonly transport: Transport;
+  readonly kind: Kind;
   readonly #people: Person[] = [];
   readonly #bots: Bot[] = [];
 
   /** @param host The homeserver. */
-  constructor(host: StoryHost, { encrypted, transport = "polling" }: Telling) {
+  constructor(host: StoryHost, { encrypted, transport = "polling", kind = "client" }: Telling) {
+    this.kind = kind;
     this.host = host;
     this.encrypted = encrypted;
     this.transport = transport;
@@ -85,9 +89,9 @@ export class World implements AsyncDisposable {
 
   /** A new bot, which is not started. */
   async bot(options: Partial<BotOptions> = {}): Promise<Bot> {
-    const { baseUrl, fetch } = this.host;
+    const { host: { baseUrl, fetch }, encrypted, kind } = this;
     const account = options.account ?? await this.host.bot(this.transport);
-    const bot = new Bot({ baseUrl, fetch, account, encrypted: this.encrypted, ...options });
+    const bot = new Bot({ baseUrl, fetch, account, encrypted, kind, ...options });
     this.#bots.push(bot);
     return bot;
   }

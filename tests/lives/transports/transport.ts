@@ -4,14 +4,18 @@
  * @module
  */
 
-import { Client, type ClientOptions, type StartOptions } from "@greenroom/matrix";
+import { Client, type ClientOptions, type StartOptions, type SyncOnceOptions } from "@greenroom/matrix";
 import { Appservice, type Registration } from "@greenroom/matrix/appservice";
+import { Bot as KitBot } from "@greenroom/matrix/bot";
 import { delay } from "@std/async/delay";
 import type { Account } from "../../operations/support/operation.ts";
 import type { Door } from "./door.ts";
 
 /** A long poll; a wake and cron where no process stays; transactions of an application service. */
 export type Transport = "polling" | "wake" | "transactions";
+
+/** What a bot is made with: the client alone, or the bot kit. */
+export type Kind = "client" | "kit";
 
 /** All of them. */
 export const TRANSPORTS: readonly Transport[] = ["polling", "wake", "transactions"];
@@ -28,6 +32,10 @@ export interface BotAccount extends Account {
 export interface Running {
   /** What has the handlers. */
   readonly client: Client;
+  /** The kit's bot; undefined: it has none. */
+  readonly kit: KitBot | undefined;
+  /** Makes a pass, as cron would. */
+  syncOnce(options?: SyncOnceOptions): Promise<unknown>;
   /**
    * Gets what is new until `end()`.
    *
@@ -43,6 +51,8 @@ export interface Running {
 /** What a process is made of. */
 export interface RunningParts {
   readonly account: BotAccount;
+  /** What it is made with. */
+  readonly kind: Kind;
   /** The options of its client. */
   readonly options: ClientOptions & { readonly baseUrl: string | URL };
   /** Whether it has synced before: then nothing need be new. */
@@ -64,29 +74,65 @@ export function running(parts: RunningParts): Running {
   return door === undefined ? polling(parts) : woken(parts, door);
 }
 
-function polling({ options, hasSynced }: RunningParts): Running {
+/** What gets events, and has them handled. */
+interface Core extends Pick<Running, "client" | "kit" | "syncOnce"> {
+  readonly fetch: Client["fetch"];
+  start(options: StartOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+function coreOf(kind: Kind, options: RunningParts["options"]): Core {
+  if (kind === "kit") return coreOfKit(new KitBot({ ...options, rateLimit: false }));
   const client = new Client(options);
   return {
     client,
-    run(first, start) {
-      client.on(hasSynced ? "SYNC_STARTED" : "SYNC_SUCCESSFUL", first);
-      return client.start(start);
-    },
-    end: () => client.close(),
+    kit: undefined,
+    fetch: client.fetch,
+    syncOnce: (pass) => client.syncOnce(pass),
+    start: (start) => client.start(start),
+    close: () => client.close(),
   };
 }
 
-function woken({ options, isReached, death }: RunningParts, door: Door): Running {
-  const client = new Client({ ...options, wake: { secret: SECRET } });
+function coreOfKit(kit: KitBot): Core {
+  return {
+    client: kit.client,
+    kit,
+    fetch: (request) => kit.fetch(request),
+    syncOnce: (pass) => kit.syncOnce(pass),
+    start: () => kit.start({ signals: false }),
+    close: () => kit.close(),
+  };
+}
+
+function polling({ kind, options, hasSynced }: RunningParts): Running {
+  const { client, kit, syncOnce, start, close } = coreOf(kind, options);
+  return {
+    client,
+    kit,
+    syncOnce,
+    run(first, options) {
+      client.on(hasSynced ? "SYNC_STARTED" : "SYNC_SUCCESSFUL", first);
+      return start(options);
+    },
+    end: close,
+  };
+}
+
+function woken({ kind, options, isReached, death }: RunningParts, door: Door): Running {
+  const core = coreOf(kind, { ...options, wake: { secret: SECRET } });
+  const { client, kit, syncOnce } = core;
   const ending = new AbortController();
   const over = AbortSignal.any([ending.signal, death]);
   return {
     client,
+    kit,
+    syncOnce,
     async run(first) {
-      door.open(reached(client.fetch, isReached), over);
+      door.open(reached(core.fetch, isReached), over);
       for (let isRegistered = false; !over.aborted;) {
         try {
-          await client.syncOnce({ deadline: 10_000 });
+          await syncOnce({ deadline: 10_000 });
           if (!isRegistered) await client.registerWake(door.url);
           isRegistered = true;
           first();
@@ -98,13 +144,13 @@ function woken({ options, isReached, death }: RunningParts, door: Door): Running
     },
     async end() {
       ending.abort();
-      await client.close();
+      await core.close();
     },
   };
 }
 
 function fedByTransactions(
-  { options, hasSynced, isReached, death }: RunningParts,
+  { kind, options, hasSynced, isReached, death }: RunningParts,
   registration: Registration,
   door: Door,
 ): Running {
@@ -113,19 +159,23 @@ function fedByTransactions(
     ...{ registration, baseUrl, fetch, store, encryption, lease, clock, log },
     serverName: "localhost",
   });
-  const client = appservice.bot;
+  const { bot: client } = appservice;
+  const kit = kind === "kit" ? new KitBot({ appservice, rateLimit: false }) : undefined;
   const ending = new AbortController();
   return {
     client,
+    kit,
+    syncOnce: (pass) => client.syncOnce(pass),
     run(first, start) {
       client.on(hasSynced ? "SYNC_STARTED" : "SYNC_SUCCESSFUL", first);
-      door.open(reached(appservice.fetch, isReached), AbortSignal.any([ending.signal, death]));
-      return appservice.start(start);
+      const answer = kit?.fetch ?? appservice.fetch;
+      door.open(reached(answer, isReached), AbortSignal.any([ending.signal, death]));
+      return kit?.start({ signals: false }) ?? appservice.start(start);
     },
     isBack: () => appservice.ping(),
     async end() {
       ending.abort();
-      await appservice.close();
+      await (kit ?? appservice).close();
     },
   };
 }
