@@ -31,6 +31,7 @@ import { type Inviter, Inviters } from "./policy/inviters.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
 import { Once } from "./once.ts";
 import { Run } from "./run.ts";
+import { Patience } from "./patience.ts";
 import { RunTime } from "./run_time.ts";
 import { announcer } from "./running/announce.ts";
 import { BotAccount } from "./running/account.ts";
@@ -192,6 +193,7 @@ export class Bot extends Composer<Context> {
       once,
       timers,
       access,
+      patience: new Patience(client.api.clock, options.handlerTimeout),
       checkReminder: (due, name) => this.#checkReminder(due, name),
     };
     const conversations = new Conversations({
@@ -361,7 +363,8 @@ export class Bot extends Composer<Context> {
     handler: ReminderHandler,
     { name = pattern, timezone = "UTC" }: EveryOptions = {},
   ): this {
-    this.#timers.schedule({ name, next: readCron(pattern, timezone), work: handler });
+    const next = readCron(pattern, timezone);
+    this.#timers.schedule({ name, pattern: `${pattern} ${timezone}`, next, work: handler });
     return this;
   }
 
@@ -442,7 +445,7 @@ export class Bot extends Composer<Context> {
     if (signal.aborted) return;
     this.#announce("The bot has started", { user: client.mxid });
     try {
-      await this.#timers.run(signal);
+      await Promise.race([this.#timers.run(signal), closed(this.#ending.signal)]);
     } catch (error) {
       if (!isCutOff(error) && !signal.aborted) {
         client.log.error("What is due at times is not done any more", { error });
@@ -453,12 +456,9 @@ export class Bot extends Composer<Context> {
   async #due(timer: Timer, context: HandlerContext, due: Due): Promise<void> {
     if (timer.kind === "wait") {
       const { conversation, at, end: reason } = timer;
-      await this.#conversations.end(conversation, at, {
-        reason,
-        context,
-        time: new RunTime(this.#ending.signal),
-      });
-      return;
+      const time = new RunTime(this.#ending.signal);
+      const ended = this.#conversations.end(conversation, at, { reason, context, time });
+      return await this.#parts.patience.until(ended.then(() => {}), time);
     }
     const { reminder } = timer;
     const handler = this.#reminderHandlers.get(reminder.name);
@@ -476,11 +476,12 @@ export class Bot extends Composer<Context> {
     handler: ReminderHandler,
     { reminder }: { readonly reminder?: Extract<Timer, { kind: "remind" }>["reminder"] },
   ): Promise<void> {
-    const run = new Run({ context, time: new RunTime(this.#ending.signal) });
+    const time = new RunTime(this.#ending.signal);
+    const run = new Run({ context, time });
     try {
-      const end = await run.call(async () =>
-        await handler(new TimerContext(this.#parts, run, due, reminder))
-      );
+      const called = run.call(async () => await handler(new TimerContext(this.#parts, run, due, reminder)));
+      await this.#parts.patience.until(called.then(() => {}), time);
+      const end = await called;
       if (end.kind !== "done") {
         throw new ValueError("Cannot ask in what is due at a time: there is nobody to answer");
       }
@@ -508,6 +509,14 @@ export class Bot extends Composer<Context> {
       yield { ...reminder, id: key, due: new Date(due) } satisfies PendingReminder & { thread: string };
     }
   }
+}
+
+/** Resolves when a bot is closed: what is not over then may never be. */
+function closed(ending: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (ending.aborted) resolve();
+    else ending.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 function accountOf(

@@ -7,6 +7,7 @@
 import type { Client } from "../../mod.ts";
 import type { BotSessions } from "./bot_sessions.ts";
 import type { Once } from "./once.ts";
+import type { Patience } from "./patience.ts";
 import type { Access } from "./policy/access.ts";
 import type { Timers } from "./timers/timers.ts";
 
@@ -31,6 +32,8 @@ export interface BotParts {
   readonly timers: Timers;
   /** Who may do what. */
   readonly access: Access;
+  /** Gives up what takes too long. */
+  readonly patience: Patience;
   /**
    * Checks a reminder.
    *

@@ -13,6 +13,8 @@ interface UnderWay {
   readonly giveUp: () => void;
 }
 
+const LIMIT = 600_000;
+
 /** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
 export class Patience {
   readonly #clock: Clock;
@@ -24,9 +26,13 @@ export class Patience {
 
   /**
    * @param clock Measures the time.
-   * @param limit How long work may take, in milliseconds.
+   * @param limit How long work may take, in milliseconds. Default: 10 minutes.
+   * @throws {ValueError} If it is no time.
    */
-  constructor(clock: Clock, limit: number) {
+  constructor(clock: Clock, limit: number = LIMIT) {
+    if (!(limit > 0 && Number.isFinite(limit))) {
+      throw new ValueError(`Cannot make a bot: handlerTimeout is ${limit}; give it in milliseconds`);
+    }
     this.#clock = clock;
     this.#limit = limit;
   }
@@ -42,7 +48,7 @@ export class Patience {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const giveUp = (): void => {
       const error = new ValueError(
-        `A bot's function took more than ${this.#limit} ms for one event: have it heed c.signal, or raise handlerTimeout`,
+        `A bot's function took more than ${this.#limit} ms for one event, or time: have it heed c.signal, or raise handlerTimeout`,
       );
       time.end(error);
       reject(error);

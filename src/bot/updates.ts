@@ -29,7 +29,6 @@ import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
 import { queriesOf } from "./queries.ts";
 import { type KeptEvent, Run } from "./run.ts";
-import { Patience } from "./patience.ts";
 import { RunTime } from "./run_time.ts";
 import { observed } from "./running/telemetry.ts";
 import { withoutName } from "./text/mentions_user.ts";
@@ -51,14 +50,11 @@ export interface UpdatesOptions {
 
 /** Events of the own user by which it is not in a room any more. */
 const LEAVING = new Set(["LEAVE", "KICK", "BAN"]);
-const HANDLER_TIMEOUT = 600_000;
 const NOTHING = (): Promise<void> => Promise.resolve();
 
 /** Hands events to a bot's functions. */
 export class Updates {
   readonly #options: UpdatesOptions;
-  /** Gives up what takes too long. */
-  readonly #patience: Patience;
   /** What is known of what new runs begin with. */
   readonly #known = new WeakMap<Run, { readonly update: Update; readonly found: Found | undefined }>();
   /** All commands; undefined: they have to be put together. */
@@ -69,8 +65,6 @@ export class Updates {
   /** @param options What it works with. */
   constructor(options: UpdatesOptions) {
     this.#options = options;
-    const { parts: { client }, behaviour: { handlerTimeout = HANDLER_TIMEOUT } } = options;
-    this.#patience = new Patience(client.api.clock, handlerTimeout);
   }
 
   /** Types of event that it needs, whatever functions the bot has. */
@@ -145,7 +139,7 @@ export class Updates {
       () => clock.now(),
       () => this.#run(type, event, { context, time }),
     );
-    await this.#patience.until(work, time);
+    await this.#options.parts.patience.until(work, time);
   }
 
   async #run(

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { type Clock, ValueError } from "@greenroom/matrix";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "./support.ts";
@@ -219,4 +219,94 @@ Deno.test("What becomes due while the homeserver can't be reached is done when i
   await tester.pass(HOUR);
   const heard = room.messages.map(({ text }) => text).toSorted();
   assertEquals(heard, ["Half past one", `Tea! (due ${due} UTC)`]);
+});
+
+Deno.test("What never ends at its time keeps no other waiting, is given up and reported", async () => {
+  await using tester = trying((bot) => {
+    bot.command("hang", (c) => void c.remind(1_000, { name: "hang" }));
+    bot.command("tea", (c) => void c.remind(2_000, "Tea!"));
+    bot.reminder("hang", () => new Promise(() => {}));
+    bot.every("* * * * *", () => new Promise(() => {}));
+  }, { handlerTimeout: 120_000 });
+  const room = await tester.room("alice");
+  await tester.pass(60_000); // from now on the work of each minute hangs
+  await room.say("!hang");
+  await room.say("!tea");
+  await tester.settle();
+  await tester.pass(2_000);
+  await room.expect("Tea!");
+  await tester.pass(120_000);
+  assertEquals(tester.logged.filter((line) => line.includes("took more than 120000 ms")).length, 2);
+});
+
+Deno.test("close() ends a bot though what was due never ends", async () => {
+  await using tester = trying((bot) => {
+    bot.every("* * * * *", () => new Promise(() => {}));
+  });
+  await tester.room("alice");
+  await tester.pass(60_000);
+  await tester.stop();
+});
+
+Deno.test("A reminder whose time comes while the homeserver is away is said when it is back", async () => {
+  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(60_000, "Tea!")));
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await tester.settle();
+  const fault = tester.homeserver.faults.add({ kind: "html", match: { path: /send/ } });
+  await tester.pass(HOUR);
+  fault.remove();
+  await tester.pass(300_000);
+  await room.expect(/^Tea!/);
+  await tester.pass(HOUR);
+  await room.expectNothing();
+});
+
+Deno.test("Two schedules need two names", () => {
+  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  bot.every("0 9 * * *", () => {});
+  assertThrows(() => bot.every("0 9 * * *", () => {}), ValueError, "a name of its own");
+  bot.every("0 9 * * *", () => {}, { name: "other" });
+});
+
+Deno.test("A schedule that was given another time is not done at the time of before", async () => {
+  const log: string[] = [];
+  let pattern = "0 9 * * *";
+  await using tester = trying((bot) => {
+    bot.every(pattern, (c) => void log.push(c.due.toISOString()), { name: "digest" });
+  });
+  await tester.room("alice");
+  await tester.stop();
+  pattern = "0 10 * * *";
+  await tester.start();
+  await tester.pass(11 * HOUR);
+  assertEquals(log, ["2025-01-01T10:00:00.000Z"]);
+});
+
+Deno.test("A clock that is set back a little has nothing done twice, and one that was years ahead is made good", async () => {
+  const log: string[] = [];
+  let skew = 0;
+  await using tester = new BotTester((options) => {
+    const clock: Clock = {
+      now: () => options.clock.now() + skew,
+      delay: (ms, delay) => options.clock.delay(ms, delay),
+    };
+    const bot = new Bot({ ...options, clock });
+    bot.every("0 9 * * *", (c) => void log.push(c.due.toISOString()));
+    return bot;
+  });
+  await tester.room("alice");
+  await tester.pass(9 * HOUR);
+  skew = -30_000;
+  await tester.restart();
+  await tester.pass(HOUR);
+  assertEquals(log, ["2025-01-01T09:00:00.000Z"]);
+  skew = 900 * 24 * HOUR;
+  await tester.restart();
+  await tester.pass(HOUR);
+  skew = 0;
+  await tester.restart();
+  log.length = 0;
+  await tester.pass(24 * HOUR);
+  assertEquals(log, ["2025-01-02T09:00:00.000Z"]);
 });

@@ -11,6 +11,8 @@ import { ValueError } from "../../../mod.ts";
 export interface Schedule {
   /** The same after a restart. */
   readonly name: string;
+  /** When it is due, and by which clock: if that is another than before, it begins anew. */
+  readonly pattern: string;
   /** When it is due next after a time; both in milliseconds since the epoch. */
   readonly next: (after: number) => number;
   /** What is done. */

@@ -5,15 +5,10 @@
  * @module
  */
 
-import {
-  type Client,
-  defineSession,
-  type HandlerContext,
-  MatrixRequestError,
-  NetworkError,
-} from "../../../mod.ts";
+import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../conversations/errors.ts";
+import { Jobs } from "./jobs.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** A reminder, as it was asked for. */
@@ -55,19 +50,16 @@ const TIMERS = defineSession<{ timer: Timer | undefined }>({
   per: () => undefined,
   initial: () => ({ timer: undefined }),
 });
-const SCHEDULES = defineSession<{ next: number }>({
+const SCHEDULES = defineSession<{ next: number; pattern: string }>({
   name: "bot.schedules",
   per: () => undefined,
-  initial: () => ({ next: 0 }),
+  initial: () => ({ next: 0, pattern: "" }),
 });
 
-/** How many are done side by side. */
-const AT_ONCE = 20;
 /** The longest wait, in milliseconds: clocks are set, and machines sleep. */
 const LONGEST = 3_600_000;
-/** When to try again, in milliseconds: at first, and at the latest. */
+/** When to look again, in milliseconds. */
 const RETRY = 5_000;
-const LAST_RETRY = 300_000;
 /** The last moment that a date can be. */
 const LAST = 8.64e15;
 
@@ -95,10 +87,7 @@ export class Timers {
   readonly #handlers: TimerHandlers;
   readonly #schedules: Schedule[] = [];
   #woken = Promise.withResolvers<void>();
-  /** What is being done, so that it is not begun twice. */
-  readonly #busy = new Set<string>();
-  /** When what could not be done is tried again, and how long that was waited for. */
-  readonly #again = new Map<string, { readonly at: number; readonly wait: number }>();
+  readonly #jobs: Jobs;
 
   /**
    * @param client Keeps them, and measures time.
@@ -107,6 +96,7 @@ export class Timers {
   constructor(client: Client, handlers: TimerHandlers) {
     this.#client = client;
     this.#handlers = handlers;
+    this.#jobs = new Jobs(client, () => this.wake());
   }
 
   /**
@@ -143,8 +133,18 @@ export class Timers {
     return isThere;
   }
 
-  /** Adds what comes again and again. */
+  /**
+   * Adds what comes again and again.
+   *
+   * @throws {ValueError} If the name is taken.
+   */
   schedule(schedule: Schedule): void {
+    const { name } = schedule;
+    if (this.#schedules.some((each) => each.name === name)) {
+      throw new ValueError(
+        `Cannot schedule "${name}": another has that name; give this one a name of its own`,
+      );
+    }
     this.#schedules.push(schedule);
   }
 
@@ -161,15 +161,16 @@ export class Timers {
   }
 
   /**
-   * Does what is due, as it becomes due.
+   * Does what is due, as it becomes due. What takes long keeps nothing else waiting.
    *
-   * @param signal Ends it.
+   * @param signal Ends it; what is being done may end.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#client.api;
+    this.#jobs.forget();
     while (!signal.aborted) {
       this.#woken = Promise.withResolvers<void>();
-      const next = await this.fire().catch((error) => {
+      const next = await this.#begin().catch((error) => {
         if (isCutOff(error)) throw error;
         this.#client.log.warn("What is due at times waits: the store or the homeserver can't be reached", {
           error,
@@ -182,99 +183,98 @@ export class Timers {
       await Promise.race([due.catch(() => {}), this.#woken.promise]);
       ended.abort();
     }
+    await this.#jobs.idle();
+  }
+
+  /** Does what is due now, and what becomes due meanwhile. */
+  async fire(): Promise<void> {
+    this.#jobs.forget();
+    do {
+      await this.#begin();
+      await this.#jobs.idle();
+    } while (await this.#isDue());
+  }
+
+  /** Whether something is due, and is not left for later. */
+  async #isDue(): Promise<boolean> {
+    for await (const { key, due } of this.list()) {
+      if (due > this.#client.api.clock.now()) return false;
+      if (this.#jobs.freeAt(key) === 0) return true;
+    }
+    return false;
   }
 
   /**
-   * Does what is due now.
+   * Begins what is due now.
    *
-   * @returns When the next is due, in milliseconds since the epoch; `Infinity`: there is none.
+   * @returns When the next is due, in milliseconds since the epoch. What ends wakes.
    */
-  async fire(): Promise<number> {
-    const next = Math.min(LAST, ...await Promise.all(this.#schedules.map((each) => this.#repeat(each))));
+  async #begin(): Promise<number> {
     const { clock } = this.#client.api;
-    for (;;) {
-      const due: StoredTimer[] = [];
-      let first = next;
-      for await (const timer of this.list()) {
-        if (this.#busy.has(timer.key)) continue;
-        const { at = 0 } = this.#again.get(timer.key) ?? {};
-        if (at > clock.now()) {
-          first = Math.min(first, at);
-          continue;
-        }
-        if (timer.due > clock.now()) {
-          first = Math.min(first, timer.due);
-          break;
-        }
-        due.push(timer);
-        if (due.length === AT_ONCE) break;
-      }
-      if (due.length === 0) return first;
-      await Promise.all(due.map((timer) => this.#fire(timer)));
+    const times = await Promise.all(this.#schedules.map((each) => this.#repeat(each)));
+    let next = Math.min(LAST, ...times);
+    for await (const timer of this.list()) {
+      const { key, due } = timer;
+      if (due > clock.now()) return Math.min(next, due);
+      const free = this.#jobs.freeAt(key);
+      if (free > clock.now()) next = Math.min(next, free);
+      else if (this.#jobs.isFull) return next;
+      else this.#jobs.begin(key, () => this.#fire(timer));
     }
+    return next;
   }
 
   async #fire({ key, due, timer }: StoredTimer): Promise<void> {
     const { api: { clock }, log, sessions } = this.#client;
-    this.#busy.add(key);
     try {
       await this.#client.runTask(`timer ${nameOf(key)}`, async (context) => {
         this.remove(context, key);
         await this.#handlers.timer(timer, context, { due, late: Math.max(0, clock.now() - due) });
       });
-      this.#again.delete(key);
     } catch (error) {
-      if (isCutOff(error)) return; // the next start does it
-      if (isPassing(error)) return void this.#putOff(key, error);
-      this.#again.delete(key);
+      if (this.#jobs.retries(key, due, error)) return;
       log.error("What was due at a time failed, and is not done again", { due: new Date(due), error });
       await sessions.end(TIMERS, key);
-    } finally {
-      this.#busy.delete(key);
     }
   }
 
-  /** Has something tried again later, each time after twice the time. Returns when. */
-  #putOff(name: string, error: unknown): number {
-    const { api: { clock }, log } = this.#client;
-    const wait = Math.min(2 * (this.#again.get(name)?.wait ?? RETRY / 2), LAST_RETRY);
-    const at = clock.now() + wait;
-    this.#again.set(name, { at, wait });
-    log.warn("What is due at a time waits: the homeserver can't be reached", { name, error });
-    return at;
-  }
-
-  /** Does what comes again and again if it is due, once for all the times that were missed. */
+  /**
+   * Begins what comes again and again if it is due, once for all the times that were missed.
+   *
+   * @returns When it is due next, in milliseconds since the epoch.
+   */
   async #repeat(schedule: Schedule): Promise<number> {
-    const { api: { clock }, sessions, log } = this.#client;
-    const { name } = schedule;
-    const known = (await sessions.read(SCHEDULES, name))?.next;
-    const isNew = known === undefined || known > schedule.next(clock.now()); // or it comes more often now
-    const next = isNew ? schedule.next(clock.now()) : known;
-    if (known !== next) await sessions.update(SCHEDULES, name, () => ({ next }));
-    const { at = 0 } = this.#again.get(name) ?? {};
-    if (next > clock.now() || at > clock.now()) return Math.max(next, at);
-    const following = schedule.next(clock.now());
-    try {
-      await this.#client.runTask(`every ${name} ${next}`, async (context) => {
-        context.updateSession(SCHEDULES, name, () => ({ next: following }));
-        await this.#handlers.schedule(schedule, context, { due: next, late: clock.now() - next });
-      });
-      this.#again.delete(name);
-    } catch (error) {
-      if (isCutOff(error)) return LAST;
-      if (isPassing(error)) return this.#putOff(name, error);
-      log.error("What was due at a time failed, and is done again the next time", { name, error });
-      await sessions.update(SCHEDULES, name, () => ({ next: following }));
-    }
-    return following;
+    const { api: { clock }, sessions } = this.#client;
+    const { name, pattern } = schedule;
+    const now = clock.now();
+    const free = this.#jobs.freeAt(`every ${name}`);
+    if (free > now) return free;
+    const known = await sessions.read(SCHEDULES, name);
+    const soon = schedule.next(now);
+    // A clock that goes back a little must not have it done twice; one that was years ahead, not never.
+    const isKept = known?.pattern === pattern && known.next <= schedule.next(soon);
+    const next = isKept ? known.next : soon;
+    if (!isKept) await sessions.update(SCHEDULES, name, () => ({ next, pattern }));
+    if (next > now) return next;
+    this.#jobs.begin(`every ${name}`, () => this.#fireSchedule(schedule, next));
+    return soon;
   }
-}
 
-/** Whether something failed since the homeserver is away, or has too much to do. */
-function isPassing(error: unknown): boolean {
-  return error instanceof NetworkError ||
-    (error instanceof MatrixRequestError && (error.status === 429 || error.status >= 500));
+  async #fireSchedule(schedule: Schedule, due: number): Promise<void> {
+    const { api: { clock }, sessions, log } = this.#client;
+    const { name, pattern } = schedule;
+    const following = { next: schedule.next(clock.now()), pattern };
+    try {
+      await this.#client.runTask(`every ${name} ${due}`, async (context) => {
+        context.updateSession(SCHEDULES, name, () => following);
+        await this.#handlers.schedule(schedule, context, { due, late: clock.now() - due });
+      });
+    } catch (error) {
+      if (this.#jobs.retries(`every ${name}`, due, error)) return;
+      log.error("What was due at a time failed, and is done again the next time", { name, error });
+      await sessions.update(SCHEDULES, name, () => following);
+    }
+  }
 }
 
 function keyOf(due: number, name: string = crypto.randomUUID()): string {

@@ -1,0 +1,90 @@
+/**
+ * What is being done because its time has come, and what has to be done again.
+ *
+ * @module
+ */
+
+import { type Client, MatrixRequestError, NetworkError } from "../../../mod.ts";
+import { isCutOff } from "../conversations/errors.ts";
+
+/** How many are done side by side. */
+const AT_ONCE = 20;
+/** When to do again what the store did not take, in milliseconds. */
+const RETRY = 5_000;
+/** When to do again what failed because the homeserver is away: at first, and when that is long. */
+const AWAY = 30_000;
+const LONG_AWAY = 300_000;
+/** How late it is given up: then it is not the homeserver. */
+const GIVEN_UP = 30 * 86_400_000;
+/** The last moment that a date can be. */
+const LAST = 8.64e15;
+
+/** Jobs by name: each is done once at a time, and not before it may be done again. */
+export class Jobs {
+  readonly #client: Client;
+  readonly #ended: () => void;
+  readonly #busy = new Map<string, Promise<void>>();
+  /** When what failed, or was cut off, may be done again. */
+  readonly #again = new Map<string, number>();
+
+  /**
+   * @param client Measures the time.
+   * @param ended Called when one has ended.
+   */
+  constructor(client: Client, ended: () => void) {
+    this.#client = client;
+    this.#ended = ended;
+  }
+
+  /** Whether no more can be begun. */
+  get isFull(): boolean {
+    return this.#busy.size >= AT_ONCE;
+  }
+
+  /** When one may be begun, in milliseconds since the epoch; `Infinity`: when it has ended. */
+  freeAt(name: string): number {
+    return this.#busy.has(name) ? Infinity : this.#again.get(name) ?? 0;
+  }
+
+  /** Begins one. */
+  begin(name: string, work: () => Promise<void>): void {
+    this.#again.delete(name);
+    const done = work().catch((error) => {
+      this.#client.log.warn("What was due at a time waits", { error });
+      this.#again.set(name, this.#client.api.clock.now() + RETRY);
+    });
+    const ended = done.finally(() => {
+      this.#busy.delete(name);
+      this.#ended();
+    });
+    this.#busy.set(name, ended);
+  }
+
+  /** Resolves when all that are under way have ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#busy.values());
+  }
+
+  /**
+   * Has one that failed be done again, if it may succeed then: when the homeserver may be back, or,
+   * if the bot was cut off, at its next start.
+   *
+   * @param due When it was due, in milliseconds since the epoch.
+   * @returns Whether it is.
+   */
+  retries(name: string, due: number, error: unknown): boolean {
+    const now = this.#client.api.clock.now();
+    const isPassing = error instanceof NetworkError ||
+      (error instanceof MatrixRequestError && (error.status >= 500 || error.status === 429));
+    if (isCutOff(error)) this.#again.set(name, LAST);
+    else if (isPassing && now - due < GIVEN_UP) {
+      this.#again.set(name, now + Math.min(Math.max(AWAY, (now - due) / 10), LONG_AWAY));
+    } else return false;
+    return true;
+  }
+
+  /** Lets all be begun again: a start. */
+  forget(): void {
+    this.#again.clear();
+  }
+}
