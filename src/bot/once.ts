@@ -8,7 +8,7 @@ import { type Client, defineSession } from "../../mod.ts";
 import type { Run } from "./run.ts";
 
 /** By step, what the handler of an event found out; the record goes when the handler has settled. */
-const ONCE = defineSession<{ values: Readonly<Record<number, unknown>> }>({
+const ONCE = defineSession<{ values: Readonly<Record<string, unknown>> }>({
   name: "bot.once",
   per: () => undefined,
   initial: () => ({ values: {} }),
@@ -17,7 +17,7 @@ const ONCE = defineSession<{ values: Readonly<Record<number, unknown>> }>({
 /** Keeps what runs found out. */
 export class Once {
   readonly #client: Client;
-  readonly #known = new WeakMap<Run, Promise<Readonly<Record<number, unknown>>>>();
+  readonly #known = new WeakMap<Run, Promise<Readonly<Record<string, unknown>>>>();
 
   /** @param client Stores it. */
   constructor(client: Client) {
@@ -31,7 +31,7 @@ export class Once {
    * @param at The place of the step in it.
    * @param work Finds it out; what it returns has to be plain data.
    */
-  async value<Result>(run: Run, at: number, work: () => Promise<Result>): Promise<Result> {
+  async value<Result>(run: Run, at: string, work: () => Promise<Result>): Promise<Result> {
     const { deliveryId } = run.context;
     if (deliveryId === undefined) return await work(); // the event never comes again
     let known = this.#known.get(run);
@@ -54,7 +54,7 @@ export class Once {
     await this.#client.sessions.end(ONCE, deliveryId);
   }
 
-  async #begin(run: Run, deliveryId: string): Promise<Readonly<Record<number, unknown>>> {
+  async #begin(run: Run, deliveryId: string): Promise<Readonly<Record<string, unknown>>> {
     const kept = await this.#client.sessions.read(ONCE, deliveryId);
     run.context.updateSession(ONCE, deliveryId, () => null);
     return kept?.values ?? {};

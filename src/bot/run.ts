@@ -5,6 +5,7 @@
  * @module
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { HandlerContext } from "../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../types.ts";
 import {
@@ -83,6 +84,8 @@ export interface RunOptions {
 /** The most steps of a conversation. */
 const MAX_STEPS = 1_000;
 const FOREVER: Promise<never> = new Promise(() => {});
+/** The step in which something is done. */
+const within = new AsyncLocalStorage<{ readonly run: Run; readonly at: string; parts: number }>();
 
 /** One run. */
 export class Run {
@@ -95,7 +98,8 @@ export class Run {
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
   readonly #kept: number;
-  readonly #answer: Answer | undefined;
+  /** The answer, until the step that waits has taken it. */
+  #answer: Answer | undefined;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #end = Promise.withResolvers<RunEnd>();
   #at = 0;
@@ -117,20 +121,26 @@ export class Run {
   }
 
   /**
-   * Does something once: a replay returns what it came to.
+   * Does something once: a replay returns what it came to. What is done in a step is part of it, and
+   * no step of its own.
    *
    * @param kind What it is.
    * @param work Does it; what it returns has to be plain data. It gets the place among the steps.
    * @throws What it throws; {@link ConversationError} if a replay goes another way.
    */
-  async step<Result>(kind: string, work: (at: number) => Promise<Result>): Promise<Result> {
+  async step<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
     if (this.#isOver) return await FOREVER; // left behind by a run that waits
+    const outer = within.getStore();
+    if (outer?.run === this) {
+      this.time.check();
+      return await work(`${outer.at}.${outer.parts++}`);
+    }
     const at = this.#at++;
     if (at < this.#kept) return this.#replayed(kind, at) as Result;
     this.time.check();
     const step: Step = { kind };
     this.steps[at] = step;
-    const done = work(at);
+    const done = within.run({ run: this, at: String(at), parts: 0 }, work, String(at));
     const settled = done.then((value) => {
       step.value = value;
     }, (error) => {
@@ -159,6 +169,9 @@ export class Run {
     accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
   ): Promise<KeptEvent> {
     if (this.#isOver) return await FOREVER;
+    if (within.getStore()?.run === this) {
+      throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
+    }
     if (this.#isWaiting) {
       throw new ConversationError(
         "Cannot ask: the conversation waits for another answer; await one after the other",
@@ -168,6 +181,7 @@ export class Run {
     if (at < this.#kept) return this.#replayed("wait", at) as KeptEvent;
     const { kept } = this.#answer?.at === at ? this.#answer : {};
     if (kept !== undefined) {
+      this.#answer = undefined;
       if (!await accepts(kept)) {
         this.#leave({ kind: "refused" });
         return await FOREVER;
@@ -216,6 +230,18 @@ export class Run {
     if (step.end !== undefined) throw new ConversationEndedError(step.end);
     if (step.error !== undefined) throw new ConversationError(`${step.error.name}: ${step.error.message}`);
     return structuredClone(step.value);
+  }
+
+  /** The place of the next step. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Takes the last steps back, as if they had not been done: a replay does not come by them. */
+  forget(from: number): void {
+    if (this.isReplaying) return;
+    this.steps.length = from;
+    this.#at = from;
   }
 
   /** Whether the conversation has become too long. */

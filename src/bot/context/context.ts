@@ -39,7 +39,7 @@ export interface AskOptions<Q extends Query> {
   timeout?: number;
   /**
    * Says what is wrong with an answer: that is said, and another answer waited for. Undefined:
-   * nothing. Default: any answer will do.
+   * nothing. It is asked once for each answer. Default: any answer will do.
    */
   check?: (answer: Context<EventOfQuery<Q>>) => string | undefined | Promise<string | undefined>;
 }
@@ -199,10 +199,16 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const { check, ...waiting } = options;
     if (question !== undefined) await this.#say(question, waiting.room);
     for (;;) {
+      const { at } = this.run;
       const answer = await this.wait(waiting);
-      const problem = await check?.(answer);
-      if (problem === undefined) return answer;
-      await answer.reply(problem);
+      if (check === undefined) return answer;
+      const isGood = await this.run.step("check", async () => {
+        const problem = await check(answer);
+        if (problem !== undefined) await answer.reply(problem);
+        return problem === undefined;
+      });
+      if (isGood) return answer;
+      if (this.run.at === at + 2) this.run.forget(at); // however often it is wrong, the record stays short
     }
   }
 

@@ -279,7 +279,7 @@ export class RoomContext {
   /**
    * Does something once: when the handler runs again after an answer, or a crash, it returns what it
    * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
-   * is committed before it returns; only a crash until then makes it be done again.
+   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
    *
    * @param work What to do; what it returns has to be plain data.
    * @returns What it returned.
