@@ -103,6 +103,7 @@ export function cleanHtml(html: string): CleanHtml {
     const tag = allowedTag(name);
     if (tag === undefined || (isEmpty && !isVoid(tag))) return;
     if (ENDS_PARAGRAPH.has(tag)) end((one) => one === "p", (one) => one !== "p" && ENDS_PARAGRAPH.has(one));
+    if (tag === "a") end((one) => one === "a"); // as every parser does: links do not lie in links
     if (tag === "li") end((one) => one === "li", (one) => one === "ul" || one === "ol");
     const parents = PARENTS[tag];
     if (parents !== undefined && !endWithin(parents)) return;

@@ -99,6 +99,10 @@ Deno.test("sanitizeHtml() writes old tags and matrix: links as they are written 
 
 Deno.test("sanitizeHtml() closes in order what is not, and ends what another element ends", () => {
   assertEquals(sanitizeHtml("<b><i>a</b>b</i>"), "<b><i>a</i></b>b");
+  assertEquals(
+    sanitizeHtml('<a href="mailto:b">c<b>d<a href="mailto:e">f</a>g</b></a>'),
+    '<a href="mailto:b">c<b>d</b></a><a href="mailto:e">f</a>g',
+  );
   assertEquals(sanitizeHtml("<p>a<p>b<ul><li>c<li>d</ul>"), "<p>a</p><p>b</p><ul><li>c</li><li>d</li></ul>");
   assertEquals(
     sanitizeHtml("<table><tr><td>a<td>b<tr><th>c"),
