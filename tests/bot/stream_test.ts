@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { trying } from "./support.ts";
 
@@ -127,17 +127,26 @@ Deno.test("stream() begins with nothing that may yet become anything, and ends w
 });
 
 Deno.test("Two streams of one function are two messages", async () => {
-  const piece = async function* (text: string) {
-    yield await Promise.resolve(text);
-  };
-  await using tester = trying((bot) =>
-    bot.command("talk", async (c) => {
-      await c.stream(piece("one"));
-      await c.stream(piece("two"));
-    })
-  );
+  await using tester = trying((bot) => {
+    bot.command("two", async (c) => {
+      for (const text of ["one", "two"]) await c.stream(ReadableStream.from([text]));
+    });
+  });
   const room = await tester.room("alice");
-  await room.say("!talk");
-  await tester.settle();
-  assertEquals(room.messages.map(({ text }) => text), ["one", "two"]);
+  await room.say("!two");
+  await room.expect("one");
+  await room.expect("two");
+});
+
+Deno.test("edit() refuses a text that does not fit into one message", async () => {
+  await using tester = trying((bot) => {
+    bot.command("edit", async (c) => {
+      const said = await c.reply("short");
+      await assertRejects(() => c.edit(said, "word ".repeat(5_000)), ValueError, "needs 4 messages");
+      await c.edit(said, "edited");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!edit");
+  await room.expect("edited");
 });

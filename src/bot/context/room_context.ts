@@ -12,6 +12,7 @@ import {
   matrixToUrl,
   type SessionDefinition,
   type SessionKey,
+  ValueError,
 } from "../../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import type { BotParts } from "../bot_parts.ts";
@@ -109,13 +110,21 @@ export class RoomContext {
    * Replaces a message of the bot's.
    *
    * @param eventId The message.
-   * @param text What it says from now on.
+   * @param text What it says from now on: as much as one message holds.
    * @param options As for {@linkcode RoomContext.send}.
    * @returns The ID of the edit.
+   * @throws {ValueError} If the text does not fit into one message.
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
     const { format, msgtype = this.parts.options.msgtype, mentions = [], key } = options;
-    const [part] = await write(text, format);
+    const [part, ...more] = await write(text, format);
+    if (more.length > 0) {
+      throw new ValueError(
+        `Cannot edit a message: the text needs ${
+          more.length + 1
+        } messages; edit it to what fits into one, and send the rest`,
+      );
+    }
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
     return await this.run.step("edit", () => this.client.sendMessage(this.room, content, { key }));
