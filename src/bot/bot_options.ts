@@ -47,8 +47,9 @@ export interface BotBehaviour extends AccessOptions {
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**
-   * How much is taken from one user; what is more is ignored, which the user is told once. `false`:
-   * all. Default: 20 in 10 seconds.
+   * How much is taken from one user, of all that is said; what is more is ignored. A user whose
+   * commands are ignored is told, and not again for ten windows. `false`: all. Default: 20 in 10
+   * seconds.
    */
   rateLimit?: RateLimit | false;
   /**

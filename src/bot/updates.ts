@@ -97,9 +97,8 @@ export class Updates {
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return;
     if (!access.hears(sender) || !access.hearsIn(room)) return;
     if (about === undefined) { // users are limited in what they say, not in what becomes of them
-      const verdict = this.#options.limiter?.take(sender, client.api.clock.now()) ?? "handled";
-      if (verdict === "over") return await this.#tellLimit(room);
-      if (verdict === "ignored") return;
+      const isTaken = this.#options.limiter?.take(sender, client.api.clock.now()) ?? true;
+      if (!isTaken) return await this.#tellLimit(type, event, context);
     }
     await this.#inOrder(`${room} ${sender}`, () => this.#update(type, event, context));
   }
@@ -247,8 +246,14 @@ export class Updates {
     await this.#inOrder(`${room} ${sender}`, () => this.#update("INVITE", event, context));
   }
 
-  async #tellLimit(room: RoomID): Promise<void> {
-    const { parts: { client, options: { msgtype } } } = this.#options;
+  /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */
+  async #tellLimit(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
+    const { limiter, parts: { client, options: { msgtype } } } = this.#options;
+    const update = updateOf(type, event, { queries: queriesOf(type, event) });
+    const { room, sender } = update;
+    const run = new Run({ context, time: new RunTime(this.#options.signal()) });
+    if (await this.#find(update, run) === undefined) return;
+    if (limiter?.tells(sender, client.api.clock.now()) !== true) return;
     const body = "That was too much at once: I take more from you in a while.";
     await client.sendMessage(room, { msgtype, body, "m.mentions": {} });
   }

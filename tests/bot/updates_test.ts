@@ -127,11 +127,14 @@ Deno.test("A function that never ends is given up, reported, and the user's next
 
 Deno.test("A user who floods is told once, and heard again later; others are not concerned", async () => {
   let count = 0;
-  await using tester = trying((bot) => bot.on("message:text", () => void count++), {
-    rateLimit: { count: 3, window: 10_000 },
-  });
+  await using tester = trying((bot) => {
+    bot.on("message:text", () => void count++);
+    bot.command("ping", (c) => c.reply("pong"));
+  }, { rateLimit: { count: 3, window: 10_000 } });
   const room = await tester.room("alice", "bob");
   for (let index = 0; index < 10; index++) await room.say(`${index}`);
+  await room.expectNothing(); // nobody has asked the bot for anything
+  await room.say("!ping");
   await room.expect("That was too much at once: I take more from you in a while.");
   await room.as("bob").say("hello");
   await room.expectNothing();
@@ -140,6 +143,13 @@ Deno.test("A user who floods is told once, and heard again later; others are not
   await room.say("again");
   await room.expectNothing();
   assertEquals(count, 5);
+  for (let index = 0; index < 20; index++) {
+    await room.say("ping?");
+    await room.say("!ping");
+    await tester.pass(2_500);
+  }
+  const texts = room.messages.map(({ text }) => text).filter((text) => text !== "pong");
+  assertEquals(texts.length, 1, "who floods on and on is not told again and again");
 });
 
 Deno.test("allow, deny and rooms say who is heard; who is not can't invite the bot either", async () => {

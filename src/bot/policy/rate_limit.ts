@@ -14,16 +14,15 @@ export interface RateLimit {
   window: number;
 }
 
-/** What becomes of an update: `over`, it is the first of too many. */
-export type Verdict = "handled" | "over" | "ignored";
-
 /** How many users are remembered; the others begin anew. */
 const MAX_USERS = 10_000;
+/** How many windows pass until a user is told again. */
+const PAUSE = 10;
 
 /** Counts updates, by user. */
 export class RateLimiter {
   readonly #limit: RateLimit;
-  readonly #users = new Map<string, { times: number[]; wasTold: boolean }>();
+  readonly #users = new Map<string, { times: number[]; toldAt: number }>();
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
@@ -33,19 +32,29 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
-  /** Counts an update of a user. */
-  take(user: string, now: number): Verdict {
+  /**
+   * Counts an update of a user.
+   *
+   * @returns Whether it is taken.
+   */
+  take(user: string, now: number): boolean {
     const { count, window } = this.#limit;
-    const known = this.#users.get(user);
-    const times = known?.times.filter((time) => now - time < window) ?? [];
-    const isOver = times.length >= count;
-    const wasTold = isOver && known?.wasTold === true;
-    if (!isOver) times.push(now);
+    const { times: known = [], toldAt = -Infinity } = this.#users.get(user) ?? {};
+    const times = known.filter((time) => now - time < window);
+    const isTaken = times.length < count;
+    if (isTaken) times.push(now);
     this.#users.delete(user); // those who came last stay
-    this.#users.set(user, { times, wasTold: isOver });
+    this.#users.set(user, { times, toldAt });
     const [oldest] = this.#users.keys();
     if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest);
-    if (!isOver) return "handled";
-    return wasTold ? "ignored" : "over";
+    return isTaken;
+  }
+
+  /** Whether to tell a user of it, who is not told again for a while. */
+  tells(user: string, now: number): boolean {
+    const known = this.#users.get(user);
+    if (known === undefined || now - known.toldAt < this.#limit.window * PAUSE) return false;
+    known.toldAt = now;
+    return true;
   }
 }
