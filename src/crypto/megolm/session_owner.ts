@@ -104,7 +104,10 @@ export class ClaimJudge {
   }
 
   /** How far the device that claims a session is trusted. */
-  async judge(tx: Transaction, { userId, senderKey, senderEd25519 }: OwnerClaim): Promise<Attribution> {
+  async judge(
+    tx: Transaction,
+    { userId, senderKey, senderEd25519 }: Pick<OwnerClaim, "userId" | "senderKey" | "senderEd25519">,
+  ): Promise<Attribution> {
     const { own } = this.#context;
     if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
       return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
@@ -192,7 +195,7 @@ export class SessionOwners {
       if (!await this.#mayBeOf(tx, session, { record, hearsay, sender })) continue;
       const { source, senderKey, sharedBy } = hearsay;
       return {
-        trust: "unknown-device",
+        ...await this.#trustOf(tx, sender, hearsay),
         source,
         senderKey,
         senderDevice: undefined,
@@ -201,6 +204,20 @@ export class SessionOwners {
     }
     const senderKey = record.claims[0]?.senderKey ?? "";
     return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
+  }
+
+  /**
+   * How far hearsay is trusted. Nothing proves that a session is of the device that it names, which could
+   * be the best of all; but what is said to be of one that nobody vouches for is no better than that.
+   */
+  async #trustOf(
+    tx: Transaction,
+    userId: UserID,
+    { senderKey, senderEd25519 }: Hearsay,
+  ): Promise<Pick<Attribution, "trust" | "isSpared">> {
+    const { trust, isSpared } = await this.#options.judge.judge(tx, { userId, senderKey, senderEd25519 });
+    const isPoor = trust === "unsigned-device" || trust === "verification-violation";
+    return isPoor ? { trust, isSpared } : { trust: "unknown-device" };
   }
 
   async #ofClaims(

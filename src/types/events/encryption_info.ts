@@ -10,8 +10,9 @@ import type { DeviceID, UserID } from "../ids.ts";
  * How far the device that encrypted an event is to be trusted, from bad to good.
  *
  * - `mismatched-sender`: the key belongs to another user than the event's sender;
- * - `unknown-device`: the device that the key came from is unknown;
- * - `unsigned-device`: its user does not vouch for the device;
+ * - `unknown-device`: the device that the key came from is unknown, or nothing proves that it is the one
+ *   that is named, for which its user vouches;
+ * - `unsigned-device`: its user does not vouch for the device, or for the one that is named;
  * - `verification-violation`: the user vouches for it, with another identity than the one that was
  *   seen first;
  * - `unverified-identity`: the user vouches for it, with the identity that was seen first;

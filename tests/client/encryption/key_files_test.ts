@@ -47,7 +47,7 @@ Deno.test("exportKeys() gives what importKeys() reads, and events that waited fo
   const report = await cryptoOf(carol).importKeys(file, { passphrase: PASSPHRASE });
   assertEquals(report, { total: 1, added: 1, improved: 0, known: 0, refused: 0 });
   await stage.until(() => told.length === 2);
-  assertEquals(told.splice(0), ["First export unknown-device false", "Second export unknown-device false"]);
+  assertEquals(told.splice(0), ["First export unsigned-device false", "Second export unsigned-device false"]);
 
   release(); // the key of Alice's device comes too
   await alice.sendText(roomId, "Third");

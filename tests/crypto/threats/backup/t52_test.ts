@@ -81,3 +81,26 @@ Deno.test("T52: a changed or moved key is refused, and what a device has sent st
     assertEquals("event" in decryption && decryption.encryption.keySource, "direct");
   }
 });
+
+Deno.test("T52: what the backup says is of a device that nobody vouches for is not heard for coming from the backup", async () => {
+  for (const accept of ["cross-signed-or-legacy", "all"] as const) {
+    const { server, alice, bob, backups } = await stage({ policy: { accept } });
+    await backedUp(bob, backups);
+    await bob.ready(); // Alice's device, which nobody has signed, is known from now on
+    const { ed25519, curve25519 } = alice.engine.identity();
+    const session = new RawSession();
+    const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+    backups.current(bob)?.put(
+      ROOM,
+      session.id,
+      inserted(publicKey, session.exported(ROOM, { curve25519, ed25519 })),
+    );
+    const event = server.publish(alice, session.event(ROOM, "hello"), "unsigned");
+    await bob.sync();
+    const decryption = await bob.engine.decrypt(event);
+    if (accept === "all") {
+      const { senderTrust, keySource } = "event" in decryption ? decryption.encryption : {};
+      assertEquals(`${senderTrust} ${keySource}`, "unsigned-device backup");
+    } else assertEquals("code" in decryption && decryption.code, "UNTRUSTED");
+  }
+});
