@@ -8,6 +8,7 @@
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
 import type { Logger } from "../base/log.ts";
+import { UnknownDeviceError } from "../errors/errcodes.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { Client } from "../client/client.ts";
 import type { ClientOptions } from "../client/client_options.ts";
@@ -24,6 +25,8 @@ export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lea
   readonly deviceId: DeviceID | undefined;
   /** What has to be done before a request of a user. */
   readonly prepare: (userId: UserID) => Prepare;
+  /** Is told whose device the homeserver has deleted. */
+  readonly onDeviceLost: (userId: UserID) => void;
   /** How many there are at a time. */
   readonly limit: number;
   /** Logs what could not be read. */
@@ -81,7 +84,10 @@ export class ActingClients {
     if (result instanceof Promise) {
       acting.busy++;
       const ended = (): void => this.#ended(userId, acting);
-      result.then(ended, ended);
+      result.then(ended, (error) => {
+        if (isDeviceLost(error)) this.#lost(userId, acting);
+        ended();
+      });
     }
     return result;
   }
@@ -150,6 +156,14 @@ export class ActingClients {
     this.#close(acting.client);
   }
 
+  /** Lets a client go whose device is gone: the next one makes a device, and uploads its keys again. */
+  #lost(userId: UserID, acting: Acting): void {
+    if (this.#clients.get(userId) !== acting) return;
+    this.#options.onDeviceLost(userId);
+    this.#clients.remove(userId);
+    this.#leaving.set(userId, acting);
+  }
+
   #make(userId: UserID): Client {
     const { transport, bot: { stateStore }, deviceId, prepare, store, lease, encryption } = this.#options;
     const http = { ...transport, asUserId: userId, asDeviceId: deviceId, prepare: prepare(userId) };
@@ -169,6 +183,11 @@ export class ActingClients {
     const closed = client.close().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
+}
+
+/** Whether a request has failed since the homeserver has deleted the device that it was made with. */
+export function isDeviceLost(error: unknown): boolean {
+  return error instanceof UnknownDeviceError || (error instanceof Error && isDeviceLost(error.cause));
 }
 
 /** How users other than the own one encrypt: they have no identity of their own. */

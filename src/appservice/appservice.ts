@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { SyncPass } from "../actors/syncer/start_options.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
 import { RecentMap } from "../base/recent_map.ts";
@@ -19,7 +20,7 @@ import { MemoryStore } from "../store/memory_store.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import { Membership } from "../types/enums.ts";
 import type { UserID } from "../types/ids.ts";
-import { ActingClients } from "./acting_clients.ts";
+import { ActingClients, isDeviceLost } from "./acting_clients.ts";
 import { type AppserviceOptions, type AppserviceStartOptions, checkOptions } from "./appservice_options.ts";
 import { Ghosts } from "./ghosts.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
@@ -168,6 +169,7 @@ export class Appservice {
     this.#clients = new ActingClients({
       ...{ transport: this.#transport, bot: this.bot, store: kept, lease, deviceId, encryption },
       prepare: (userId) => ghosts.prepare(userId),
+      onDeviceLost: (userId) => ghosts.forget(userId),
       limit: options.maxActing ?? MAX_ACTING,
       log: this.log,
     });
@@ -258,7 +260,7 @@ export class Appservice {
     const { clock } = this.#http;
     const end = clock.now() + this.#timeLimit;
     for (let left = this.#timeLimit; left > 0; left = end - clock.now()) {
-      const pass = await this.bot.syncOnce({ deadline: left });
+      const pass = await this.#pass(left);
       if (pass.left !== undefined) return false;
       if (this.#feed.isDrained) {
         await this.#feed.removeHandled();
@@ -337,6 +339,17 @@ export class Appservice {
       await this.handlePending();
     } catch (error) {
       this.log.warn("A transaction is kept, and could not be handled yet", { error: String(error) });
+    }
+  }
+
+  /** Makes a pass, and if the own device is gone, another that makes it anew. */
+  async #pass(deadline: number): Promise<SyncPass> {
+    try {
+      return await this.bot.syncOnce({ deadline });
+    } catch (error) {
+      if (!isDeviceLost(error)) throw error;
+      this.#ghosts.forget(this.#users.bot);
+      return await this.bot.syncOnce({ deadline });
     }
   }
 

@@ -84,6 +84,11 @@ export class Ghosts {
     await once(this.#joined, `${userId} ${roomId}`, () => this.#join(userId, roomId, options));
   }
 
+  /** Forgets that a user is registered: its device is gone, and the next request makes it anew. */
+  forget(userId: UserID): void {
+    this.#registered.remove(userId);
+  }
+
   /** Learns from a transaction who has come and gone. */
   note({ events }: Pick<Transaction, "events">): void {
     for (const event of events) {

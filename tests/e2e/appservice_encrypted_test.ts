@@ -4,15 +4,15 @@
  * @module
  */
 
-import { assertEquals } from "@std/assert";
-import { encryptionOf } from "@greenroom/matrix";
+import { assertEquals, assertRejects } from "@std/assert";
+import { encryptionOf, UnknownDeviceError } from "@greenroom/matrix";
 import type { Appservice } from "@greenroom/matrix/appservice";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
 import { Peer } from "./support/peer/peer.ts";
 import { peerTest } from "./support/peer/peer_test_case.ts";
 import { read } from "./support/scene.ts";
-import { synapseTest } from "./support/synapse.ts";
+import { newUser, synapseTest } from "./support/synapse.ts";
 
 const ENCRYPTED = [{
   type: "m.room.encryption",
@@ -116,6 +116,48 @@ synapseTest(
     }
     assertEquals(await stage.read(5), ["1: a", "2: b0", "3: c0", "4: b1", "5: c1"]);
     assertEquals(undecryptable, []);
+  },
+);
+
+synapseTest(
+  "Devices that an administrator of Synapse deletes are made anew: a ghost's with its next message, the own one with the next process",
+  async () => {
+    await using stage = await appserviceScene({ encryption: true });
+    const { alice, instance, synapse } = stage;
+    const { accessToken } = await newUser(synapse, "admin", { admin: true });
+    const loseDevice = async (userId: string): Promise<void> => {
+      const path = `/_synapse/admin/v2/users/${encodeURIComponent(userId)}/devices/GREENROOM`;
+      const headers = { authorization: `Bearer ${accessToken}` };
+      const response = await fetch(`${synapse.baseUrl}${path}`, { method: "DELETE", headers });
+      await response.body?.cancel();
+      assertEquals(response.status, 200);
+    };
+    const first = instance({ lease: { duration: 2_000 } });
+    stage.serve(first);
+    const ended = assertRejects(async () => await first.start(), UnknownDeviceError);
+    const roomId = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+    await first.bot.joinRoom(roomId);
+    const polly = first.intent("_echo_polly");
+    await polly.sendText(roomId, "before");
+    await stage.read(1);
+    await loseDevice("@_echo_polly:localhost");
+    await assertRejects(async () => await polly.sendText(roomId, "lost"), UnknownDeviceError);
+    await polly.sendText(roomId, "after");
+    assertEquals(await stage.read(2), ["before", "after"]);
+    await loseDevice(first.userId);
+    await alice.sendText(roomId, "for nobody"); // has the application service look what its device was sent
+    await within(ended, 90_000, "the process ends");
+    await first.close();
+    const second = instance();
+    stage.serve(second);
+    const done = second.start();
+    await second.bot.sendText(roomId, "here again"); // its keys are there
+    await stage.read(3);
+    await alice.crypto?.discardGroupSession(roomId);
+    await alice.sendText(roomId, "hello");
+    assertEquals((await stage.read(4)).at(-1)?.replace(/^\d+/, "n"), "n: hello");
+    await second.stop();
+    await done;
   },
 );
 

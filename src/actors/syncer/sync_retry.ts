@@ -10,7 +10,12 @@ import { AuthenticationNeededError } from "../../errors/authentication_needed_er
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { DeviceConflictError, OwnIdentityError } from "../../errors/encryption_error.ts";
-import { MissingTokenError, UnknownTokenError, UserDeactivatedError } from "../../errors/errcodes.ts";
+import {
+  MissingTokenError,
+  UnknownDeviceError,
+  UnknownTokenError,
+  UserDeactivatedError,
+} from "../../errors/errcodes.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "../kernel/actor_error.ts";
@@ -37,12 +42,13 @@ export function syncBackoff(given: Partial<BackoffRange> = {}): BackoffRange {
 }
 
 /**
- * Whether waiting does not help: the token or a part of the client is dead, there is no homeserver,
+ * Whether waiting does not help: the token, the device or a part of the client is dead, there is no homeserver,
  * or no permission to ask it; or what the application has given does not verify the device.
  */
 export function isFinal(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
-    error instanceof UserDeactivatedError || error instanceof DeviceConflictError ||
+    error instanceof UserDeactivatedError || error instanceof UnknownDeviceError ||
+    error instanceof DeviceConflictError ||
     error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
     error instanceof ActorError || error instanceof ActorStoppedError ||
     error instanceof OwnIdentityError || error instanceof SecretStorageError ||
