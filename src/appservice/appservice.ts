@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { SyncPass } from "../actors/syncer/start_options.ts";
+import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
 import { RecentMap } from "../base/recent_map.ts";
@@ -98,6 +98,8 @@ export class Appservice {
   readonly #intents = new RecentMap<UserID, Intent>();
   /** Ends the starts until now. */
   #stopping = new AbortController();
+  /** Whether the last start has ended by a failure, as of a process whose store is not the one it was. */
+  #hasFailed = false;
   /** How many calls of `start()` have not ended. */
   #starts = 0;
 
@@ -180,6 +182,7 @@ export class Appservice {
       hsToken: registration.hs_token,
       inbox,
       onTransaction: () => this.#handle(),
+      hasFailed: () => this.#hasFailed,
       isActable: (userId) => users.isOwn(userId),
       makeUser: (userId, profile) => this.intent(userId).ensureProfile(profile),
       queries,
@@ -236,7 +239,7 @@ export class Appservice {
     this.#starts++;
     try {
       if (ping) await this.#firstPing(signal);
-      await this.bot.start({ ...options, signal });
+      await this.#deliver({ ...options, signal });
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) throw error;
     } finally {
@@ -339,6 +342,16 @@ export class Appservice {
       await this.handlePending();
     } catch (error) {
       this.log.warn("A transaction is kept, and could not be handled yet", { error: String(error) });
+    }
+  }
+
+  async #deliver(options: StartOptions): Promise<void> {
+    this.#hasFailed = false;
+    try {
+      await this.bot.start(options);
+    } catch (error) {
+      this.#hasFailed = options.signal?.aborted !== true;
+      throw error;
     }
   }
 

@@ -25,6 +25,8 @@ export interface HomeserverDoorOptions {
   readonly inbox: Inbox;
   /** Is called when a transaction is durable: the answer waits for it. */
   readonly onTransaction: () => Promise<void>;
+  /** Whether this process has failed, and what it is sent is better kept for another. */
+  readonly hasFailed: () => boolean;
   /** Whether the application service may have such a user. */
   readonly isActable: (userId: string) => boolean;
   /** Makes a user. */
@@ -137,7 +139,8 @@ export class HomeserverDoor {
   }
 
   async #transaction(id: string, request: Request): Promise<Answer> {
-    const { inbox, onTransaction, clock, log } = this.#options;
+    const { inbox, onTransaction, hasFailed, clock, log } = this.#options;
+    if (hasFailed()) throw new Refusal(503, "M_UNKNOWN", "This process has failed; send it again", SOON);
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");

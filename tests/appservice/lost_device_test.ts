@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UnknownDeviceError } from "@greenroom/matrix";
+import { DeviceConflictError, MemoryStore, UnknownDeviceError } from "@greenroom/matrix";
 import { heard } from "../client/support/stage.ts";
 import { type AppserviceScene, appserviceScene } from "./scene.ts";
 
@@ -81,4 +81,25 @@ Deno.test("Where no process stays, an own device that was deleted is made anew w
   await alice.crypto?.discardGroupSession(roomId);
   await alice.sendText(roomId, "b");
   await stage.until(() => read.includes("b"));
+});
+
+Deno.test("A process without its store takes no transaction once its start has failed: the homeserver keeps it for another", async () => {
+  await using scene = await appserviceScene({ encryption: true });
+  const { alice, roomId, serving, stage } = scene;
+  await serving?.bot.joinRoom(roomId);
+  await alice.sendText(roomId, "a");
+  await stage.settle();
+  await serving?.close();
+  const bare = scene.serving = scene.instance({ store: new MemoryStore() });
+  await assertRejects(async () => await bare.start(), DeviceConflictError);
+  const answered = scene.answered.length;
+  await alice.sendText(roomId, "b");
+  await stage.until(() => scene.answered.length > answered);
+  assertEquals(scene.answered.at(-1), 503);
+  const read: string[] = [];
+  const next = scene.serving = scene.instance();
+  next.on("m.room.message", ({ content }) => void read.push(content.body));
+  for (let second = 0; second < 10; second++) await stage.clock.tick(1_000);
+  await stage.until(() => read.length === 1);
+  assertEquals(read, ["b"]);
 });
