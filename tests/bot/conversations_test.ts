@@ -324,3 +324,24 @@ Deno.test("What a handler does within once() is part of it, and it can't ask the
   await room.expect("ace: yes");
   assertMatch(String(failures[0]), /Cannot ask within c\.once\(\)/);
 });
+
+Deno.test("A conversation that is begun anew, or left, gets no answer before it is told so", async () => {
+  const ends: string[] = [];
+  await using tester = trying((bot) => {
+    bot.command("ask", async (c) => {
+      const answer = await c.ask("Well?").catch((error) => ends.push(error.reason));
+      if (typeof answer !== "number") await c.send(`thanks, ${answer}`);
+    });
+    bot.on("message:text", (c) => c.send(`heard ${c}`));
+  });
+  const room = await tester.room("alice");
+  await tester.stop();
+  for (const text of ["!ask", "!ask", "one", "two"]) await room.say(text); // all in one response
+  await tester.start();
+  await room.expect("Well?");
+  await room.expect("Well?");
+  await room.expect("thanks, one");
+  await room.expect("heard two");
+  await room.expectNothing();
+  assertEquals(ends, ["replaced"]);
+});

@@ -273,7 +273,9 @@ export class Conversations {
     for (const each of new Set([...own.filter(isSame), ...tooMany])) this.#endSoon(context, each, "replaced");
   }
 
+  /** Has a conversation ended, which gets no answer from now on. */
   #endSoon(context: HandlerContext, { id, wait }: WaitEntry, end: ConversationEnding): void {
+    this.#unlist(context, wait.room, id);
     this.#options.timers.add(context, 0, { kind: "wait", conversation: id, at: wait.at, end });
   }
 
