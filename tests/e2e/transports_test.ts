@@ -112,7 +112,9 @@ if (!missing) {
 
 for (const { story, rooms, transport, kind, name } of cases) {
   synapseTest(`Synapse: ${name}`, async () => {
-    if (host === undefined) throw new Error("Cannot tell the story: Synapse has not been started");
-    await tell(story, { encrypted: rooms === "encrypted", transport, kind }, host.stories);
+    await using own = story.restarts === true ? await Host.start(1) : undefined;
+    const used = own ?? host;
+    if (used === undefined) throw new Error("Cannot tell the story: Synapse has not been started");
+    await tell(story, { encrypted: rooms === "encrypted", transport, kind }, used.stories);
   });
 }

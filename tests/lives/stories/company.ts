@@ -3,7 +3,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import type { Bot } from "../bot.ts";
 import type { Person } from "../person.ts";
 import { BOTH, type Story } from "../story.ts";
-import { TRANSPORTS } from "../transports/transport.ts";
+import { OF_ACCOUNTS, TRANSPORTS } from "../transports/transport.ts";
 
 /** Waits until the bot is in a room again. */
 async function returns(alice: Person, bot: Bot, room: RoomID): Promise<void> {
@@ -76,6 +76,7 @@ export const company: readonly Story[] = [
   {
     name: "A bot shares its account with a person on another device: it answers others, and not itself",
     rooms: BOTH,
+    transports: OF_ACCOUNTS,
     async tell(world) {
       const [alice, bot] = [await world.person("alice"), await world.bot()];
       await bot.start();

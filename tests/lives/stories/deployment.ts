@@ -2,7 +2,7 @@ import { assert, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { BOTH, type Story } from "../story.ts";
-import { TRANSPORTS } from "../transports/transport.ts";
+import { OF_ACCOUNTS, TRANSPORTS } from "../transports/transport.ts";
 
 /** What an error that ended a client was caused by. */
 export function causeOf(error: unknown): unknown {
@@ -58,6 +58,7 @@ export const deployment: readonly Story[] = [
   {
     name: "A bot that is deployed twice with a store each: what both send is shown once",
     rooms: ["in clear"],
+    transports: OF_ACCOUNTS,
     async tell(world) {
       const { bot, talk } = await world.conversation();
       const second = await world.bot({ account: bot.account, store: new MemoryStore() });
@@ -73,6 +74,7 @@ export const deployment: readonly Story[] = [
     name:
       "A bot that is started without its volume is refused, and with its volume goes on as if nothing had been",
     rooms: ["encrypted"],
+    transports: OF_ACCOUNTS,
     async tell(world) {
       const { bot, talk } = await world.conversation();
       await talk.say(2);
@@ -96,6 +98,7 @@ export const deployment: readonly Story[] = [
   {
     name: "A bot that has lost its volume logs in again, and decrypts messages from then on",
     rooms: ["encrypted"],
+    transports: OF_ACCOUNTS,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();
       await talk.say(2);

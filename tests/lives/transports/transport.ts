@@ -4,7 +4,13 @@
  * @module
  */
 
-import { Client, type ClientOptions, type StartOptions, type SyncOnceOptions } from "@greenroom/matrix";
+import {
+  Client,
+  type ClientOptions,
+  DeviceConflictError,
+  type StartOptions,
+  type SyncOnceOptions,
+} from "@greenroom/matrix";
 import { Appservice, type Registration } from "@greenroom/matrix/appservice";
 import { Bot as KitBot } from "@greenroom/matrix/bot";
 import { delay } from "@std/async/delay";
@@ -19,6 +25,9 @@ export type Kind = "client" | "kit";
 
 /** All of them. */
 export const TRANSPORTS: readonly Transport[] = ["polling", "wake", "transactions"];
+
+/** Those of an ordinary account, which logs in and may have several devices. */
+export const OF_ACCOUNTS: readonly Transport[] = ["polling", "wake"];
 
 /** An account of a bot, with what its transport needs. */
 export interface BotAccount extends Account {
@@ -136,8 +145,9 @@ function woken({ kind, options, isReached, death }: RunningParts, door: Door): R
           if (!isRegistered) await client.registerWake(door.url);
           isRegistered = true;
           first();
-        } catch {
-          // Cron comes again.
+        } catch (error) {
+          if (error instanceof DeviceConflictError) throw error; // whoever deploys it sees that
+          // Else cron comes again.
         }
         await delay(TICK, { signal: over }).catch(() => {});
       }
