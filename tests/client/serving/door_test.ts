@@ -70,7 +70,7 @@ for (const [name, request, status, errcode, allow = null] of cases) {
   });
 }
 
-Deno.test("A wake with another key makes no pass, and the homeserver is told to forget the key", async () => {
+Deno.test("A wake for another account makes no pass, and the homeserver is told to forget the key", async () => {
   for (const key of ["another", "", SECRET, "x".repeat(600)]) {
     assertEquals(await answerOf(() => knock(notification(key))), [200, { rejected: [key] }, null]);
   }

@@ -198,6 +198,29 @@ Deno.test("A wake while the store is down is 503, and when it is back the homese
   assertEquals((await bot?.fetch(new Request("https://bot.example/ready")))?.status, 200);
 });
 
+Deno.test("A homeserver that tries a wake for a day and gives up loses nothing: the next pass handles it, and the next message wakes", async () => {
+  const store = new MemoryStore();
+  await using scene = await wakeScene({ store });
+  const { stage, alice, roomId, instances: [bot], answered } = scene;
+  const { commit } = store;
+  store.commit = () => Promise.reject(new TypeError("The database is gone"));
+  await alice.sendText(roomId, "hello");
+  for (let minute = 0; minute < 26 * 60; minute += 10) {
+    await stage.clock.tick(600_000);
+    await stage.settle();
+  }
+  const tries = answered.length;
+  assert(tries > 24 && answered.every(({ status }) => status === 503), `${tries} tries`);
+  store.commit = commit;
+  await stage.clock.tick(3_600_000);
+  assertEquals(answered.length, tries);
+  assertEquals((await bot?.syncOnce({ deadline: 10_000 }))?.left, undefined);
+  await alice.sendText(roomId, "again");
+  await stage.until(() => answered.length === tries + 1);
+  assertEquals([answered.at(-1), await scene.answers()], [WELL, ["1: hello", "2: again"]]);
+  assert(stage.clock.pending <= 1); // that of the Store
+});
+
 Deno.test("A tick of cron during a wake joins its pass, also in another instance, and nothing is handled twice", async () => {
   await using scene = await wakeScene();
   const { stage, alice, roomId, instances: [bot], answered } = scene;
