@@ -37,6 +37,7 @@ import { announcer } from "./running/announce.ts";
 import { BotAccount } from "./running/account.ts";
 import { optionsFromEnv } from "./running/env.ts";
 import { LazyStore } from "./running/lazy_store.ts";
+import { within } from "./timers/within.ts";
 import { readCron } from "./timers/schedule.ts";
 import { type Due, type Timer, Timers } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
@@ -307,9 +308,17 @@ export class Bot extends Composer<Context> {
    */
   async syncOnce(options: SyncOnceOptions = {}): Promise<SyncPass> {
     await this.#open();
+    const { clock } = this.client.api;
+    const begun = clock.now();
     const pass = await this.client.syncOnce({ ignoreInitialSync: true, ...options });
-    await this.#timers.fire();
-    return pass;
+    if (pass.left === "device") return pass; // what is due is done by who has it
+    const { deadline } = options;
+    if (deadline === undefined) {
+      await this.#timers.fire();
+      return pass;
+    }
+    const isDone = await within(clock, deadline - (clock.now() - begun), this.#timers.fire());
+    return isDone ? pass : { ...pass, left: pass.left ?? "handlers" };
   }
 
   /**
@@ -434,6 +443,11 @@ export class Bot extends Composer<Context> {
   async #time(signal: AbortSignal): Promise<void> {
     const { client } = this;
     const ended = new AbortController();
+    // Another process may have the device for a while: only then there is something to hear.
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener("abort", () => resolve(), { once: true })
+    );
+    await Promise.race([this.#timers.opened(), aborted]);
     // What was said in time is heard before the time for it is over; but a handler may hang.
     const late = client.api.clock.delay(PATIENCE, {
       signal: AbortSignal.any([signal, ended.signal]),

@@ -275,8 +275,10 @@ export class Conversations {
 
   /** Has a conversation ended, which gets no answer from now on. */
   #endSoon(context: HandlerContext, { id, wait }: WaitEntry, end: ConversationEnding): void {
+    const timer = { kind: "wait", conversation: id, at: wait.at, end } as const;
     this.#unlist(context, wait.room, id);
-    this.#options.timers.add(context, 0, { kind: "wait", conversation: id, at: wait.at, end });
+    // Two that would end it are one: what that says is said again under the same transaction ID.
+    this.#options.timers.add(context, 0, timer, `${id} ${wait.at}`);
   }
 
   #unlist(context: HandlerContext, room: RoomID, id: string): void {

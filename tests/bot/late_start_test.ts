@@ -1,0 +1,87 @@
+import { assertEquals } from "@std/assert";
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { Bot, ConversationEndedError } from "@greenroom/matrix/bot";
+import { BotTester } from "@greenroom/matrix/testing";
+import { trying } from "./support.ts";
+
+/** A store that a process can read only when it is opened, as one whose device another process has. */
+class LateStore {
+  readonly inner = new MemoryStore();
+  opened = Promise.withResolvers<void>();
+
+  get store(): KvStore {
+    const { inner } = this;
+    const open = () => this.opened.promise;
+    return {
+      getMany: async (keys) => {
+        await open();
+        return await inner.getMany(keys);
+      },
+      list: async function* (prefix, options) {
+        await open();
+        yield* inner.list(prefix, options);
+      },
+      commit: async (mutations, checks) => {
+        await open();
+        return await inner.commit(mutations, checks);
+      },
+      close: () => {},
+    };
+  }
+}
+
+Deno.test("What was answered in time is heard before the time is over, also if another process has the device first", async () => {
+  const disk = new LateStore();
+  await using tester = new BotTester((given) => {
+    const bot = new Bot({ ...given, store: disk.store });
+    bot.command("ask", async (c) => {
+      try {
+        await c.reply(`You said ${await c.ask("What?", { timeout: 30_000 })}`);
+      } catch (error) {
+        if (!(error instanceof ConversationEndedError)) throw error;
+        await c.send(`Over by ${error.reason}`);
+      }
+    });
+    return bot;
+  });
+  disk.opened.resolve();
+  const room = await tester.room("alice");
+  await room.say("!ask");
+  await room.expect("What?");
+  await tester.stop();
+  await room.say("tea");
+  await tester.clock.tick(60_000);
+  disk.opened = Promise.withResolvers();
+  const starting = tester.start();
+  for (let second = 0; second < 20; second++) await tester.clock.tick(1_000);
+  disk.opened.resolve();
+  await starting;
+  await room.expect("You said tea");
+  await room.expectNothing();
+});
+
+Deno.test("A pass ends in time, though what is due takes longer", async () => {
+  const forever = Promise.withResolvers<void>();
+  const bots: Bot[] = [];
+  await using tester = trying((bot) => {
+    bots.push(bot);
+    bot.reminder("long", () => forever.promise);
+    bot.command("remind", async (c) => void await c.remind(60_000, { name: "long" }));
+  });
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await tester.settle();
+  await bots[0]?.stop();
+  await tester.settle();
+  await tester.clock.tick(120_000);
+  let left: string | undefined = "nothing yet";
+  const pass = bots[0]?.syncOnce({ deadline: 1_000 }).then((made) => left = made.left);
+  for (let second = 0; second < 3; second++) {
+    await tester.settle();
+    await tester.clock.tick(1_000);
+  }
+  await tester.settle();
+  assertEquals(left, "handlers");
+  forever.resolve();
+  await pass;
+});
