@@ -85,3 +85,31 @@ Deno.test("A pass ends in time, though what is due takes longer", async () => {
   forever.resolve();
   await pass;
 });
+
+Deno.test("A conversation that is begun anew twice has one timer that ends it, so that its end is said once", async () => {
+  const gate = Promise.withResolvers<void>();
+  await using tester = trying((bot) => {
+    bot.command("ask [text...]", async (c) => {
+      try {
+        await c.ask("What?");
+      } catch {
+        await gate.promise; // it is still ending when the next one begins
+      }
+    });
+  });
+  const ending = async (): Promise<number> => {
+    const records = await Array.fromAsync(tester.store.list([]));
+    return records.filter(({ key }) => key.at(-2) === "bot.timers" && String(key.at(-1)).includes("1970"))
+      .length;
+  };
+  const room = await tester.room("alice");
+  for (const text of ["one", "two", "three"]) {
+    await room.say(`!ask ${text}`);
+    await room.expect("What?");
+    await tester.settle();
+  }
+  assertEquals(await ending(), 2); // of the first, and of the second
+  gate.resolve();
+  await tester.settle();
+  assertEquals(await ending(), 0);
+});
