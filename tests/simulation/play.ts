@@ -54,6 +54,14 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/trust/request_secrets.ts"),
 ];
 
+/** What bots of the kit import when they need it, and what that does first. */
+async function loadKit(): Promise<void> {
+  const { formatPieces } = await import("../../src/bot/text/format_pieces.ts");
+  const { formatText } = await import("../../src/bot/text/format_message.ts");
+  await formatPieces("*text*");
+  formatText("text");
+}
+
 /** Plays a story. */
 export async function play(
   { plan, actions }: Story,
@@ -68,6 +76,7 @@ export async function play(
   };
   globalThis.addEventListener("unhandledrejection", noticed);
   await Promise.all([loadEngine(), nodeCrypto(), ...LAZY.map((load) => load())]);
+  if (plan.hasKit === true) await loadKit();
   let read: ReadWorld | undefined;
   try {
     using _sources = replaceSources(new Chance(`sources ${plan.seed}`), world.timeline);

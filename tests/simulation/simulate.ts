@@ -3,10 +3,11 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION]`
+ * [--favour=ACTION] [--kit]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
  * With `--favour` an action happens often: that gives other stories for the same seeds.
+ * With `--kit` only worlds are played whose bots are bots of the kit.
  * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.
  *
@@ -44,6 +45,8 @@ const hasReader = Deno.args.includes("--reader");
 /** Whether a worker ends with the first violation. */
 const isFirst = Deno.args.includes("--first");
 
+/** Whether worlds are left out that have no bots of the kit. */
+const isOfKit = Deno.args.includes("--kit");
 /** What happens often. */
 const favoured = option("favour");
 
@@ -64,7 +67,9 @@ async function work(from: number, to: number, step: number, until: number): Prom
   };
   await using reader = hasReader ? new LibolmReader(await installPython(LIBOLM, console.error)) : undefined;
   for (let seed = from; seed <= to && now() < until; seed += step) {
-    const { violations: seen, reached, read } = await play(storyOf(seed, favoured), { hasReader });
+    const story = storyOf(seed, favoured);
+    if (isOfKit && story.plan.hasKit !== true) continue;
+    const { violations: seen, reached, read } = await play(story, { hasReader });
     const reading = read && await reader?.read(read.traffic);
     const violations = [...seen, ...read && reading ? judgeTraffic(read, reading) : []];
     portion.seeds++;
@@ -89,6 +94,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
+    if (isOfKit) more.push("--kit");
     if (favoured !== undefined) more.push(`--favour=${favoured}`);
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();

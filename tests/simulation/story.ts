@@ -18,6 +18,9 @@ export interface Story {
 /** Of so many seeds, one is a large world. */
 const LARGE = 16;
 
+/** Of so many seeds with a bot, in one bots are bots of the kit. */
+const KITS = 4;
+
 /** How much more often an action is drawn that is favoured. */
 const FAVOUR = 20;
 
@@ -42,6 +45,7 @@ export function storyOf(seed: number, favoured?: string): Story {
   }));
   // Another source, so that the rest of a world does not change with it.
   const trust = new Chance(`trust ${seed}`).pick([undefined, undefined, undefined, undefined, "some", "all"]);
+  const hasKit = bots > 0 && new Chance(`kit ${seed}`).below(KITS) === 0;
   const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
   return {
     plan: {
@@ -57,18 +61,26 @@ export function storyOf(seed: number, favoured?: string): Story {
       refreshes: chance.odds(0.25),
       answersRequests: chance.odds(0.3),
       trust,
+      ...hasKit ? { hasKit } : {},
     },
-    actions: Array.from({ length: count }, () => draw(chance, { favoured, hasTrust: trust !== undefined })),
+    actions: Array.from(
+      { length: count },
+      () => draw(chance, { favoured, hasTrust: trust !== undefined, hasKit }),
+    ),
   };
 }
 
 function draw(
   chance: Chance,
-  { favoured, hasTrust }: { readonly favoured: string | undefined; readonly hasTrust: boolean },
+  { favoured, hasTrust, hasKit }: {
+    readonly favoured: string | undefined;
+    readonly hasTrust: boolean;
+    readonly hasKit: boolean;
+  },
 ): Action {
-  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false }) => hasTrust || !isOfTrust).map((
-    { name, weight },
-  ) => ({
+  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false, isOfKit = false }) =>
+    (hasTrust || !isOfTrust) && (hasKit || !isOfKit)
+  ).map(({ name, weight }) => ({
     name,
     weight: name === favoured ? weight * FAVOUR : weight,
   })).toArray();

@@ -38,6 +38,8 @@ export interface ActionKind {
   readonly weight: number;
   /** Whether it is drawn only for worlds whose users have recovery keys. Default: no. */
   readonly isOfTrust?: boolean;
+  /** Whether it is drawn only for worlds whose bots are bots of the kit. Default: no. */
+  readonly isOfKit?: boolean;
   /** Does it. What takes time it begins, and does not wait for. */
   readonly perform: (scene: Scene) => void | Promise<void>;
 }

@@ -6,6 +6,7 @@ import { faults } from "./faults.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { intrusion } from "./intrusion.ts";
+import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
 import { passes } from "./passes.ts";
 import { strangers } from "./strangers.ts";
@@ -18,5 +19,6 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
     ...trust,
+    ...kitKinds,
   ].map((kind) => [kind.name, kind]),
 );

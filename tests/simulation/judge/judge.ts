@@ -7,6 +7,7 @@
 import type { World } from "../world/world.ts";
 import { judgeAnswering } from "./judge_answering.ts";
 import { judgeArrivals } from "./judge_arrivals.ts";
+import { judgeKit } from "./judge_kit.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeStores } from "./judge_stores.ts";
@@ -16,6 +17,7 @@ import { judgeTrust } from "./judge_trust.ts";
 export async function judge(world: World): Promise<void> {
   judgeReading(world);
   judgeAnswering(world);
+  await judgeKit(world);
   judgeArrivals(world);
   await judgeSecrecy(world);
   await judgeStores(world);

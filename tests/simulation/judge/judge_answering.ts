@@ -9,19 +9,19 @@ import { entriesOf } from "../../../bench/kill/ledger.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
-import { mayMiss } from "./unreadable.ts";
+import { isOwed } from "./owed.ts";
 
 /** With what a handler fails whose client can't go on. */
 const CUT_OFF = /\b(?:UnknownTokenError|ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
 
 /** Judges all bots in all rooms. */
 export function judgeAnswering(world: World): void {
-  const bots = world.devices.filter(({ account }) => account.isBot);
+  const bots = world.devices.filter(({ account }) => account.isBot && !account.hasKit);
   for (const room of world.rooms) for (const bot of bots) judgeBot(world, room, bot);
 }
 
 function judgeBot(world: World, room: WorldRoom, bot: Device): void {
-  const { homeserver, timeline, devices } = world;
+  const { homeserver, devices } = world;
   const memberships = new Memberships(homeserver, room.id);
   const received = new Map(entriesOf(bot.ledger, "received").map(({ eventId, body }) => [eventId, body]));
   const textOf = (id: string) =>
@@ -49,19 +49,12 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   );
   const excused = new Set<string>();
   const messages = shown.flatMap((message) => {
-    const { event_id: eventId, origin_server_ts: at, sender, type, content } = message;
+    const { event_id: eventId, sender } = message;
     const number = Number(/^peer .* (\d+)$/.exec(textOf(eventId) ?? "")?.[1]);
     const said = world.sayings.get(number);
     if (said === undefined || sender === bot.userId) return [];
-    const isEncrypted = type === "m.room.encrypted";
-    const known = said.device.knownAt.get(said.saying.text) ?? Infinity;
-    const isEntitled = memberships.joined(bot.userId, Math.min(known, at), timeline.now) &&
-      (bot.firstAt < at || (!isEncrypted && bot.firstShown.has(eventId))) &&
-      (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at);
-    if (
-      !isEntitled || Object.keys(content).length === 0 || failed.has(number) || bot.refused.has(eventId) ||
-      mayMiss({ reader: bot, author: said.device, isVouched: world.isVouched }, room, message)
-    ) {
+    const { device: author, saying: { text } } = said;
+    if (failed.has(number) || !isOwed(world, { room, bot, memberships, message, author, text })) {
       excused.add(eventId);
     }
     return [{ eventId: eventId as string, number }];

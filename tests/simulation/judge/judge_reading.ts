@@ -5,6 +5,7 @@
  */
 
 import { SERVERS_COPY } from "../actions/hostile.ts";
+import { PHRASES } from "../kit/kit_texts.ts";
 import type { Device } from "../world/device.ts";
 import type { LostEvent } from "../world/loss.ts";
 import type { World, WorldRoom } from "../world/world.ts";
@@ -83,7 +84,9 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const key = `${type} ${sender} ${body}`;
     const same = texts.get(key);
     // Who has lost what was said, with a disk, may say it again.
-    if (same !== undefined && !author?.loss.mayMiss(room.id, same)) {
+    // An edit says again what it has to, and what is said in passing is said often.
+    const isRepeatable = body.startsWith("* ") || PHRASES.has(body);
+    if (same !== undefined && !isRepeatable && !author?.loss.mayMiss(room.id, same)) {
       world.violate(`"${body}" is there twice: as ${same.event_id} and as ${id}`);
     }
     texts.set(key, message);

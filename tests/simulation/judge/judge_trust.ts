@@ -11,6 +11,7 @@ import { checkSignature, ed25519KeyOf } from "../../../src/testing/model/signed_
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
+import { soon } from "./soon.ts";
 
 /** How long it may take until all is signed and backed up, in milliseconds: longer than waits after failures. */
 const PATIENCE = 2 * 3_600_000;
@@ -176,14 +177,4 @@ async function judgeSecrets(
       world.violate(`${who} has sent a secret of ${userId} as it is`);
     }
   }
-}
-
-/** What comes of something; undefined if nothing has in time, or it fails. */
-async function soon<Result>(world: World, work: Promise<Result> | undefined): Promise<Result | undefined> {
-  let result: Result | undefined;
-  let isOver = work === undefined;
-  work?.then((value) => result = value, (error) => world.note(`the judge was told: ${error}`))
-    .finally(() => isOver = true);
-  await world.until(() => isOver, 600_000, 10);
-  return result;
 }

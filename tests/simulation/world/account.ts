@@ -49,6 +49,8 @@ export class Account {
   readonly password: string;
   /** Whether a bot runs it: its devices answer. */
   readonly isBot: boolean;
+  /** Whether that bot is one of the kit. */
+  readonly hasKit: boolean;
   /** Whether its devices encrypt. */
   readonly encrypts: boolean;
   /** The key of its secret storage, which its clients are started with; undefined: it has none. */
@@ -77,6 +79,7 @@ export class Account {
       userId: UserID;
       password: string;
       isBot: boolean;
+      hasKit: boolean;
       encrypts: boolean;
       recoveryKey: string | undefined;
       refreshes: boolean;
@@ -86,6 +89,7 @@ export class Account {
     this.userId = options.userId;
     this.password = options.password;
     this.isBot = options.isBot;
+    this.hasKit = options.hasKit;
     this.encrypts = options.encrypts;
     this.recoveryKey = options.encrypts ? options.recoveryKey : undefined;
     this.#refreshes = options.refreshes;

@@ -8,6 +8,7 @@ import { type Client, defineSession, encryptionOf, eventType } from "@greenroom/
 import type { RoomID } from "@greenroom/matrix/types";
 import { answerMessages, describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
+import { answerQuestions } from "../kit/kit_people.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "./device.ts";
 import type { Process } from "./process.ts";
@@ -44,7 +45,9 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
     if (pace.below(isFirst ? SLOW_AT_FIRST : SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
   };
   const note = (entry: LedgerEntry): void => device.record(entry);
-  if (device.account.isBot) {
+  if (device.account.hasKit) {
+    client.on("HANDLER_ERROR", ({ error }) => world.note(`${device.name} fails: ${describe(error)}`));
+  } else if (device.account.isBot) {
     const received = new Set<string>();
     const noteOnce = (entry: LedgerEntry): void => {
       if (entry.kind === "received" && received.size === received.add(entry.eventId).size) {
@@ -64,6 +67,7 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
       await takeTime();
     });
   }
+  if (!device.account.isBot) answerQuestions(client, { device, world, pace });
   watchRepetitions(client, device, (problem) => world.violate(problem));
   client.on("m.room.message", ({ content: { body } }) => {
     if (Number(body.split(" ").at(-1)) % 7 === 3) throw new TypeError("a handler of the application failed");
@@ -74,6 +78,7 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   client.on("GAP", ({ room_id }) => device.loss.leaveOut(room_id, world.timeline.now));
   client.on("UNENCRYPTED", ({ event }) => void device.refused.add(event.event_id));
   client.on("INVITE", async ({ room_id }) => {
+    if (device.account.hasKit) return; // the kit joins
     await takeTime();
     await client.joinRoom(room_id).catch((error) => {
       world.note(`${device.name} can't join ${room_id}: ${describe(error)}`);

@@ -18,6 +18,9 @@ import { type Backup, Loss } from "./loss.ts";
 import { watchClosing } from "./closing.ts";
 import { isUnsaid, type Saying, sendSaying } from "./saying.ts";
 import { loggerOf, type Surroundings } from "./surroundings.ts";
+import type { Bot } from "@greenroom/matrix/bot";
+import { kitBot } from "../kit/kit_bot.ts";
+import { KitLedger } from "../kit/kit_ledger.ts";
 import { Process } from "./process.ts";
 import type { BeginOptions, Run } from "./run.ts";
 
@@ -87,6 +90,10 @@ export class Device {
   readonly loss = new Loss();
   process: Process | undefined;
   client: Client | undefined;
+  /** The bot of the kit in that process, if it is one. */
+  bot: Bot | undefined;
+  /** What that bot, and those before, have done; undefined: it is no bot of the kit. */
+  readonly kit: KitLedger | undefined;
   /** Whether its processes are given the recovery key of its user, if there is one. */
   hasKey: boolean;
   readonly #world: Surroundings;
@@ -104,6 +111,7 @@ export class Device {
     this.login = options.login;
     this.disk = options.disk;
     this.hasKey = options.hasKey;
+    this.kit = options.account.hasKit ? new KitLedger() : undefined;
   }
 
   /** How far its clock is from the true time, in milliseconds. */
@@ -113,6 +121,7 @@ export class Device {
 
   set skew(skew: number) {
     // To others, processes seem to have stood still.
+    if (skew !== 0 && this.kit !== undefined) this.kit.isSkewed = true;
     if (skew > this.#skew) { for (const process of this.#runs) process.hasStoodStill = true; }
     this.#skew = skew;
   }
@@ -211,8 +220,12 @@ export class Device {
     this.#watch(client);
     const [isFirst, pace] = [this.#runs.length === 1, chance.branch(`pace of ${name}`)];
     teach(client, { device: this, process, world: this.#world, isFirst, pace });
-    const run = { process, client, token: login.token };
-    if (!isExtra) Object.assign(this, { process, client });
+    const place = { device: this, process, world: this.#world, pace: chance.branch(`kit of ${name}`) };
+    const { bot, client: acting } = this.kit === undefined
+      ? { bot: undefined, client }
+      : kitBot(client, place);
+    const run = { process, client: acting, token: login.token };
+    if (!isExtra) Object.assign(this, { process, client: acting, bot });
     client.done.then(() => note(`${name} has ended`), (error) => this.#ended(run, error));
     return run;
   }

@@ -33,6 +33,8 @@ export interface WorldPlan {
    * or `all`, who then send to devices only that their users vouch for. Default: nobody.
    */
   readonly trust?: "some" | "all";
+  /** Whether bots are bots of the kit. Default: no. */
+  readonly hasKit?: boolean;
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }

@@ -5,6 +5,7 @@
  */
 
 import type { EncryptionOptions, KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
+import type { RoomID } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -32,6 +33,10 @@ export interface Surroundings {
   violate(what: string): void;
   /** Counts that something was reached. */
   readonly reach: (what: string) => void;
+  /** The numbers of what was said, with who has said it. */
+  readonly sayings: ReadonlyMap<number, { readonly device: Device }>;
+  /** Has a device say something in a room. */
+  reply(device: Device, room: RoomID, words: (number: number) => string): void;
   /** Learns what a device has committed. */
   committed(device: Device, mutations: readonly KvMutation[]): void;
   /** Judges why a process ended by itself. */

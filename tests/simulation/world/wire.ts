@@ -9,7 +9,7 @@ import type { Device } from "./device.ts";
 import type { Process, SentRequest } from "./process.ts";
 
 /** Messages with a number, and answers to them. */
-const NUMBERED = /(?:peer \S+ |reply \d+ to |echo of )(\d+)/g;
+const NUMBERED = /(?:peer \S+ |reply \d+ to |(?<!pick )\b[a-z]+ of )(\d+)/g;
 
 /** Who sends. */
 export interface Sender {

@@ -1,6 +1,8 @@
 /**
  * A simulated world: a homeserver, users with devices, rooms, and the time.
  *
+ * Over 300 lines because whoever reads an action looks up here what it can do.
+ *
  * @module
  */
 
@@ -184,6 +186,7 @@ export class World implements Surroundings {
       for (let count = 0; count < 3; count++) planFault(device, chance.below(64), chance.below(256));
     }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
+    for (const { kit } of this.devices) if (kit !== undefined) kit.room = this.rooms[0]?.id;
   }
 
   /** Adds a user. */
@@ -195,6 +198,7 @@ export class World implements Surroundings {
       userId,
       password,
       isBot,
+      hasKit: isBot && this.#plan.hasKit === true,
       encrypts: !isBot || !this.#plan.plainBots,
       recoveryKey: recoveryKeyOf(this.#plan, this.accounts.length),
       refreshes: this.#plan.refreshes,
@@ -241,18 +245,31 @@ export class World implements Surroundings {
    * Has a device say something.
    *
    * @param options.also A client of another of its processes, which says it too.
+   * @param options.words What it says, with its number. Default: what a bot answers.
    */
-  say(device: Device, room: WorldRoom, { also }: { readonly also?: Client } = {}): void {
+  say(
+    device: Device,
+    room: WorldRoom,
+    { also, words = (number) => `peer ${device.name} ${number}` }: {
+      readonly also?: Client;
+      readonly words?: (number: number) => string;
+    } = {},
+  ): void {
     // What it says reaches nobody who waits for its user to vouch for it.
     if (this.isVouched && !device.hasKey && device.signedAt === Infinity) return;
     const number = this.sayings.size + 1;
-    const saying: Saying = { number, room: room.id, text: `peer ${device.name} ${number}` };
+    const saying: Saying = { number, room: room.id, text: words(number) };
     const since = room.encryptedAt;
     const isSecret = since <= device.seen &&
       new Memberships(this.homeserver, room.id).joined(device.userId, since, this.timeline.now);
     this.sayings.set(number, { saying, device, isSecret });
-    this.note(`${device.name} says ${number} in room ${this.rooms.indexOf(room) + 1}`);
+    this.note(`${device.name} says ${number} in room ${this.rooms.indexOf(room) + 1}: ${saying.text}`);
     device.say(saying, also);
+  }
+
+  reply(device: Device, roomId: RoomID, words: (number: number) => string): void {
+    const room = this.rooms.find(({ id }) => id === roomId);
+    if (room !== undefined && device.goneAt === Infinity) this.say(device, room, { words });
   }
 
   committed(device: Device, mutations: readonly KvMutation[]): void {

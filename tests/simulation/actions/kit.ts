@@ -1,0 +1,119 @@
+/**
+ * What people do with bots of the kit, beside the answers that they give by themselves.
+ *
+ * @module
+ */
+
+import { answerText, type CommandName, COMMANDS, commandText, readQuestion } from "../kit/kit_texts.ts";
+import { totals } from "../kit/kit_bot.ts";
+import type { Device } from "../world/device.ts";
+import type { World } from "../world/world.ts";
+import { type ActionKind, chosen } from "./action.ts";
+
+const NAMES = Object.keys(COMMANDS) as CommandName[];
+
+/** A device of a person. */
+function personOf(world: World, device: Device): Device | undefined {
+  if (!device.account.isBot) return device;
+  return world.devices.find(({ account, goneAt }) => !account.isBot && goneAt === Infinity);
+}
+
+/** Bots of the kit. */
+function botsOf(world: World): Device[] {
+  return world.devices.filter(({ kit, goneAt }) => kit !== undefined && goneAt === Infinity);
+}
+
+/** The questions that a device has read, the latest first. */
+function questionsOf({ readings }: Device) {
+  return [...readings.values()].toReversed().flatMap((text) => readQuestion(text) ?? []);
+}
+
+/** The kinds. */
+export const kitKinds: readonly ActionKind[] = [
+  {
+    name: "command",
+    weight: 110,
+    isOfKit: true,
+    perform({ world, device, room, action: { what } }) {
+      const person = personOf(world, device);
+      const name = chosen(NAMES, what);
+      if (person === undefined || name === undefined) return;
+      for (let count = what % 16 === 0 ? 2 : 1; count > 0; count--) {
+        world.say(person, room, { words: (number) => commandText(name, number) });
+      }
+    },
+  },
+  {
+    name: "answer a question again, or late",
+    weight: 14,
+    isOfKit: true,
+    perform({ world, device, room, action: { what } }) {
+      const person = personOf(world, device);
+      if (person === undefined) return;
+      const question = chosen(questionsOf(person).slice(0, 3), what);
+      if (question === undefined) return;
+      world.say(person, room, { words: (number) => answerText(question, number) });
+    },
+  },
+  {
+    name: "all answer a question at once",
+    weight: 8,
+    isOfKit: true,
+    perform({ world, device, room }) {
+      const [question] = personOf(world, device) === undefined
+        ? []
+        : questionsOf(personOf(world, device) as Device);
+      if (question === undefined) return;
+      for (const each of world.devices) {
+        if (each.account.isBot || !each.isRunning) continue;
+        world.say(each, room, { words: (number) => answerText(question, number) });
+      }
+    },
+  },
+  {
+    name: "cancel a conversation",
+    weight: 4,
+    isOfKit: true,
+    perform({ world, device, room }) {
+      const person = personOf(world, device);
+      if (person !== undefined) world.say(person, room, { words: (number) => `!cancel of ${number}` });
+    },
+  },
+  {
+    name: "a session of a bot is changed from outside",
+    weight: 12,
+    isOfKit: true,
+    perform({ world, room, action: { what } }) {
+      const device = chosen(botsOf(world), what);
+      const { bot, kit, process } = device ?? {};
+      if (bot === undefined || kit === undefined || process?.isAlive !== true) return;
+      const change = { room: room.id, entry: `outside ${kit.outside.length + 1}`, isMade: false };
+      kit.outside.push(change);
+      world.note(`${device?.name} is to note ${change.entry} in room ${world.rooms.indexOf(room) + 1}`);
+      bot.session(totals, room.id).update((state) => void state.by.push(change.entry)).then(
+        () => change.isMade = process.isAlive,
+        (error) => world.note(`${device?.name} can't note ${change.entry}: ${error}`),
+      );
+    },
+  },
+  {
+    name: "a bot ends in the middle of what it does",
+    weight: 30,
+    isOfKit: true,
+    perform({ world, action: { where, what } }) {
+      const device = chosen(botsOf(world), where >> 4);
+      const isCommit = what % 2 === 0;
+      device?.process?.plan({
+        operation: isCommit ? "commit" : "request",
+        subject: isCommit ? "session/" : chosen(SENDS, what >> 1),
+        after: where % 4,
+        takesEffect: (what >> 3) % 2 === 0,
+        kind: what % 5 === 0 ? "error" : "crash",
+      });
+      world.note(`${device?.name} is to end with a ${isCommit ? "commit of sessions" : "send"}`);
+    },
+  },
+];
+
+/** What a bot sends. */
+const SENDS = ["PUT v3/rooms/*/send/m.room.message", "PUT v3/rooms/*/send/m.room.encrypted"];

@@ -1,0 +1,211 @@
+/**
+ * Bots of the kit have done each thing once: each command has its first answer, each conversation has
+ * come to an end, each answer was taken for one question, each reminder was said, each text that grew
+ * is whole, sessions have no gaps, and nothing is left of what is over.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix/types";
+import { orders, totals } from "../kit/kit_bot.ts";
+import type { KitLedger } from "../kit/kit_ledger.ts";
+import { type CommandName, COMMANDS, isOpenToAll, readCommand } from "../kit/kit_texts.ts";
+import type { Device } from "../world/device.ts";
+import type { World, WorldRoom } from "../world/world.ts";
+import { Memberships } from "./memberships.ts";
+import { isOwed, type ShownMessage } from "./owed.ts";
+import { soon } from "./soon.ts";
+
+/** How long conversations and reminders may be pending, in milliseconds. */
+const PATIENCE = 120_000;
+/** What is kept of the kit, and how many records of it there may be when nothing is pending. */
+const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
+
+/** Judges all bots of the kit. */
+export async function judgeKit(world: World): Promise<void> {
+  for (const bot of world.devices) {
+    const { kit, goneAt, loss } = bot;
+    if (kit === undefined || goneAt < Infinity || loss.isSuffered) continue;
+    await judgeRest(world, bot, kit);
+    for (const room of world.rooms) await new RoomJudge(world, room, bot, kit).judge();
+    await judgeOrders(world, bot, kit);
+  }
+}
+
+/** Nothing is left of what is over. By a clock that was wrong, something may be due in days. */
+async function judgeRest(world: World, { name, disk }: Device, { isSkewed }: KitLedger): Promise<void> {
+  const left = async () => {
+    const entries = await Array.fromAsync(disk.store.list([]));
+    return entries.flatMap(({ key }) => KEPT.includes(String(key.at(-2))) ? [key.slice(-2).join(" ")] : []);
+  };
+  const end = world.timeline.now + PATIENCE;
+  while ((await left()).length > 0 && world.timeline.now < end) await world.timeline.pass(5_000);
+  const still = await left();
+  if (still.length > 0 && !isSkewed) world.violate(`${name} keeps ${still.join(", ")} for ever`);
+}
+
+/** The orders of each user are those whose second question was asked. */
+async function judgeOrders(world: World, bot: Device, kit: KitLedger): Promise<void> {
+  for (const { userId } of world.accounts) {
+    const { by = [] } = await soon(world, bot.bot?.session(orders, userId).read()) ?? {};
+    judgeOnce(world, `${bot.name} in the orders of ${userId}`, by.map(String));
+    for (const number of by) {
+      if (!kit.taken.has(`what of ${number}`)) {
+        world.violate(`${bot.name} has the order ${number}, of which it was told nothing`);
+      }
+    }
+  }
+}
+
+function judgeOnce(world: World, where: string, entries: readonly string[]): void {
+  for (const entry of new Set(entries.filter((each, index) => entries.indexOf(each) < index))) {
+    world.violate(`${where}: "${entry}" was counted twice`);
+  }
+}
+
+/** What a bot has said once, with when. */
+interface Shown {
+  readonly text: string;
+  readonly at: number;
+  readonly id: string;
+}
+
+/** Judges a bot in a room. */
+class RoomJudge {
+  readonly #world: World;
+  readonly #room: WorldRoom;
+  readonly #bot: Device;
+  readonly #kit: KitLedger;
+  readonly #memberships: Memberships;
+  readonly #messages: readonly ShownMessage[];
+  /** What the bot has said, the oldest first. */
+  readonly #said: readonly Shown[];
+
+  constructor(world: World, room: WorldRoom, bot: Device, kit: KitLedger) {
+    this.#world = world;
+    this.#room = room;
+    this.#bot = bot;
+    this.#kit = kit;
+    this.#memberships = new Memberships(world.homeserver, room.id);
+    this.#messages = world.homeserver.room(room.id).messages;
+    this.#said = this.#messages.filter(({ sender }) => sender === bot.userId).flatMap((message) => {
+      const text = this.#textOf(message);
+      return text === undefined ? [] : [{ text, at: message.origin_server_ts, id: message.event_id }];
+    });
+  }
+
+  /** Judges. */
+  async judge(): Promise<void> {
+    for (const message of this.#messages) {
+      const command = readCommand(this.#textOf(message) ?? "");
+      if (command !== undefined && message.sender !== this.#bot.userId) this.#judgeCommand(command, message);
+    }
+    for (const untaken of this.#kit.untaken) this.#judgeUntaken(untaken);
+    await this.#judgeTotal();
+  }
+
+  #textOf({ event_id: id, type, content }: ShownMessage): string | undefined {
+    const read = this.#world.devices.map(({ readings }) => readings.get(id as never))
+      .find((text) => text !== undefined);
+    return read ?? (type === "m.room.message" ? content.body as string | undefined : undefined);
+  }
+
+  #violate(what: string): void {
+    const { name } = this.#bot;
+    this.#world.violate(`${name} in room ${this.#world.rooms.indexOf(this.#room) + 1}: ${what}`);
+  }
+
+  #find(start: string): Shown | undefined {
+    return this.#said.find(({ text }) => text === start || text.startsWith(`${start} `));
+  }
+
+  /** Whether something failed that the application was told of. */
+  #hasFailed(...whats: readonly string[]): boolean {
+    return whats.some((what) => this.#kit.failed.has(what));
+  }
+
+  #judgeCommand(
+    { name, number }: { readonly name: CommandName; readonly number: number },
+    message: ShownMessage,
+  ): void {
+    const said = this.#world.sayings.get(number);
+    if (said === undefined || this.#hasFailed(`${name} of ${number}`)) return;
+    const { device: author, saying: { text } } = said;
+    const isHeard = isOwed(this.#world, {
+      ...{ room: this.#room, bot: this.#bot, memberships: this.#memberships },
+      ...{ message, author, text },
+    });
+    if (!isHeard) return;
+    const first = this.#find(`${COMMANDS[name]} of ${number}`);
+    if (first === undefined) return this.#violate(`"${text}" was not answered`);
+    if (name === "order" || name === "survey") this.#judgeConversation(name, number);
+    if (name === "tell") this.#judgeStream(number, first);
+    if (name === "remind" && this.#find(`reminded of ${number}`) === undefined) {
+      if (!this.#hasFailed(`reminded of ${number}`) && !this.#kit.isSkewed) {
+        this.#violate(`it did not remind of ${number}`);
+      }
+    }
+  }
+
+  #judgeConversation(name: "order" | "survey", number: number): void {
+    const end = this.#find(name === "order" ? `ordered of ${number}` : `surveyed of ${number}`);
+    const ended = this.#find(`ended of ${number}`);
+    if (end !== undefined && ended !== undefined) {
+      this.#violate(`the conversation ${number} ended twice: "${end.text}", and "${ended.text}"`);
+    }
+    if (this.#kit.isSkewed) return;
+    if (end === undefined && ended === undefined) this.#violate(`the conversation ${number} never ended`);
+    if (name === "order" && end !== undefined && this.#find(`remind of ${number}`) === undefined) {
+      this.#violate(`it did not remind of the order ${number}`);
+    }
+  }
+
+  /** Its last edit has all of the text, or the note that it was interrupted. */
+  #judgeStream(number: number, first: Shown): void {
+    const edits = this.#said.filter(({ text }) =>
+      text.startsWith(`* told of ${number} `) || text === `* told of ${number}`
+    );
+    const last = edits.at(-1)?.text ?? first.text;
+    const isWhole = number % 5 === 0 ? last.endsWith("(interrupted)") : last.endsWith("piece 5");
+    if (!isWhole) this.#violate(`what it told of ${number} ends as "${last}"`);
+  }
+
+  /** An answer that nobody took came too late, or was not the first, or of somebody who was not asked. */
+  #judgeUntaken({ command, question, answer, at }: KitLedger["untaken"][number]): void {
+    const said = this.#world.sayings.get(answer);
+    const begun = this.#world.sayings.get(command);
+    if (said?.saying.room !== this.#room.id || begun?.saying.room !== this.#room.id) return;
+    if (!isOpenToAll(command) && said.device.account !== begun.device.account) return;
+    const of = `${question} of ${command}`;
+    const asked = this.#find(of);
+    if (asked === undefined || this.#kit.taken.has(of)) return;
+    const message = this.#messages.find(({ event_id }) => event_id === said.saying.eventId);
+    const ended = this.#kit.ended.get(command);
+    if (message === undefined || message.origin_server_ts < asked.at) return;
+    if (ended?.reason === "timeout" && at < ended.at) {
+      this.#violate(`the answer ${answer} to "${of}" came in time, and nobody took it`);
+    }
+  }
+
+  async #judgeTotal(): Promise<void> {
+    const { by = [] } =
+      await soon(this.#world, this.#bot.bot?.session(totals, this.#room.id as RoomID).read()) ?? {};
+    judgeOnce(this.#world, this.#bot.name, by);
+    for (const { text } of this.#said) {
+      const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];
+      const [, order, place] = /^ordered of (\d+) .* as (\d+)$/.exec(text) ?? [];
+      const [entry, at] = number === undefined
+        ? [`ordered of ${order}`, Number(place)]
+        : [`reply to ${number}`, Number(count)];
+      if (number === undefined && order === undefined) continue;
+      if (by[at - 1] !== entry && !this.#hasFailed(entry, `order of ${order}`)) {
+        this.#violate(`it has said "${text}", and counted "${by[at - 1]}" as number ${at}`);
+      }
+    }
+    for (const { room, entry, isMade } of this.#kit.outside) {
+      if (room === this.#room.id && isMade && !by.includes(entry)) {
+        this.#violate(`${entry} was made, and is lost`);
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What people and bots of the kit say to each other: each text once, with the number of what was said
+ * first behind "of".
+ *
+ * @module
+ */
+
+/** What people can ask for, and what a bot answers first. */
+export const COMMANDS = { order: "what", survey: "any", tell: "told", remind: "noted" } as const;
+
+/** A command's name. */
+export type CommandName = keyof typeof COMMANDS;
+
+/** What a bot says that is the same at all times. */
+export const PHRASES: ReadonlySet<string> = new Set([
+  "Cancelled.",
+  "There is nothing to cancel.",
+]);
+
+/** A command. */
+export function commandText(name: CommandName, number: number): string {
+  return `!${name} of ${number}`;
+}
+
+/** An answer to a question of a conversation. */
+export function answerText(
+  { command, question }: { readonly command: number; readonly question: string },
+  number: number,
+): string {
+  return `pick ${question} of ${command} as answer of ${number}`;
+}
+
+/** What an answer is one to. */
+export function readAnswer(
+  text: string,
+): { readonly command: number; readonly question: string; readonly answer: number } | undefined {
+  const [, question, command, answer] = /^pick (\w+) of (\d+) as answer of (\d+)$/.exec(text) ?? [];
+  return question === undefined ? undefined : { question, command: Number(command), answer: Number(answer) };
+}
+
+/** The question that a text of a bot is; undefined: it is none. */
+export function readQuestion(
+  text: string,
+): { readonly command: number; readonly question: string } | undefined {
+  const [, question, command] = /^(what|many|sure|any) of (\d+)$/.exec(text) ?? [];
+  return question === undefined ? undefined : { question, command: Number(command) };
+}
+
+/** The command that a text of a person is. */
+export function readCommand(
+  text: string,
+): { readonly name: CommandName; readonly number: number } | undefined {
+  const [, name, number] = /^!(\w+) of (\d+)$/.exec(text) ?? [];
+  return name !== undefined && name in COMMANDS
+    ? { name: name as CommandName, number: Number(number) }
+    : undefined;
+}
+
+/** The number at the end of a text. */
+export function numberOf(text: string): number {
+  return Number(/ (\d+)$/.exec(text)?.[1]);
+}
+
+/** Whether a question is to anyone, or to who began the conversation. */
+export function isOpenToAll(command: number): boolean {
+  return command % 3 === 0;
+}
