@@ -24,7 +24,7 @@ const store: KvStore = {
   close: () => sqlite.close(),
   async commit(mutations, checks) {
     const isDone = await sqlite.commit(mutations, checks);
-    const isTransaction = mutations.some(({ type, key }) => type === "set" && key[2] === "in");
+    const isTransaction = mutations.some(({ type, key }) => type === "set" && key.at(-2) === "in");
     if (isTransaction && --left === 0) Deno.kill(Deno.pid, "SIGKILL");
     return isDone;
   },
