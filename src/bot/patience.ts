@@ -78,8 +78,12 @@ export class Patience {
       if (first === undefined) return this.#rest();
       const wait = first.until - this.#clock.now();
       if (wait > 0) {
-        await this.#clock.delay(wait, { signal, persistent: false }).catch(() => {});
-        continue;
+        const isCut = await this.#clock.delay(wait, { signal, persistent: false }).then(
+          () => false,
+          () => true,
+        );
+        if (!isCut) continue;
+        return signal.aborted ? undefined : this.#rest(); // the clock has ended
       }
       this.#underWay.delete(first);
       first.giveUp();

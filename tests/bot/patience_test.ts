@@ -36,3 +36,18 @@ Deno.test("Each work has its whole time, whatever began or ended before", async 
   await Promise.all(all);
   assertEquals(clock.pending, 0);
 });
+
+Deno.test("A clock that has ended is not asked again and again", async () => {
+  let asked = 0;
+  const over = new Promise<void>(() => {});
+  const patience = new Patience({
+    now: () => 0,
+    delay: () => ++asked > 100 ? over : Promise.reject(new Error("the process has ended")),
+  }, 1_000);
+  const work = Promise.withResolvers<void>();
+  const waiting = patience.until(work.promise, newTime());
+  for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
+  work.resolve();
+  await waiting;
+  assertEquals(asked, 1);
+});

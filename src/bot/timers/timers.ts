@@ -185,8 +185,10 @@ export class Timers {
       const ended = new AbortController();
       const wait = Math.min(Math.max(0, next - clock.now()), LONGEST);
       const due = clock.delay(wait, { signal: AbortSignal.any([signal, ended.signal]), persistent: false });
-      await Promise.race([due.catch(() => {}), this.#woken.promise]);
+      const isCut = due.then(() => false, () => true); // the wait has ended before its time
+      const isOver = await Promise.race([isCut, this.#woken.promise]);
       ended.abort();
+      if (isOver === true) return;
     }
     await this.#jobs.idle();
   }
