@@ -8,8 +8,9 @@
  * @module
  */
 
-import { Client, MemoryStore } from "@greenroom/matrix";
+import { Client, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { median } from "./support/statistics.ts";
 
 const ME = "@bot:localhost";
@@ -17,6 +18,8 @@ const BATCH = 50;
 const BATCHES = 40;
 const ROUNDS = 9;
 const CONVERSATIONS = 1_000;
+const MEMORY_ROUNDS = 6;
+const NONE = defineSession({ name: "none", per: "room", initial: () => ({}) });
 
 /** A homeserver that says the same texts again and again, and takes what is sent. */
 class Script {
@@ -137,41 +140,63 @@ async function asking(): Promise<number> {
   return await timed(script, () => bot.start({ signals: false }), () => bot.close());
 }
 
-/** Bytes of the heap for each conversation that waits. */
-async function memory(): Promise<number> {
-  const collect = (globalThis as { gc?: () => void }).gc ?? (() => {});
-  const used = (count: number) => {
-    collect();
-    return count * 0 + Deno.memoryUsage().heapUsed;
+/** Bytes of the heap that a bot has for each command that it has heard, and answers or asks back. */
+async function memory(store: KvStore, what: "asks back" | "answers"): Promise<number> {
+  const { gc } = globalThis as { gc?: () => void };
+  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
+  const used = () => {
+    gc();
+    return Deno.memoryUsage().heapUsed;
   };
   const script = new Script(CONVERSATIONS, (index) => ({
     room: `!room${index % BATCH}:localhost`,
     sender: `@user${Math.floor(index / BATCH)}:localhost`,
     body: index < CONVERSATIONS ? "!ask" : "-",
   }));
-  const bot = new Bot({ ...options(script), rateLimit: false });
-  bot.command("ask", (c) => c.ask("What?"));
-  const before = used(0);
+  const bot = new Bot({ ...options(script), store, rateLimit: false });
+  bot.command("ask", (c) => what === "asks back" ? c.ask("What?") : c.reply("What?"));
+  const before = used();
   const running = bot.start({ signals: false });
   await script.done.promise;
-  await bot.client.sessions.list({ name: "none", per: "room", initial: () => ({}), schema: undefined })
-    .next();
-  const after = used(CONVERSATIONS);
+  await bot.client.sessions.list(NONE).next(); // after all commits
+  const after = used();
   script.end();
   await bot.close();
   await running;
   return (after - before) / CONVERSATIONS;
 }
 
+/** Bytes of the heap that a conversation takes while it waits, beyond a command that was answered. */
+async function waiting(store: () => Promise<KvStore>): Promise<number> {
+  const each: number[] = [];
+  for (let round = 0; round < MEMORY_ROUNDS; round++) {
+    const stores = [await store(), await store()] as const;
+    each.push(await memory(stores[0], "asks back") - await memory(stores[1], "answers"));
+    for (const one of stores) await one.close();
+  }
+  return median(each.slice(1)); // the first warms up
+}
+
+const folder = await Deno.makeTempDir();
+const stores = [
+  ["a store in memory", () => Promise.resolve(new MemoryStore())],
+  ["SQLite", () => SqliteStore.open(`${folder}/${crypto.randomUUID()}.db`)],
+] as const;
+for (const [where, store] of stores) {
+  console.log(`an open conversation         ${(await waiting(store) / 1_000).toFixed(1)} kB with ${where}`);
+}
+await Deno.remove(folder, { recursive: true });
 const times = { bare: new Array<number>(), kit: new Array<number>(), asking: new Array<number>() };
 for (let round = 0; round < ROUNDS; round++) {
   times.bare.push(await bare());
   times.kit.push(await kit());
   times.asking.push(await asking());
 }
+/** The middle of the ratios of two that were measured in turns, so that both had the same machine. */
+const ratio = (some: number[]) =>
+  median(some.slice(1).map((took, index) => took / (times.bare[index + 1] ?? NaN)));
 const perMessage = (values: number[]) => median(values.slice(1)) / (BATCH * BATCHES) * 1_000; // the first warms up
 const [plain, command, step] = [perMessage(times.bare), perMessage(times.kit), perMessage(times.asking)];
 console.log(`a bare handler that answers  ${plain.toFixed(0)} µs`);
-console.log(`a command of the kit         ${command.toFixed(0)} µs, ${(command / plain).toFixed(2)} ×`);
-console.log(`a step of a conversation     ${step.toFixed(0)} µs, ${(step / plain).toFixed(2)} ×`);
-console.log(`an open conversation         ${((await memory()) / 1_000).toFixed(1)} kB`);
+console.log(`a command of the kit         ${command.toFixed(0)} µs, ${ratio(times.kit).toFixed(2)} ×`);
+console.log(`a step of a conversation     ${step.toFixed(0)} µs, ${ratio(times.asking).toFixed(2)} ×`);
