@@ -1,6 +1,8 @@
 /**
  * Middleware: functions that get an update one after the other, and trees of them.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
