@@ -85,8 +85,10 @@ async function speed(store: KvStore, perTransaction: number): Promise<number> {
 /** What users cost that have acted: kilobytes each, and microseconds for what each of them sends. */
 async function users(): Promise<{ readonly kilobytes: number; readonly microseconds: number }> {
   await using appservice = made(new MemoryStore());
+  const { gc } = globalThis as { gc?: () => void };
+  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
   const heap = (): number => {
-    (globalThis as { gc?: () => void }).gc?.();
+    gc();
     return Deno.memoryUsage().heapUsed;
   };
   const before = heap();

@@ -71,7 +71,9 @@ function response(number: number): Response {
 
 /** The heap in use, and the memory of the process, in bytes. */
 function memory(): { readonly heap: number; readonly process: number } {
-  (globalThis as { gc?: () => void }).gc?.();
+  const { gc } = globalThis as { gc?: () => void };
+  if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
+  gc();
   const { heapUsed: heap, rss: process } = Deno.memoryUsage();
   return { heap, process };
 }
