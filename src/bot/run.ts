@@ -83,7 +83,6 @@ export interface RunOptions {
 
 /** The most steps of a conversation. */
 const MAX_STEPS = 1_000;
-const FOREVER: Promise<never> = new Promise(() => {});
 /** The step in which something is done. */
 const within = new AsyncLocalStorage<{ readonly run: Run; readonly at: string; parts: number }>();
 
@@ -129,7 +128,7 @@ export class Run {
    * @throws What it throws; {@link ConversationError} if a replay goes another way.
    */
   async step<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    if (this.#isOver) return await FOREVER; // left behind by a run that waits
+    if (this.#isOver) return await forever(); // left behind by a run that waits
     const outer = within.getStore();
     if (outer?.run === this) {
       this.time.check();
@@ -168,7 +167,7 @@ export class Run {
     wanted: Omit<Wait, "at">,
     accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
   ): Promise<KeptEvent> {
-    if (this.#isOver) return await FOREVER;
+    if (this.#isOver) return await forever();
     if (within.getStore()?.run === this) {
       throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
     }
@@ -184,7 +183,7 @@ export class Run {
       this.#answer = undefined;
       if (!await accepts(kept)) {
         this.#leave({ kind: "refused" });
-        return await FOREVER;
+        return await forever();
       }
       this.steps[at] = { kind: "wait", value: kept };
       return structuredClone(kept);
@@ -192,7 +191,7 @@ export class Run {
     this.#isWaiting = true;
     while (this.#pending.size > 0) await Promise.all(this.#pending); // what was not awaited
     this.#leave({ kind: "waits", wait: { ...wanted, at } });
-    return await FOREVER;
+    return await forever();
   }
 
   /**
@@ -248,4 +247,9 @@ export class Run {
   get isTooLong(): boolean {
     return this.steps.length > MAX_STEPS;
   }
+}
+
+/** Never settles. Each has a promise of its own: one for all would hold whoever awaits it. */
+function forever(): Promise<never> {
+  return new Promise(() => {});
 }
