@@ -50,11 +50,14 @@ export async function receiveSync(
   parts: EngineParts,
   { input, skip }: SyncStepInput,
 ): Promise<CryptoOutput> {
-  const { ownKeys, inbound, undecryptable, keyRequests, backup } = parts;
+  const { ownKeys, inbound, undecryptable, keyRequests, backup, devices, rooms } = parts;
   tx.onCommit(() => parts.context.server.answers++);
   ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
   takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
+  // If the room was encrypted after they came, nothing else has shown them before something is sent there.
+  const speakers = input.encrypted.filter(({ room_id }) => rooms.isEncrypted(room_id));
+  devices.track(tx, new Set(speakers.map(({ sender }) => sender)));
   const { toDevice, newKeys } = await takeToDevice(tx, parts, { input, skip });
   const again = new Set<number>();
   const { handledBefore } = input;

@@ -154,11 +154,11 @@ Deno.test("an event without a key leads to a request for the key to own verified
   assert(device !== undefined);
   await asked.engine.identities.setDeviceTrust({ ...device, trust: "verified" });
   assertEquals(await asked.kinds(), []);
-  const { event_id, sender, origin_server_ts, source } = joined(BOB);
+  const { event_id, origin_server_ts, source } = joined(BOB);
   const content = { ...ENCRYPTION, session_id: "s", ciphertext: "c" };
   const event = {
     event_id,
-    sender,
+    sender: BOB,
     origin_server_ts,
     source,
     room_id: ROOM,

@@ -1,6 +1,6 @@
 /**
- * A message that can't be read, of a device that is not known: its user is in no encrypted room that
- * this device knows of, so that nothing else would show the device.
+ * Users whose devices this one does not follow: one of whom comes a message to the device that can't
+ * be read, and who is in no encrypted room that it knows of, and one who speaks in such a room.
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
@@ -13,7 +13,7 @@ import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { Asked, BOB, inRoom, joined } from "./asked.ts";
-import { ENCRYPTION, stateEvent } from "./homeserver.ts";
+import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";
 
 const vodozemac = await Vodozemac.create();
 const HOUR = 3_600_000;
@@ -136,4 +136,28 @@ Deno.test("strangers by the thousand are looked up so many an hour, and leave no
   await asked.sync({ toDevice: [unknown.message(asked)] });
   await answerAll();
   assert(seen.has(BOB));
+});
+
+Deno.test("who speaks in a room that was encrypted later is followed from then on, before anything is sent there", async () => {
+  const asked = await alone();
+  await asked.sync({ state: [inRoom(stateEvent("m.room.encryption", ENCRYPTION))] });
+  assertEquals(await asked.kinds(), [], "nothing has shown who is in the room");
+  const content = {
+    algorithm: "m.megolm.v1.aes-sha2",
+    session_id: "c2Vzc2lvbg",
+    ciphertext: "AA",
+    device_id: "B",
+  };
+  const event = {
+    type: "m.room.encrypted",
+    room_id: ROOM,
+    event_id: "$hello",
+    sender: BOB,
+    origin_server_ts: asked.clock.now(),
+    content,
+    source: SyncStream.TIMELINE,
+  } as const;
+  assert((await asked.sync({ encrypted: [event] })).mayRequest);
+  assertEquals((await asked.one("keysQuery")).users, [BOB]);
+  assert((await tracked(asked)).includes(BOB));
 });
