@@ -357,20 +357,20 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A reminder is removed before it is sent",
     path: "src/bot/timers/timers.ts",
-    find: "    this.#busy.add(key);\n    try {\n",
-    replace: "    this.#busy.add(key);\n    try {\n      await sessions.end(TIMERS, key);\n",
+    find: "    try {\n      await this.#client.runTask(`timer ",
+    replace: "    try {\n      await sessions.end(TIMERS, key);\n      await this.#client.runTask(`timer ",
   },
   {
     name: "What is said at a time is said again after a crash",
     path: "src/bot/timers/timers.ts",
-    find: "runTask(`timer ${key}`,",
-    replace: "runTask(`timer ${key} ${clock.now()}`,",
+    find: "runTask(`timer ${nameOf(key)}`,",
+    replace: "runTask(`timer ${nameOf(key)} ${clock.now()}`,",
   },
   {
     name: "What is due is done before it is due",
     path: "src/bot/timers/timers.ts",
-    find: "if (timer.due > clock.now()) {",
-    replace: "if (timer.due > clock.now() + 5_000) {",
+    find: "if (due > clock.now()) return Math.min(next, due);",
+    replace: "if (due > clock.now() + 5_000) return Math.min(next, due);",
   },
   {
     name: "An answer is given to all questions",
@@ -399,7 +399,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "The edits of a text that is streamed again are taken for those of before",
     path: "src/bot/context/stream.ts",
-    find: ", { txnId });",
+    find: ", { key: `${name} ${crypto.randomUUID()}` });",
     replace: ");",
   },
   {
