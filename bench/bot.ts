@@ -18,6 +18,8 @@ const BATCH = 50;
 const BATCHES = 40;
 const ROUNDS = 9;
 const CONVERSATIONS = 1_000;
+/** Turns of the event loop before memory is looked at. */
+const TURNS = 100;
 const MEMORY_ROUNDS = 6;
 const NONE = defineSession({ name: "none", per: "room", initial: () => ({}) });
 
@@ -159,6 +161,8 @@ async function memory(store: KvStore, what: "asks back" | "answers"): Promise<nu
   const running = bot.start({ signals: false });
   await script.done.promise;
   await bot.client.sessions.list(NONE).next(); // after all commits
+  // What has settled is let go in later turns.
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
   const after = used();
   script.end();
   await bot.close();
