@@ -90,8 +90,8 @@ export class BotSessions {
     const name = nameOf(definition, key);
     const taken = this.#taken.get(run) ?? new Map<string, Taken>();
     this.#taken.set(run, taken);
-    const known = taken.get(name)?.state;
-    if (known !== undefined) return known as State;
+    const known = taken.get(name);
+    if (known !== undefined) return (known.state ??= structuredClone(definition.initial())) as State;
     const { isReplaying } = run;
     const state = await run.step(`session ${name}`, async () => {
       const release = await this.#locks.take(name, run);
@@ -129,6 +129,16 @@ export function sessionKeyFor(
     const key = per(event as Parameters<typeof per>[0]);
     if (key !== undefined) return key;
     throw new ValueError(`Cannot use the session "${name}": its function gives none for this event`);
+  }
+  const missing = (per === "user" || per === "member") && sender === ""
+    ? "user"
+    : per !== "user" && room === ""
+    ? "room"
+    : undefined;
+  if (missing !== undefined) {
+    throw new ValueError(
+      `Cannot use the session "${name}": there is no ${missing} here; give the key with it`,
+    );
   }
   const pair: Readonly<Record<typeof per, SessionKey>> = {
     room,

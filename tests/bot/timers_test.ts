@@ -310,3 +310,46 @@ Deno.test("A clock that is set back a little has nothing done twice, and one tha
   await tester.pass(24 * HOUR);
   assertEquals(log, ["2025-01-02T09:00:00.000Z"]);
 });
+
+Deno.test("What is due has the sessions of who asked for it, and none of nobody's", async () => {
+  const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+  const failures: string[] = [];
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      (await c.session(points)).points = 7;
+      await c.remind(1_000, { name: "tell" });
+    });
+    bot.reminder("tell", async (c) => void await c.send(`${(await c.session(points)).points}`));
+    bot.every("* * * * *", async (c) => {
+      for (const each of [points, counter]) {
+        await c.session(each as typeof points).catch(({ message }) => failures.push(message));
+      }
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await tester.settle();
+  await tester.pass(1_000);
+  await room.expect("7");
+  await tester.pass(60_000);
+  assertEquals(failures, [
+    'Cannot use the session "points": there is no user here; give the key with it',
+    'Cannot use the session "counter": there is no room here; give the key with it',
+  ]);
+});
+
+Deno.test("A session that a function has ended begins anew when it takes it again", async () => {
+  await using tester = trying((bot) =>
+    bot.command("reset", async (c) => {
+      (await c.session(counter)).count += 5;
+      await c.endSession(counter);
+      const state = await c.session(counter);
+      await c.reply(`${++state.count}`);
+    })
+  );
+  const room = await tester.room("alice");
+  await room.say("!reset");
+  await room.expect("1");
+  await room.say("!reset");
+  await room.expect("1");
+});

@@ -335,9 +335,14 @@ export class RoomContext {
     return sessionKeyFor(definition, {
       event: this.about ?? {},
       room,
-      sender: this.about?.sender ?? "",
+      sender: this.asker ?? "",
       thread,
     });
+  }
+
+  /** @internal Whose sessions of users are meant. */
+  protected get asker(): string | undefined {
+    return this.about?.sender;
   }
 
   /** @internal The event. */

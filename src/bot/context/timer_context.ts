@@ -48,6 +48,11 @@ export class TimerContext extends RoomContext {
     return new RoomContext(this.parts, this.run, { room, thread });
   }
 
+  /** @internal */
+  protected override get asker(): string | undefined {
+    return this.by;
+  }
+
   /** @internal Says the reminder's text. */
   async remindText(): Promise<void> {
     const when = this.due.toISOString().slice(0, 16).replace("T", " ");
