@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { Bot, Composer, defineSession } from "@greenroom/matrix/bot";
+import { Bot, Composer } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "./support.ts";
 
@@ -262,40 +262,3 @@ for (
     await room.expectNothing();
   });
 }
-
-Deno.test("A function that never ends gives its session back when it is given up, and changes nothing", async () => {
-  const points = defineSession({ name: "points", per: "room", initial: () => ({ points: 0 }) });
-  await using tester = trying((bot) => {
-    bot.command("hang", async (c) => {
-      (await c.session(points)).points = 100;
-      await new Promise(() => {});
-    });
-    bot.command("more", async (c) => {
-      const state = await c.session(points);
-      await c.reply(`${++state.points}`);
-    });
-  }, { handlerTimeout: 60_000 });
-  const room = await tester.room("alice", "bob");
-  await room.say("!hang");
-  await tester.pass(30_000);
-  await room.as("bob").say("!more");
-  await room.expectNothing();
-  await tester.pass(30_000);
-  await room.expect("1");
-});
-
-Deno.test("reaction() hears reactions with its keys, however a client writes them, and no others", async () => {
-  await using tester = trying((bot) => {
-    bot.reaction(["❤", "👍"], (c) => c.send(`liked ${c.event.content["m.relates_to"].event_id}`));
-  });
-  const room = await tester.room("alice");
-  const said = await room.say("hello");
-  for (const key of ["\u2764\uFE0F", "👎", "👍"]) {
-    await tester.request("alice", "PUT", `/rooms/${encodeURIComponent(room.id)}/send/m.reaction/${key}`, {
-      "m.relates_to": { rel_type: "m.annotation", event_id: said, key },
-    });
-  }
-  await room.expect(`liked ${said}`);
-  await room.expect(`liked ${said}`);
-  await room.expectNothing();
-});

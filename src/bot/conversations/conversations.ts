@@ -246,12 +246,8 @@ export class Conversations {
         "Cannot go on with a conversation: it has too many steps; end it, and begin another",
       );
     }
-    const timer = timers.add(context, wait.until, {
-      kind: "wait",
-      conversation: id,
-      at: wait.at,
-      end: "timeout",
-    });
+    const late = { kind: "wait", conversation: id, at: wait.at, end: "timeout" } as const;
+    const timer = timers.add(context, wait.until, late);
     run.atEnd.push(() => timers.wake());
     const record: ConversationRecord = { start, owner, command, steps: run.steps, wait, timer };
     context.updateSession(CONVERSATIONS, id, () => ({ record }));

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Homeserver } from "@greenroom/matrix/testing";
 
-const EXAMPLE = new URL("../../examples/ping.ts", import.meta.url);
-const README = new URL("../../README.md", import.meta.url);
+const EXAMPLE = new URL("../../../examples/ping.ts", import.meta.url);
+const README = new URL("../../../README.md", import.meta.url);
 
 /** The lines that do something. */
 function code(text: string): string[] {

@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
-import { feed } from "../../examples/bots/feed/feed.ts";
-import { look } from "../../examples/bots/feed/feeds.ts";
-import { Outbox } from "../../examples/bots/feed/outbox.ts";
-import { clientStage } from "../client/support/stage.ts";
+import { feed } from "../../../examples/bots/feed/feed.ts";
+import { look } from "../../../examples/bots/feed/feeds.ts";
+import { Outbox } from "../../../examples/bots/feed/outbox.ts";
+import { clientStage } from "../../client/support/stage.ts";
 
 Deno.test("Where no process stays, instances of the feed bot say what is new once, and what is posted before they answer", async () => {
   await using stage = clientStage();

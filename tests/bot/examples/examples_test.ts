@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { pollResponse } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
-import { assistant } from "../../examples/bots/assistant/assistant.ts";
-import { moderation } from "../../examples/bots/moderation/moderation.ts";
-import { quiz } from "../../examples/bots/quiz/quiz.ts";
-import { reminders } from "../../examples/bots/reminders/reminders.ts";
-import { trying } from "./support.ts";
+import { assistant } from "../../../examples/bots/assistant/assistant.ts";
+import { moderation } from "../../../examples/bots/moderation/moderation.ts";
+import { quiz } from "../../../examples/bots/quiz/quiz.ts";
+import { reminders } from "../../../examples/bots/reminders/reminders.ts";
+import { trying } from "../support.ts";
 
 const MINUTE = 60_000;
 

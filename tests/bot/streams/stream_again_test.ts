@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
-import { streamText } from "../../src/bot/context/stream.ts";
+import { streamText } from "../../../src/bot/context/stream.ts";
 
 /** What a server shows in the end of what handlers of one event send: it knows sends by their IDs. */
 function server() {

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
-import type { FaultPlan } from "../client/support/crash.ts";
-import { RestartingBot } from "../client/support/restarting_bot.ts";
-import { clientStage } from "../client/support/stage.ts";
+import type { FaultPlan } from "../../client/support/crash.ts";
+import { RestartingBot } from "../../client/support/restarting_bot.ts";
+import { clientStage } from "../../client/support/stage.ts";
 import type { RoomID } from "@greenroom/matrix/types";
-import { EVERYBODY } from "../support/everybody.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 
 const orders = defineSession({ name: "orders", per: "user", initial: () => ({ count: 0 }) });
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Bot } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
-import { feed } from "../../examples/bots/feed/feed.ts";
-import { type get, GetError } from "../../examples/bots/feed/get.ts";
-import { RestartingBot } from "../client/support/restarting_bot.ts";
-import { clientStage } from "../client/support/stage.ts";
-import { trying } from "./support.ts";
+import { feed } from "../../../examples/bots/feed/feed.ts";
+import { type get, GetError } from "../../../examples/bots/feed/get.ts";
+import { RestartingBot } from "../../client/support/restarting_bot.ts";
+import { clientStage } from "../../client/support/stage.ts";
+import { trying } from "../support.ts";
 
 const MINUTE = 60_000;
 const URL_OF_FEED = "https://news.example.org/feed";

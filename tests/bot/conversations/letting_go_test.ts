@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ROOT, run } from "../../tools/process.ts";
+import { ROOT, run } from "../../../tools/process.ts";
 
 Deno.test("A conversation that waits holds nothing of the function that asked", async () => {
   const script = `${ROOT}tests/support/asking_bot.ts`;

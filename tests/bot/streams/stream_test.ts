@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { trying } from "./support.ts";
+import { trying } from "../support.ts";
 
 /** A model that says what a test lets it say. */
 function model() {

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type Clock, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
-import { trying } from "./support.ts";
+import { trying } from "../support.ts";
 
 const HOUR = 3_600_000;
 
@@ -260,96 +260,4 @@ Deno.test("A reminder whose time comes while the homeserver is away is said when
   await room.expect(/^Tea!/);
   await tester.pass(HOUR);
   await room.expectNothing();
-});
-
-Deno.test("Two schedules need two names", () => {
-  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
-  bot.every("0 9 * * *", () => {});
-  assertThrows(() => bot.every("0 9 * * *", () => {}), ValueError, "a name of its own");
-  bot.every("0 9 * * *", () => {}, { name: "other" });
-});
-
-Deno.test("A schedule that was given another time is not done at the time of before", async () => {
-  const log: string[] = [];
-  let pattern = "0 9 * * *";
-  await using tester = trying((bot) => {
-    bot.every(pattern, (c) => void log.push(c.due.toISOString()), { name: "digest" });
-  });
-  await tester.room("alice");
-  await tester.stop();
-  pattern = "0 10 * * *";
-  await tester.start();
-  await tester.pass(11 * HOUR);
-  assertEquals(log, ["2025-01-01T10:00:00.000Z"]);
-});
-
-Deno.test("A clock that is set back a little has nothing done twice, and one that was years ahead is made good", async () => {
-  const log: string[] = [];
-  let skew = 0;
-  await using tester = new BotTester((options) => {
-    const clock: Clock = {
-      now: () => options.clock.now() + skew,
-      delay: (ms, delay) => options.clock.delay(ms, delay),
-    };
-    const bot = new Bot({ ...options, clock });
-    bot.every("0 9 * * *", (c) => void log.push(c.due.toISOString()));
-    return bot;
-  });
-  await tester.room("alice");
-  await tester.pass(9 * HOUR);
-  skew = -30_000;
-  await tester.restart();
-  await tester.pass(HOUR);
-  assertEquals(log, ["2025-01-01T09:00:00.000Z"]);
-  skew = 900 * 24 * HOUR;
-  await tester.restart();
-  await tester.pass(HOUR);
-  skew = 0;
-  await tester.restart();
-  log.length = 0;
-  await tester.pass(24 * HOUR);
-  assertEquals(log, ["2025-01-02T09:00:00.000Z"]);
-});
-
-Deno.test("What is due has the sessions of who asked for it, and none of nobody's", async () => {
-  const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
-  const failures: string[] = [];
-  await using tester = trying((bot) => {
-    bot.command("later", async (c) => {
-      (await c.session(points)).points = 7;
-      await c.remind(1_000, { name: "tell" });
-    });
-    bot.reminder("tell", async (c) => void await c.send(`${(await c.session(points)).points}`));
-    bot.every("* * * * *", async (c) => {
-      for (const each of [points, counter]) {
-        await c.session(each as typeof points).catch(({ message }) => failures.push(message));
-      }
-    });
-  });
-  const room = await tester.room("alice");
-  await room.say("!later");
-  await tester.settle();
-  await tester.pass(1_000);
-  await room.expect("7");
-  await tester.pass(60_000);
-  assertEquals(failures, [
-    'Cannot use the session "points": there is no user here; give the key with it',
-    'Cannot use the session "counter": there is no room here; give the key with it',
-  ]);
-});
-
-Deno.test("A session that a function has ended begins anew when it takes it again", async () => {
-  await using tester = trying((bot) =>
-    bot.command("reset", async (c) => {
-      (await c.session(counter)).count += 5;
-      await c.endSession(counter);
-      const state = await c.session(counter);
-      await c.reply(`${++state.count}`);
-    })
-  );
-  const room = await tester.room("alice");
-  await room.say("!reset");
-  await room.expect("1");
-  await room.say("!reset");
-  await room.expect("1");
 });

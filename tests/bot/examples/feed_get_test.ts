@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { checkUrl, get, GetError } from "../../examples/bots/feed/get.ts";
-import { messageOf, readFeed } from "../../examples/bots/feed/read_feed.ts";
+import { checkUrl, get, GetError } from "../../../examples/bots/feed/get.ts";
+import { messageOf, readFeed } from "../../../examples/bots/feed/read_feed.ts";
 
 const MEGABYTE = new Uint8Array(1_000_000).fill(32);
 

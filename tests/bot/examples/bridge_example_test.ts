@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
-import { type Bridge, bridge } from "../../examples/bots/bridge/bridge.ts";
-import { type Connection, LineWriter, readLine, ToyNetwork } from "../../examples/bots/bridge/network.ts";
-import { clientStage } from "../client/support/stage.ts";
+import { type Bridge, bridge } from "../../../examples/bots/bridge/bridge.ts";
+import { type Connection, LineWriter, readLine, ToyNetwork } from "../../../examples/bots/bridge/network.ts";
+import { clientStage } from "../../client/support/stage.ts";
 
 const BOT = "@toybridge:localhost";
 

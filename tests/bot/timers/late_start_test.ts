@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { type KvStore, MemoryStore } from "@greenroom/matrix";
 import { Bot, ConversationEndedError } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
-import { trying } from "./support.ts";
+import { trying } from "../support.ts";
 
 /** A store that a process can read only when it is opened, as one whose device another process has. */
 class LateStore {

@@ -1,0 +1,69 @@
+import { assertEquals } from "@std/assert";
+import { defineSession } from "@greenroom/matrix/bot";
+import { trying } from "../support.ts";
+
+const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+
+Deno.test("What is due has the sessions of who asked for it, and none of nobody's", async () => {
+  const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+  const failures: string[] = [];
+  await using tester = trying((bot) => {
+    bot.command("later", async (c) => {
+      (await c.session(points)).points = 7;
+      await c.remind(1_000, { name: "tell" });
+    });
+    bot.reminder("tell", async (c) => void await c.send(`${(await c.session(points)).points}`));
+    bot.every("* * * * *", async (c) => {
+      for (const each of [points, counter]) {
+        await c.session(each as typeof points).catch(({ message }) => failures.push(message));
+      }
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!later");
+  await tester.settle();
+  await tester.pass(1_000);
+  await room.expect("7");
+  await tester.pass(60_000);
+  assertEquals(failures, [
+    'Cannot use the session "points": there is no user here; give the key with it',
+    'Cannot use the session "counter": there is no room here; give the key with it',
+  ]);
+});
+
+Deno.test("A session that a function has ended begins anew when it takes it again", async () => {
+  await using tester = trying((bot) =>
+    bot.command("reset", async (c) => {
+      (await c.session(counter)).count += 5;
+      await c.endSession(counter);
+      const state = await c.session(counter);
+      await c.reply(`${++state.count}`);
+    })
+  );
+  const room = await tester.room("alice");
+  await room.say("!reset");
+  await room.expect("1");
+  await room.say("!reset");
+  await room.expect("1");
+});
+
+Deno.test("A function that never ends gives its session back when it is given up, and changes nothing", async () => {
+  const points = defineSession({ name: "points", per: "room", initial: () => ({ points: 0 }) });
+  await using tester = trying((bot) => {
+    bot.command("hang", async (c) => {
+      (await c.session(points)).points = 100;
+      await new Promise(() => {});
+    });
+    bot.command("more", async (c) => {
+      const state = await c.session(points);
+      await c.reply(`${++state.points}`);
+    });
+  }, { handlerTimeout: 60_000 });
+  const room = await tester.room("alice", "bob");
+  await room.say("!hang");
+  await tester.pass(30_000);
+  await room.as("bob").say("!more");
+  await room.expectNothing();
+  await tester.pass(30_000);
+  await room.expect("1");
+});
