@@ -26,6 +26,7 @@ export class DeviceConflictError extends EncryptionError {
  * Why the own identity can't be used or made:
  *
  * - `mismatch`: the private keys that were found are of another identity than the server shows;
+ * - `replaced`: the server shows an identity again that was replaced by another;
  * - `incomplete`: the secret storage has not all private keys of the identity, or other things under
  *   their names;
  * - `hidden`: there are secrets of an identity, but for no key that is there, and no identity;
@@ -36,6 +37,7 @@ export class DeviceConflictError extends EncryptionError {
  */
 export type OwnIdentityProblem =
   | "mismatch"
+  | "replaced"
   | "incomplete"
   | "hidden"
   | "not-shown"

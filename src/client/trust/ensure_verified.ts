@@ -203,6 +203,13 @@ async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): 
 function checkOutcome(outcome: OfferOutcome): void {
   if (outcome === "adopted") return;
   if (outcome === "mismatch") throw otherIdentity();
+  if (outcome === "replaced") {
+    throw new OwnIdentityError(
+      "Cannot use the own identity: the server shows one again that was replaced by another; if the user's other " +
+        "clients show its master key too, acknowledgeIdentity() takes it back, else resetIdentity() makes a new one",
+      { problem: "replaced" },
+    );
+  }
   throw new OwnIdentityError(
     "Cannot use the own identity: the server does not show it; try again",
     { problem: "not-shown" },

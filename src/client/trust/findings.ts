@@ -82,8 +82,10 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
       code: "identity-changed",
       level: "error",
       message: "The server shows another identity of the own user than the one that was accepted here.",
-      mend: "If the user has reset it, call ensureVerified() with the new recovery key; if nobody has, the " +
-        "server, or who controls it, may be attacking: ask the user's other clients.",
+      mend:
+        "If the user has reset it, call ensureVerified() with the new recovery key; if nobody has, or it was " +
+        "replaced before, the server, or who controls it, may be attacking: ask the user's other clients, and " +
+        "acknowledgeIdentity() if they show it.",
       facts,
     };
   }

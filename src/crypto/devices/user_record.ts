@@ -7,7 +7,7 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
-import { isVerified, type StoredIdentity } from "../identity/user_identity.ts";
+import { isPinned, isVerified, type StoredIdentity } from "../identity/user_identity.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
 import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.ts";
 
@@ -81,7 +81,7 @@ function deviceTrust(
     (device.signedBy === selfSigning || device.signedHere === selfSigning);
   if (identity === undefined || !vouchedFor || pinned === undefined) return "unsigned";
   if (isVerified(identity, verifier)) return "verified";
-  return pinned !== identity.master || identity.wasVerified === true ? "violation" : "cross-signed";
+  return !isPinned(identity) || identity.wasVerified === true ? "violation" : "cross-signed";
 }
 
 /** The present or former device with an identity key, with its trust as of now. */

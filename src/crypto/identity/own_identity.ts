@@ -25,7 +25,7 @@ import {
   SEED_NAMES,
 } from "./identity_seeds.ts";
 import { describedIdentity, type NewIdentity } from "./new_identity.ts";
-import { provenIdentity, type StoredIdentity } from "./user_identity.ts";
+import { isPinned, provenIdentity, type StoredIdentity } from "./user_identity.ts";
 
 /** What is known of the own private keys, without them. */
 export interface KnownIdentity extends PublicIdentity {
@@ -66,12 +66,13 @@ export interface NewIdentityInput {
  *
  * - `adopted`: they are those of the identity that the server shows: it is proven, and they are kept;
  * - `mismatch`: the server shows another one;
+ * - `replaced`: it shows an identity that another one has replaced: only who has compared it takes it back;
  * - `unproven`: they are those of the identity that it shows, but the master key is not among them,
  *   and nothing has proven before that the identity is the user's;
  * - `absent`: it shows none;
  * - `unasked`: it has to be asked first.
  */
-export type OfferOutcome = "adopted" | "mismatch" | "unproven" | "absent" | "unasked";
+export type OfferOutcome = "adopted" | "mismatch" | "replaced" | "unproven" | "absent" | "unasked";
 
 /** The parts that it needs. */
 export interface OwnIdentityOptions {
@@ -294,10 +295,11 @@ function publicKeysOf({ master, selfSigning = "", userSigning = "" }: StoredIden
 }
 
 /** What becomes of private keys, each of which fits the identity that is shown, or not. */
-function outcomeOf(compared: ComparedSeeds, { master, pinned, proven }: StoredIdentity): OfferOutcome {
+function outcomeOf(compared: ComparedSeeds, shown: StoredIdentity): OfferOutcome {
   const all = Object.values(compared);
   if (all.includes("differs")) return "mismatch";
-  const isAccepted = pinned === master || proven === true;
+  if (shown.replaced?.includes(shown.master)) return "replaced";
+  const isAccepted = isPinned(shown) || shown.proven === true;
   return compared.master === "fits" || (isAccepted && all.includes("fits")) ? "adopted" : "unproven";
 }
 

@@ -18,6 +18,8 @@ import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
 
 /** How many self-signing keys of a user are kept: only the user can make more. */
 const MAX_SELF_SIGNING_KEYS = 32;
+/** How many own identities that were replaced are kept: only who is accepted adds one. */
+const MAX_REPLACED = 32;
 
 /** The identity with which a user signs devices. */
 export interface UserIdentity {
@@ -32,7 +34,10 @@ export interface UserIdentity {
   readonly master: string;
   /** The self-signing key that {@link master} has signed. */
   readonly selfSigning?: string;
-  /** Whether the master key is another than {@link pinned}. */
+  /**
+   * Whether the master key is another than {@link pinned}; of the own user also whether it is one that
+   * was replaced before, and was not accepted since.
+   */
   readonly changed: boolean;
   /**
    * Whether it is verified: the own identity, whose private keys have proven it, has signed it; or it
@@ -57,6 +62,8 @@ export interface StoredIdentity extends Pick<UserIdentity, "pinned" | "master" |
   readonly userSigning?: string;
   /** Whether the private master key has proven that the own identity is the user's. */
   readonly proven?: true;
+  /** The accepted own master keys that another one has replaced; absent for other users. */
+  readonly replaced?: readonly string[];
   /** The own user-signing key whose signature {@link master} carries; absent for the own user. */
   readonly userSignedBy?: string;
   /** Whether it was verified at any time. */
@@ -83,13 +90,21 @@ export interface ShownIdentity {
  * own identity, nor once the server shows another.
  */
 export function verifierOf(own: StoredIdentity | undefined): string | undefined {
-  return own?.proven === true && own.pinned === own.master ? own.userSigning : undefined;
+  return own?.proven === true && isPinned(own) ? own.userSigning : undefined;
+}
+
+/**
+ * Whether an identity is the one that was seen first or accepted. An own one that was replaced is not
+ * any more, even if the server shows it again: its private keys may be in other hands by now.
+ */
+export function isPinned({ pinned, master, replaced }: StoredIdentity): boolean {
+  return pinned === master && replaced?.includes(master) !== true;
 }
 
 /** Whether an identity is verified: the own one that was proven, or one that it has signed. */
 export function isVerified(identity: StoredIdentity, verifier: string | undefined): boolean {
-  const { pinned, master, proven, userSignedBy } = identity;
-  if (pinned !== master) return false;
+  const { proven, userSignedBy } = identity;
+  if (!isPinned(identity)) return false;
   return proven === true || (verifier !== undefined && userSignedBy === verifier);
 }
 
@@ -107,7 +122,7 @@ export function userIdentity(
   const { pinned, master, selfSigning } = identity;
   const verified = isVerified(identity, verifier);
   const wasVerified = verified || identity.wasVerified === true;
-  const changed = pinned !== undefined && pinned !== master;
+  const changed = pinned !== undefined && !isPinned(identity);
   return { userId, pinned, master, selfSigning, changed, verified, wasVerified };
 }
 
@@ -151,13 +166,21 @@ export function nextIdentity(
     selfSigning: read(shown.selfSigning, "self_signing") ?? same?.selfSigning,
     selfSigningKeys: before?.selfSigningKeys ?? [],
     ...(isOwn && { userSigning: read(shown.userSigning, "user_signing") ?? same?.userSigning }),
-    ...(isOwn && { proven: same?.proven }),
+    ...(isOwn && { proven: same?.proven, replaced: replacedBy(before, master) }),
     ...(!isOwn && { userSignedBy: isSignedByUs(judge, shown) ? verifier : same?.userSignedBy }),
   };
   const verified = (identity: StoredIdentity | undefined) =>
     !isOwn && identity !== undefined && isVerified(identity, verifier);
   const latched = before?.wasVerified === true || verified(before) || verified(next);
   return withLastKey({ ...next, ...(latched && { wasVerified: true }) }, { userId, alarms });
+}
+
+/** The own master keys that were replaced, once the server shows this one. */
+function replacedBy(before: StoredIdentity | undefined, master: string): readonly string[] | undefined {
+  const { replaced = [] } = before ?? {};
+  const isReplaced = before !== undefined && isPinned(before) && before.master !== master &&
+    !replaced.includes(master);
+  return isReplaced ? [...replaced, before.master].slice(-MAX_REPLACED) : before?.replaced;
 }
 
 /** Whether the master key that is shown carries a good signature of the own user-signing key. */
@@ -205,7 +228,7 @@ export function acceptedIdentity(
       { users: [userId] },
     );
   }
-  return identity.pinned === identity.master ? identity : pinnedNow(identity);
+  return isPinned(identity) ? identity : pinnedNow(identity);
 }
 
 /**
@@ -247,6 +270,11 @@ export function provenIdentity(identity: StoredIdentity): StoredIdentity {
 }
 
 function pinnedNow(identity: StoredIdentity): StoredIdentity {
-  const { master: pinned, selfSigning } = identity;
-  return { ...identity, pinned, selfSigningKeys: selfSigning === undefined ? [] : [selfSigning] };
+  const { master: pinned, selfSigning, replaced } = identity;
+  return {
+    ...identity,
+    pinned,
+    selfSigningKeys: selfSigning === undefined ? [] : [selfSigning],
+    ...(replaced !== undefined && { replaced: replaced.filter((master) => master !== pinned) }),
+  };
 }

@@ -1,5 +1,10 @@
-import { assertEquals, assertRejects } from "@std/assert";
-import { AuthenticationNeededError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  AuthenticationNeededError,
+  MemoryStore,
+  OwnIdentityError,
+  SecretStorageError,
+} from "@greenroom/matrix";
 import type { CrossSigningKey } from "@greenroom/matrix/types";
 import { FakeUser } from "../../crypto/support/fake_user.ts";
 import { DEFAULT_KEY, kept, plant } from "../secrets/scene.ts";
@@ -117,4 +122,44 @@ Deno.test("A password never replaces an identity that came up meanwhile", async 
   const client = await device(here, "FIRST", { fetch, encryption });
   const outcome = await client.crypto?.start().then(() => NOT_STARTED, (error) => error.problem);
   assertEquals([outcome, (await shown(rival)).master], ["mismatch", other.master?.publicKey]);
+});
+
+Deno.test("An identity that was replaced is not taken back, with the secrets of its time, before the user accepts it", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const encryption = { recoveryKey: KEY };
+  const answers = new Map<string, Record<string, unknown>>();
+  let isReplaying = false;
+  const replay = (name: string) =>
+    changed(here, name, (body) => {
+      if (!isReplaying) answers.set(name, structuredClone(body));
+      else Object.assign(body, answers.get(name));
+    });
+  const replayed = ["m.cross_signing.master", "m.cross_signing.self_signing", "m.cross_signing.user_signing"];
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const request = new Request(input, init);
+    const name = [...replayed, "/keys/query"].find((each) => request.url.includes(each));
+    return name === undefined ? here.homeserver.fetch(request) : replay(name)(request);
+  };
+  const first = await device(here, "FIRST", { encryption });
+  await first.crypto?.start();
+  const bot = await device(here, "BOT", { store, fetch, encryption });
+  await bot.syncOnce();
+  const before = (await bot.crypto?.getIdentity(ALICE))?.master ?? "";
+  const recorded = structuredClone([...answers]);
+  await first.crypto?.resetIdentity({ ...encryption, password: PASSWORD, confirm: () => true });
+  await bot.syncOnce();
+  assertEquals((await bot.crypto?.ensureVerified())?.state, "verified");
+  assertNotEquals((await bot.crypto?.getIdentity(ALICE))?.master, before);
+
+  for (const [name, answer] of recorded) answers.set(name, answer);
+  isReplaying = true;
+  await first.updateDevice("FIRST", "renamed"); // the server says that something has changed
+  await bot.syncOnce();
+  const { master, changed: isOther, verified } = await bot.crypto?.getIdentity(ALICE) ?? {};
+  assertEquals([master, isOther, verified], [before, true, false]);
+  const { problem } = await assertRejects(async () => await bot.crypto?.ensureVerified(), OwnIdentityError);
+  assertEquals(problem, "replaced");
+  await bot.crypto?.acknowledgeIdentity({ userId: ALICE, master: before });
+  assertEquals((await bot.crypto?.ensureVerified())?.state, "verified");
 });

@@ -33,12 +33,31 @@ Deno.test("T25: the private keys of an identity that was replaced are dropped, a
   assert(`ed25519:${identity.selfSigning?.publicKey}` in before);
 });
 
-Deno.test("T25: when the identity from before is shown again, it is not proven any more", async () => {
+Deno.test("T25: an identity that was replaced is not taken back with its private keys, but if it was compared", async () => {
   const { bot, identity, show } = await replaced();
   await show(identity);
-  const { shown, keys } = await bot.engine.identities.ownIdentity();
-  assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, false]);
+  for (const time of ["at once", "after a restart"]) {
+    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, true], time);
+    assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["violation"], time);
+    assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "replaced", time);
+    await bot.restart();
+  }
+  const master = identity.master?.publicKey ?? "";
+  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master });
   assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["cross-signed"]);
+  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["verified"]);
+});
+
+Deno.test("T25: the identity that has replaced another stays the only one that counts, whatever is shown between", async () => {
+  const { bot, identity, other, show } = await replaced();
+  assertEquals((await bot.engine.identities.offerIdentity(other.seeds)).outcome, "adopted");
+  await show(identity);
+  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "replaced");
+  await show(other);
+  assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["cross-signed"]);
+  assertEquals((await bot.engine.identities.offerIdentity(other.seeds)).outcome, "adopted");
 });
 
 Deno.test("T25: private keys are dropped as well if only one of the three keys is another one", async () => {
