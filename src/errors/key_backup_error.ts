@@ -12,7 +12,7 @@ import { MatrixError } from "./matrix_error.ts";
  * - `absent`: there is none;
  * - `exists`: there is one already;
  * - `unusable`: it is not what the specification says, or of an algorithm that is not known;
- * - `untrusted`: nothing shows that the user has made it, so it is not in use;
+ * - `untrusted`: nothing shows that the user has made it, or it was left for another, so it is not in use;
  * - `wrong-key`: the key is another one than that of the backup;
  * - `no-secret`: the secret storage does not have its key;
  * - `changed`: another client changed it meanwhile.

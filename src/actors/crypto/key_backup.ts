@@ -161,7 +161,9 @@ export interface KeyBackup {
    * @param by The secret storage that has its key, or its own recovery key.
    * @param options Request options.
    * @returns What there is now.
-   * @throws {KeyBackupError} If it is not used: `absent`, `unusable`, `wrong-key`, `no-secret`.
+   * @throws {KeyBackupError} If it is not used: `absent`, `unusable`, `wrong-key`, `no-secret`;
+   *   `untrusted`: it was left for another, or deleted, and comes back with the secret storage: its own recovery
+   *   key takes it back.
    * @throws {SecretStorageError} If the recovery key has a typing error, or the secret can't be read.
    * @throws {ValueError} If neither is given, or both.
    */

@@ -15,7 +15,7 @@ import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
-import { isWantedBy, WANTED } from "./key_backup_operations.ts";
+import { isWantedBy, leftBackup, WANTED } from "./key_backup_operations.ts";
 import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
 
 /** What it works with. */
@@ -96,7 +96,8 @@ async function begin(
     const since = await storage.get(BACKUP_SECRET); // devices that make one at the same time make the same
     if (since !== undefined && since !== made.secret && hasKey(since)) made = await newBackup(since);
   }
-  const { definition, publicKey, secret } = made;
+  const { definition, publicKey, secret, isLeft } = made;
+  if (isLeft) throw leftBackup();
   await api.createKeyBackupVersion(definition);
   const shown = await latestVersion(api, {});
   if (shown === undefined || publicKeyOf(shown) !== publicKey) {
@@ -115,8 +116,11 @@ async function use(
   if (publicKeyOf(shown) === undefined) {
     throw refusal("unusable", "its algorithm or its public key is not known");
   }
-  const adopt = async (key: string | undefined) =>
-    await parts.actor.ask("adoptBackup", { shown, secret: key }) === "adopted";
+  const adopt = async (key: string | undefined) => {
+    const outcome = await parts.actor.ask("adoptBackup", { shown, secret: key });
+    if (outcome === "left") throw leftBackup();
+    return outcome === "adopted";
+  };
   if (secret !== undefined && await adopt(secret)) return;
   if (await adopt(undefined)) { // with the key that is here
     if (secret === undefined) await stored(parts, storage);

@@ -141,10 +141,13 @@ async function trusted(
       problem: "absent",
     });
   }
-  switch (await actor.ask("adoptBackup", { shown, secret })) {
+  const isChosen = by.recoveryKey !== undefined;
+  switch (await actor.ask("adoptBackup", { shown, secret, isChosen })) {
     case "adopted":
       wake();
       return await infoOf(parts, shown, request);
+    case "left":
+      throw leftBackup();
     case "unusable":
       throw new KeyBackupError(
         `Cannot trust the backup: its version ${
@@ -162,6 +165,15 @@ async function trusted(
         { problem: "wrong-key" },
       );
   }
+}
+
+/** The server shows a backup that was in use before, with its key in the secret storage. */
+export function leftBackup(): KeyBackupError {
+  return new KeyBackupError(
+    "Cannot use the backup of room keys: it was left for another, or deleted, and the server, or another client, shows " +
+      "it again; give its own recoveryKey to backup.trust() if the user wants it back, or reset() it",
+    { problem: "untrusted" },
+  );
 }
 
 async function secretOf({ storage, recoveryKey }: KeyBackupUnlock, request: RequestOptions): Promise<string> {

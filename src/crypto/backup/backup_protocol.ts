@@ -91,6 +91,8 @@ export interface NewBackup {
   readonly secret: string;
   /** Whether the latest version on the server is it. */
   readonly isThere: boolean;
+  /** Whether a backup with its key was left for another, or forgotten. */
+  readonly isLeft: boolean;
 }
 
 /** A version that the server shows. */
@@ -109,10 +111,13 @@ export interface AdoptInput {
   readonly shown: ShownVersion;
   /** Its private key, as a secret. Default: that of the backup in use. */
   readonly secret?: string;
+  /** Whether the user has given the key itself, so that a backup that was left is used again. */
+  readonly isChosen?: boolean;
 }
 
 /**
  * What has become of a version: `adopted`; `mismatch`: its public key is that of another private
- * key; `unusable`: it is of another algorithm, or has no public key.
+ * key; `left`: it was left for another, or forgotten; `unusable`: it is of another algorithm, or has
+ * no public key.
  */
-export type AdoptOutcome = "adopted" | "mismatch" | "unusable";
+export type AdoptOutcome = "adopted" | "mismatch" | "left" | "unusable";

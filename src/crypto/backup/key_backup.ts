@@ -3,7 +3,8 @@
  *
  * A version is never used because the server shows it, since the server could have made it: its
  * public key must be that of a private key that is there, or it must carry a signature of the own
- * identity, once that was accepted.
+ * identity, once that was accepted. One that was left for another is not used again unless the user
+ * gives its key: nothing in a signature says that it is the last one.
  *
  * @module
  */
@@ -67,7 +68,12 @@ interface BackupRecord {
   readonly used?: UsedBackup;
   /** The private key of a backup that is to be made; absent: none is. */
   readonly pending?: Uint8Array;
+  /** The public keys of backups that were left for others, or forgotten. */
+  readonly left?: readonly string[];
 }
+
+/** How many of them are kept: only the user makes more. */
+const MAX_LEFT = 100;
 
 /** Its record; secret. */
 const KEY: RecordKey<BackupRecord> = { ...recordKey<BackupRecord>("backup"), held: true };
@@ -123,16 +129,23 @@ export class KeyBackup {
     const signed = newAuthData(publicKey, (object) => ownKeys.account.sign(object));
     const auth_data = await ownIdentity.signWith(tx, "master", signed) ?? signed;
     const definition = { algorithm: BACKUP_ALGORITHM, auth_data };
-    return { definition, publicKey, secret: backupSecret(key), isThere: there !== undefined };
+    return {
+      definition,
+      publicKey,
+      secret: backupSecret(key),
+      isThere: there !== undefined,
+      isLeft: this.#isLeft(publicKey),
+    };
   }
 
   /** Uses a version from now on, if its public key is that of a private key that is there. */
-  adopt(tx: Transaction, { shown, secret }: AdoptInput): AdoptOutcome {
+  adopt(tx: Transaction, { shown, secret, isChosen = false }: AdoptInput): AdoptOutcome {
     const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
     if (publicKey === undefined) return "unusable";
     const privateKey = secret === undefined ? this.used?.privateKey : readBackupSecret(secret);
     const { vodozemac } = this.#options.context;
     if (privateKey === undefined || publicBackupKey(vodozemac, privateKey) !== publicKey) return "mismatch";
+    if (this.#isLeft(publicKey) && !isChosen) return "left";
     this.#use(tx, { version: shown.version, publicKey, privateKey, phase: "on" });
     return "adopted";
   }
@@ -158,7 +171,7 @@ export class KeyBackup {
       return log.info("Follows the backup of room keys", { version });
     }
     const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
-    if (publicKey !== undefined && await this.#isSigned(tx, shown)) {
+    if (publicKey !== undefined && !this.#isLeft(publicKey) && await this.#isSigned(tx, shown)) {
       log.info("Follows the backup of room keys, which it can't read before trust() has its key", {
         version,
       });
@@ -185,8 +198,7 @@ export class KeyBackup {
   /** Forgets the backup in use and its keys, and one that was to be made. */
   forget(tx: Transaction): void {
     const { used, pending } = this.#record;
-    this.#write(tx, {});
-    tx.delete(KEY);
+    this.#write(tx, { left: this.#leftFor(undefined) });
     tx.onCommit(() => [used?.privateKey, pending].forEach((key) => key?.fill(0)));
   }
 
@@ -204,8 +216,20 @@ export class KeyBackup {
     const isSame = used?.version === next.version && used.publicKey === next.publicKey &&
       (used.phase === "on" || used.phase === "asking");
     const scanned = isSame ? used.scanned : undefined;
-    this.#write(tx, { used: { ...next, ...(scanned !== undefined && { scanned }) } });
+    const left = this.#leftFor(next.publicKey);
+    this.#write(tx, { used: { ...next, ...(scanned !== undefined && { scanned }) }, left });
     tx.leadsToRequest = true;
+  }
+
+  #isLeft(publicKey: string): boolean {
+    return this.#record.left?.includes(publicKey) === true;
+  }
+
+  /** The backups that are left once another is used; undefined: none. */
+  #leftFor(next: string | undefined): readonly string[] {
+    const { used, left = [] } = this.#record;
+    const all = new Set([...left, ...(used === undefined ? [] : [used.publicKey])]);
+    return [...all].filter((publicKey) => publicKey !== next).slice(-MAX_LEFT);
   }
 
   #enter(tx: Transaction, used: UsedBackup, phase: BackupPhase): void {

@@ -1,7 +1,9 @@
-import { assert, assertEquals } from "@std/assert";
-import { type Client, MemoryStore } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Client, KeyBackupError, MemoryStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { kept, plant } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, changed, changes, device, history as historyOf, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
 
@@ -194,4 +196,31 @@ Deno.test("A backup is signed by the master key too, by which another own device
   const { master } = await bot.crypto?.getIdentity(ALICE) ?? {};
   const { signatures } = auth_data as { signatures?: Record<string, Record<string, string>> };
   assertEquals(Object.keys(signatures?.[ALICE] ?? {}).sort(), ["ed25519:BOT", `ed25519:${master}`].sort());
+});
+
+Deno.test("A backup that was left is not used again when it comes back with its stored key, but when its own key is given", async () => {
+  await using here = clientStage();
+  const first = await started(here, "FIRST");
+  const { algorithm, auth_data } = await first.getKeyBackupVersion();
+  const name = "m.megolm_backup.v1";
+  const content = await kept(first, name);
+  using storage = await first.secretStorage.open({ recoveryKey: KEY });
+  const recoveryKey = encodeRecoveryKey(Uint8Array.fromBase64(await storage.get(name) ?? ""));
+  await first.crypto?.backup.reset({ storage });
+
+  await first.createKeyBackupVersion({ algorithm, auth_data }); // with the access token
+  await plant(first, name, content);
+  await said(first, "not for who has the old key");
+  for (const bot of [first, await started(here, "FRESH", { store: new MemoryStore() })]) {
+    await bot.crypto?.idle();
+    const isFirst = bot === first; // the other one has not seen that it was left
+    assertEquals(await outcomeOf(bot), isFirst ? "untrusted" : "on");
+    if (isFirst) assertEquals((await bot.crypto?.backup.info())?.count, 0);
+  }
+  const { problem } = await assertRejects(
+    async () => await first.crypto?.backup.trust({ storage }),
+    KeyBackupError,
+  );
+  assertEquals(problem, "untrusted");
+  assertEquals((await first.crypto?.backup.trust({ recoveryKey }))?.problem, undefined);
 });

@@ -102,3 +102,64 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
     "the identity was replaced",
   );
 });
+
+/** Versions of a user's backup that the own identity, which was accepted, vouches for. */
+async function vouchedFor() {
+  const { server, bob, backups } = await stage();
+  const { userId } = bob;
+  const { master } = server.identities.set(userId, new FakeUser(userId).crossSign()).get(userId) ?? {};
+  assert(master);
+  server.show(bob);
+  await bob.sync();
+  await bob.engine.identities.acknowledgeIdentity({ userId, master: master.publicKey });
+  const first = await backedUp(bob, backups);
+  const signed = (object: JsonObject) =>
+    sign(object, { userId, keyId: `ed25519:${master.publicKey}`, key: master });
+  const old = { algorithm: BACKUP_ALGORITHM, auth_data: signed(backups.shown(bob).auth_data) };
+  return { bob, backups, first, old, next: planted(signed) };
+}
+
+/** How it is with the backup after a session more, which shows the bot another version, and after a restart. */
+async function phases({ bob }: Pick<Awaited<ReturnType<typeof vouchedFor>>, "bob">) {
+  const seen = [];
+  for (const _time of ["at once", "after a restart"]) {
+    await withSessions(bob, 1);
+    await bob.flush();
+    seen.push((await bob.engine.keys.backupState())?.phase);
+    await bob.restart();
+    await bob.flush();
+  }
+  return seen;
+}
+
+Deno.test("T51: a version that was left for another gets no key when it is shown again, under whatever name", async () => {
+  const { bob, backups, first, old, next } = await vouchedFor();
+  const version = backups.create(bob, next);
+  assertEquals(await phases({ bob }), ["on", "on"]);
+  assertEquals((await bob.engine.keys.backupState())?.version, version);
+  backups.create(bob, old);
+  assertEquals(await phases({ bob }), ["replaced", "replaced"]);
+  assertEquals(backups.sessions(bob), []);
+  const shown = backups.shown(bob);
+  assertEquals(
+    await bob.engine.keys.adoptBackup({ shown, secret: first }),
+    "left",
+    "as stored, by the server",
+  );
+  assert((await bob.engine.keys.newBackup({ latest: undefined, isNew: false, secret: first })).isLeft);
+  await bob.flush();
+  assertEquals(backups.sessions(bob), []);
+  assertEquals(await bob.engine.keys.adoptBackup({ shown, secret: first, isChosen: true }), "adopted");
+  await bob.flush();
+  assert(backups.sessions(bob).length > 0, "the user has given its key");
+});
+
+Deno.test("T51: a backup that was forgotten is not used again because the server shows it, and its key", async () => {
+  const { bob, backups, first } = await vouchedFor();
+  await bob.engine.keys.forgetBackup();
+  await bob.restart();
+  assertEquals(await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret: first }), "left");
+  await withSessions(bob, 1);
+  await bob.flush();
+  assertEquals(backups.sessions(bob), []);
+});
