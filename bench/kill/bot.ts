@@ -44,6 +44,8 @@ export interface BotOrders {
   readonly registration?: Registration;
   /** Whether that is started, or handles each transaction with its request. */
   readonly stays: boolean;
+  /** Whether it has what was quarantined delivered again; absent: that comes again in its own time. */
+  readonly redelivers?: boolean;
 }
 
 /**

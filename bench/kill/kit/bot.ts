@@ -23,6 +23,8 @@ const LEASE_MS = 1_000;
 /** How often one that does not stay makes a pass, as cron would, in milliseconds. */
 const TICK_MS = 2_000;
 const PASS_MS = 10_000;
+/** How often it looks for what was quarantined, in milliseconds. */
+const REDELIVERY_MS = 2_000;
 /** When a reminder is due at the latest, in milliseconds. */
 const BREWING_MS = 6_000;
 /** The most time between two pieces of a stream, and between its edits, in milliseconds. */
@@ -117,11 +119,20 @@ async function main(order: BotOrders): Promise<void> {
     ? started(bot, port, ending.signal)
     : woken(bot, { port, isPushed: registration !== undefined, ending: ending.signal });
   running.catch(() => {}); // `done` rejects too, and says why
+  if (order.redelivers) redeliver(bot, ending.signal);
   await Array.fromAsync(Deno.stdin.readable);
   ending.abort();
   await running;
   await bot.close();
   await store.close();
+}
+
+/** Has what was quarantined, since so many processes were killed in it, delivered again, as an operator would. */
+async function redeliver({ client }: Bot, ending: AbortSignal): Promise<void> {
+  while (!ending.aborted) {
+    for (const { id } of await client.quarantine.list()) await client.quarantine.redeliver(id);
+    await delay(REDELIVERY_MS, { signal: ending }).catch(() => {});
+  }
 }
 
 function serve(bot: Bot, port: number | undefined): Deno.HttpServer | undefined {

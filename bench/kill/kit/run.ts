@@ -78,7 +78,7 @@ export async function killKitRun(server: SynapseServer, options: RunOptions): Pr
       );
     }
   }
-  const last = new BotProcess(BOT, orders(0));
+  const last = new BotProcess(BOT, { ...orders(0), redelivers: true });
   if (!await people.stop(PATIENCE_MS)) {
     problems.push(`not all has settled; the last process is at ${last.underway.join(", ")}`);
   }
