@@ -94,8 +94,9 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ["not on the way of messages: secrets, files, logs, memory", [
     ...["T53", "T54", "T55", "T57", "T58", "T104", "T105", "T106", "T107", "T108", "T109", "T110"],
   ]],
-  ["nobody sits between two who verify each other here, nor writes into a backup", [
-    ...["T46", "T47", "T48", "T49", "T50", "T52", "T56"],
+  ["codes that are scanned, and keys that a user is about to sign: users compare emoji here", [
+    "T49",
+    "T56",
   ]],
   ["stores here refuse no record, and no engine traps", ["T63", "T86", "T96"]],
   ["one record alone: here whole disks are put back", ["T84"]],

@@ -3,6 +3,7 @@ import { deployment } from "./deployment.ts";
 import { disks } from "./disks.ts";
 import { everyday } from "./everyday.ts";
 import { faults } from "./faults.ts";
+import { forgers } from "./forgers.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { intrusion } from "./intrusion.ts";
@@ -18,7 +19,7 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
-    ...trust,
+    ...[...trust, ...forgers],
     ...kitKinds,
   ].map((kind) => [kind.name, kind]),
 );

@@ -57,6 +57,14 @@ const MESSAGES: readonly (readonly [
     return { type: "m.room_key", content: { ...content, session_key: `${content.session_key}AAAA` } };
   }],
   ["T44", () => ({ type: "m.room.encrypted", content: { algorithm: "m.megolm.v1.aes-sha2" } })],
+  ["T50", ({ action }, intruder) => ({
+    type: action.where % 2 === 0 ? "m.secret.send" : "m.secret.push",
+    content: {
+      request_id: `r${action.where}`,
+      name: "m.cross_signing.self_signing",
+      secret: intruder.roomSession().key.slice(0, 43),
+    },
+  })],
   ["T71", roomKey],
 ];
 

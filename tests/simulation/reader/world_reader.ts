@@ -69,14 +69,15 @@ export class WorldReader {
 }
 
 /** What the reader of a world was given; undefined: there is none. */
-export async function readWorld({ reader, devices, forged }: {
+export async function readWorld({ reader, devices, forged, planted }: {
   readonly reader: WorldReader | undefined;
   readonly forged: ReadonlySet<string>;
+  readonly planted: ReadonlySet<string>;
   readonly devices: readonly { readonly readings: ReadonlyMap<string, string> }[];
 }): Promise<ReadWorld | undefined> {
   if (reader === undefined) return undefined;
   const texts = Object.fromEntries(devices.flatMap(({ readings }) => [...readings]));
-  return { traffic: await reader.traffic(), texts, forged, refused: reader.refused };
+  return { traffic: await reader.traffic(), texts, forged: forged.union(planted), refused: reader.refused };
 }
 
 /**

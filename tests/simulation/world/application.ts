@@ -5,7 +5,7 @@
  */
 
 import { type Client, defineSession, encryptionOf, eventType } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { answerMessages, describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
 import { answerQuestions } from "../kit/kit_people.ts";
@@ -93,13 +93,23 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
     world.note(`${device.name} has memo ${number}`);
     device.memos.add(Number(number));
   });
-  client.on("m.room.message", async ({ event_id, sender, content }) => {
+  client.on("m.room.message", async (event) => {
+    const { event_id, sender, content } = event;
+    if (world.planted.has(event_id)) watchPlanted(event, { device, world });
     await takeTime();
     device.senders.set(event_id, sender);
     if (device.undecryptable.has(event_id)) world.reach("state: read when its key had come");
     device.readings.set(event_id, String(content.body));
     world.note(`${device.name} reads ${event_id}: ${content.body}`);
   }, { history: true, name: "read" });
+}
+
+/** What was written into a backup is of a device that nobody knows. */
+function watchPlanted(event: MessageEvent, { device, world }: Pick<Place, "device" | "world">): void {
+  const { senderTrust = "none", keySource } = encryptionOf(event) ?? {};
+  world.reach(`planted: read as of ${senderTrust}`);
+  if (senderTrust === "unknown-device" && keySource === "backup") return;
+  world.violate(`${device.name} takes ${event.event_id}, whose key was planted, for one of ${senderTrust}`);
 }
 
 /** What earlier processes have settled is not handled again. */

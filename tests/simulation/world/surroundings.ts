@@ -27,6 +27,8 @@ export interface Surroundings {
   readonly isVouched: boolean;
   /** How clients encrypt. */
   readonly encryption: EncryptionOptions;
+  /** Events of sessions that somebody has written into a backup. */
+  readonly planted: ReadonlySet<string>;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
   /** Notes what must not be. */

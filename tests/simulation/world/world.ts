@@ -71,6 +71,8 @@ export class World implements Surroundings {
   nosy: NosyMember | undefined;
   /** Events that a hostile member has made: nobody is to take them for what they copy. */
   readonly forged = new Set<string>();
+  /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
+  readonly planted = new Set<string>();
   /** By number, for which device a memo of another program is. */
   readonly memos = new Map<number, Device>();
   /** What is still to happen, whatever else does. */
