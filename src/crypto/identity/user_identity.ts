@@ -138,7 +138,9 @@ export interface IdentityJudge {
 
 /**
  * A user's identity after an answer of the server. The first master key stays pinned, and a key
- * that is missing or bad changes nothing.
+ * that is missing or bad changes nothing. Only an own identity that nothing has accepted is forgotten
+ * when it is not shown any more: the server may have made it up, and it would be in the way of the
+ * one that the account is still to get.
  *
  * @param judge Verifies, for the own device.
  * @param before The stored identity.
@@ -153,12 +155,13 @@ export function nextIdentity(
   const { vodozemac, own, verifier } = judge;
   const { userId } = shown;
   const shownMaster = readCrossSigningKey(vodozemac, shown.master, { userId, usage: "master" });
+  const isOwn = userId === own.userId;
+  const isGone = isOwn && before?.pinned === undefined && shown.master === undefined;
   const master = shownMaster ?? before?.master;
-  if (master === undefined) return undefined;
+  if (master === undefined || isGone) return undefined;
   const signedBy = master;
   const read = (key: unknown, usage: KeyUsage) =>
     readCrossSigningKey(vodozemac, key, { userId, usage, signedBy });
-  const isOwn = userId === own.userId;
   const same = master === before?.master ? before : undefined;
   const next: StoredIdentity = {
     pinned: before?.pinned ?? (isOwn ? undefined : master),

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
-import { clientStage } from "../support/stage.ts";
-import { ALICE, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+import { Client, MatrixError, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
 Deno.test("A bot that is given nothing but a recovery key is signed from its first upload on, and so is the next one", async () => {
   await using here = clientStage();
@@ -218,3 +218,37 @@ Deno.test("A bot without a recovery key that nobody has signed says so once when
   const findings = await again.crypto?.doctor() ?? [];
   assert(findings.some(({ code }) => code === "device-signed"));
 });
+
+Deno.test("An identity that the server has once made up, and shows no more, keeps no start from making the account's", async () => {
+  for (const isStored of [false, true]) {
+    await using here = clientStage();
+    const store = new MemoryStore();
+    const begin = async (fetch: typeof globalThis.fetch) => {
+      await using client = await device(here, "FIRST", { fetch, store, encryption: { recoveryKey: KEY } });
+      await client.crypto?.start();
+      return await shown(client);
+    };
+    if (isStored) { // a start before has made the storage, and was cut off
+      await assertRejects(() => begin(cutOff(here)));
+    }
+    const made = "A".repeat(43);
+    const lying = changed(here, "/keys/query", (body) => {
+      const keys = { [`ed25519:${made}`]: made };
+      body.master_keys = { [ALICE]: { user_id: ALICE, usage: ["master"], keys } };
+    });
+    await assertRejects(() => begin(lying), MatrixError);
+    const { master, signers } = await begin(here.homeserver.fetch.bind(here.homeserver));
+    assert(master !== undefined && master !== made);
+    assertEquals(signers.FIRST?.length, 1);
+  }
+});
+
+/** A connection that breaks when private keys are to be stored. */
+function cutOff(here: ClientStage): typeof globalThis.fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const isCut = request.method === "PUT" && request.url.includes("m.cross_signing.");
+    if (isCut) throw new TypeError("connection reset");
+    return await here.homeserver.fetch(request);
+  };
+}

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";
+import type { JsonObject } from "../../../../src/types/json.ts";
 import { ENCRYPTION, EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { Bot } from "../../engine/bot.ts";
 import { DeviceStage } from "../../support/device_stage.ts";
@@ -75,4 +76,31 @@ Deno.test("T19: with sendTo verified no device gets a key by it, and own devices
   assertEquals(inbox.map(({ type, content: { code } }) => [type, code]), [
     ["m.room_key.withheld", "m.unauthorised"],
   ]);
+});
+
+Deno.test("T19: only an own identity that nothing has accepted is forgotten when it is not shown any more", async () => {
+  const hidden = (response: ReturnType<typeof queryResponse>, master?: JsonObject) => {
+    const masters: Record<string, JsonObject> = master === undefined ? {} : { [ME]: master };
+    return { ...response, master_keys: masters, self_signing_keys: {}, user_signing_keys: {} };
+  };
+  for (const accepted of ["by nothing", "by the application", "by its private keys"]) {
+    const stage = new DeviceStage();
+    const { me, bob, response } = madeUp("OTHER");
+    await stage.mark(ME, BOB);
+    await stage.ask(response);
+    if (accepted === "by the application") await stage.acknowledge(ME);
+    if (accepted === "by its private keys") await stage.prove(ME);
+    const masters = async () =>
+      await stage.run(async (tx) => [
+        (await stage.lists.identityOf(tx, ME))?.master,
+        (await stage.lists.identityOf(tx, BOB))?.master,
+      ]);
+    const [mine, bobs] = [me.master?.publicKey, bob.master?.publicKey];
+    await stage.mark(ME, BOB);
+    await stage.ask(hidden(response, { keys: [] })); // what is malformed says nothing
+    assertEquals(await masters(), [mine, bobs], accepted);
+    await stage.mark(ME, BOB);
+    await stage.ask(hidden(response));
+    assertEquals(await masters(), [accepted === "by nothing" ? undefined : mine, bobs], accepted);
+  }
 });
