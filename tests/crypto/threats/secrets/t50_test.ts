@@ -98,6 +98,25 @@ Deno.test("T50: a secret counts only if it was asked for, comes from the device 
   assertEquals(await missing(own), ["selfSigning", "userSigning"]);
 });
 
+Deno.test("T50: a secret of a device that was blocked since it was asked does not count", async () => {
+  const own = await scene();
+  const { bot, identity, tablet } = own;
+  await bot.engine.identities.requestSecrets({});
+  await bot.flush();
+  const device = (await bot.engine.devicesOf([ME])).find(({ deviceId }) => deviceId === "TABLET");
+  assert(device);
+  const answer = async () => {
+    const request_id = requestsTo(own, "TABLET").get(MASTER);
+    const content = { request_id, secret: text(identity.seeds.master) } as never;
+    await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
+    return await missing(own);
+  };
+  await bot.engine.identities.setDeviceTrust({ ...device, trust: "blacklisted" });
+  assertEquals(await answer(), undefined);
+  await bot.engine.identities.setDeviceTrust({ ...device, trust: undefined });
+  assertEquals(await answer(), ["selfSigning", "userSigning"]);
+});
+
 Deno.test("T50: private keys that came singly are dropped when the server shows another identity", async () => {
   const own = await scene();
   const { bot, identity, other, tablet, server } = own;

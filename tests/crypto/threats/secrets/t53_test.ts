@@ -13,7 +13,7 @@ import {
 } from "../../../client/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 
-Deno.test("T53: a secret under another name, of another key or of an older one is not read", async () => {
+Deno.test("T53: a secret under another name, of another key, of an older one or changed is not read", async () => {
   await using here = clientStage();
   const client = here.client("alice");
   using storage = await client.secretStorage.open(
@@ -24,6 +24,15 @@ Deno.test("T53: a secret under another name, of another key or of an older one i
   await plant(client, "m.cross_signing.master", await kept(client, "m.cross_signing.self_signing"));
   assertEquals(await problemOf(() => storage.get("m.cross_signing.master")), "damaged");
   assertEquals(await storage.get("m.cross_signing.self_signing"), "self-signing");
+
+  const { encrypted: own } = await kept(client, "m.cross_signing.self_signing") as {
+    encrypted: Record<string, { ciphertext: string }>;
+  };
+  const [[keyId, sealed] = ["", { ciphertext: "" }]] = Object.entries(own);
+  const bytes = Uint8Array.fromBase64(sealed.ciphertext);
+  const ciphertext = bytes.with(0, (bytes[0] ?? 0) ^ 1).toBase64(); // in counter mode, this would change one letter
+  await plant(client, "m.cross_signing.self_signing", { encrypted: { [keyId]: { ...sealed, ciphertext } } });
+  assertEquals(await problemOf(() => storage.get("m.cross_signing.self_signing")), "damaged");
 
   const bob = here.client("bob");
   using other = await bob.secretStorage.open(await bob.secretStorage.create({ onRecoveryKey: forget }));
