@@ -145,7 +145,8 @@ export interface KeyBackup {
   /**
    * Makes a new version of the backup, whatever there is, and uses it from now on. For a backup
    * whose key is lost or known to others: what is in it stays on the server until it is deleted, but
-   * all clients use the new one.
+   * all clients use the new one. If it fails, call it again: what it has begun is finished then, or by the
+   * next start with the recovery key.
    *
    * @param options Where its key goes, and request options.
    * @returns What there is now.

@@ -113,9 +113,10 @@ async function use(
   storage: SecretKeeper,
   { shown, secret }: { readonly shown: KeyBackupVersion; readonly secret: string | undefined },
 ): Promise<void> {
-  if (publicKeyOf(shown) === undefined) {
-    throw refusal("unusable", "its algorithm or its public key is not known");
-  }
+  const publicKey = publicKeyOf(shown);
+  if (publicKey === undefined) throw refusal("unusable", "its algorithm or its public key is not known");
+  const { pending } = await parts.actor.ask("backupState", undefined) ?? {};
+  if (pending === publicKey) return await finish(parts, storage, shown);
   const adopt = async (key: string | undefined) => {
     const outcome = await parts.actor.ask("adoptBackup", { shown, secret: key });
     if (outcome === "left") throw leftBackup();
@@ -136,6 +137,17 @@ async function use(
     "wrong-key",
     "the key that is stored is another one: another client, or the server, has made the backup since",
   );
+}
+
+/** Ends what made a backup in place of another, and was cut off after the server had it. */
+async function finish(
+  { actor }: EnsureBackupParts,
+  storage: SecretKeeper,
+  shown: KeyBackupVersion,
+): Promise<void> {
+  const { secret } = await actor.ask("newBackup", { latest: publicKeyOf(shown), isNew: true });
+  await storage.set(BACKUP_SECRET, secret);
+  await actor.ask("adoptBackup", { shown, secret });
 }
 
 /** Stores the key of the backup in use. */

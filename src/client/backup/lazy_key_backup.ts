@@ -22,7 +22,7 @@ export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMach
     delete: async (options) => await (await loaded()).delete(options),
     async ensure(open, { isNew = false } = {}) {
       const state = await parts.actor.ask("backupState", undefined);
-      const isOn = state?.phase === "on" && state.isReadable;
+      const isOn = state?.phase === "on" && state.isReadable && state.pending === undefined;
       if (isOn && !isNew) return "on"; // without a request
       const { ensureBackup } = await import("./ensure_backup.ts");
       return await ensureBackup({ ...parts, log }, { open, isOn });

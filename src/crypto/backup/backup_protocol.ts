@@ -69,6 +69,8 @@ export interface BackupState {
   readonly phase: BackupPhase;
   /** Whether all sessions that were there are in it. */
   readonly isComplete: boolean;
+  /** The public key of a backup that is being made, whose key may be nowhere else; undefined: none is. */
+  readonly pending?: string;
 }
 
 /** Asks for a backup that is to be made. */

@@ -110,7 +110,9 @@ export class KeyBackup {
     if (used === undefined) return undefined;
     const { version, publicKey, privateKey, phase, scanned } = used;
     const isComplete = scanned === "all" && !this.#options.due.isAny;
-    return { version, publicKey, isReadable: privateKey !== undefined, phase, isComplete };
+    const pending = this.#pendingKey();
+    const isReadable = privateKey !== undefined;
+    return { version, publicKey, isReadable, phase, isComplete, ...(pending !== undefined && { pending }) };
   }
 
   /**
@@ -171,6 +173,12 @@ export class KeyBackup {
       return log.info("Follows the backup of room keys", { version });
     }
     const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
+    const { pending } = this.#record;
+    if (pending !== undefined && publicKey !== undefined && publicKey === this.#pendingKey()) {
+      log.info("Follows the backup of room keys that it has made", { version });
+      this.#use(tx, { version, publicKey, privateKey: pending, phase: "on" });
+      return this.#write(tx, { ...this.#record, pending }); // until its key is stored
+    }
     if (publicKey !== undefined && !this.#isLeft(publicKey) && await this.#isSigned(tx, shown)) {
       log.info("Follows the backup of room keys, which it can't read before trust() has its key", {
         version,
@@ -219,6 +227,12 @@ export class KeyBackup {
     const left = this.#leftFor(next.publicKey);
     this.#write(tx, { used: { ...next, ...(scanned !== undefined && { scanned }) }, left });
     tx.leadsToRequest = true;
+  }
+
+  /** The public key of the backup that is to be made. */
+  #pendingKey(): string | undefined {
+    const { pending } = this.#record;
+    return pending && publicBackupKey(this.#options.context.vodozemac, pending);
   }
 
   #isLeft(publicKey: string): boolean {

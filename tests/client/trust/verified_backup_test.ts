@@ -235,3 +235,34 @@ Deno.test("A backup that was left is not used again when it comes back with its 
   assertEquals(problem, "untrusted");
   assertEquals((await first.crypto?.backup.trust({ recoveryKey }))?.problem, undefined);
 });
+
+Deno.test("A backup that was replaced, with the answer lost, is finished by the next start with the key, whether or not the device has noticed", async () => {
+  for (const hasNoticed of [false, true]) {
+    await using here = clientStage();
+    const store = new MemoryStore();
+    const losing: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const isLost = request.method === "POST" && request.url.endsWith("/room_keys/version");
+      const response = await here.homeserver.fetch(request);
+      if (isLost && isBegun) throw new TypeError("connection reset");
+      return response;
+    };
+    let isBegun = false;
+    const first = await started(here, "FIRST", { store, fetch: losing });
+    const before = await said(first, "before");
+    using storage = await first.secretStorage.open({ recoveryKey: KEY });
+    isBegun = true;
+    await assertRejects(async () => await first.crypto?.backup.reset({ storage }));
+    if (hasNoticed) await said(first, "then"); // the version that it had is refused
+    await first.close();
+
+    const again = await started(here, "FIRST", { store });
+    await again.crypto?.idle();
+    assertEquals(await outcomeOf(again), "on");
+    const info = await again.crypto?.backup.info();
+    assertEquals([info?.version, info?.isReadable, info?.isComplete], ["2", true, true]);
+    const fresh = await started(here, "FRESH");
+    assertEquals(await outcomeOf(fresh), "on");
+    assertEquals(await history(fresh, before), ["before by backup"]);
+  }
+});

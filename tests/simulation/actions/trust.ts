@@ -20,6 +20,8 @@ import { verify } from "./verification.ts";
 const REFUSAL = 120_000;
 /** For how long a user is without a backup at most, in units of 5 seconds. */
 const UNBACKED = 8;
+/** How often a backup is replaced once more that could not be, and how long after, in milliseconds. */
+const [MOST_TRIES, INSISTENCE] = [5, 10_000];
 
 /** Whether a user's identity is there, so that something can be done with it. */
 function isReady({ recoveryKey, master }: Account): boolean {
@@ -50,6 +52,21 @@ async function replaceBackup(world: World, client: Client, { account }: Device, 
   }
   if (await storage.get(BACKUP_SECRET) === undefined) world.violate(`the key of a new backup is nowhere`);
   world.reach("trust: the backup was replaced");
+}
+
+/** Replaces it once more after a failure, as `reset()` says, while the process is there. */
+async function insist(world: World, client: Client, device: Device): Promise<void> {
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    await world.timeline.clock().delay(INSISTENCE);
+    if (!device.isRunning || device.client !== client) return; // the next start with the key ends it
+    try {
+      using storage = await client.secretStorage.open({ recoveryKey: device.account.recoveryKey ?? "" });
+      await client.crypto?.backup.reset({ storage });
+      return world.reach("trust: the backup was replaced by another try");
+    } catch (error) {
+      world.note(`${device.name} can't replace the backup: ${error}`);
+    }
+  }
 }
 
 /** Has a device that has no recovery key be verified by another of its user, or verify that. */
@@ -182,9 +199,10 @@ export const trust: readonly ActionKind[] = [
       if (!isRunning || process?.isPaused === true) return;
       world.note(`${device.name} replaces the backup of ${account.userId}`);
       if (where % 3 === 0) planFault(device, where, what);
-      replaceBackup(world, client, device, what).catch((error) =>
-        world.note(`${device.name} can't replace the backup: ${error}`)
-      );
+      replaceBackup(world, client, device, what).catch((error) => {
+        world.note(`${device.name} can't replace the backup: ${error}`);
+        return insist(world, client, device);
+      });
     },
   },
 ];
