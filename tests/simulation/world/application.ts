@@ -104,11 +104,12 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   }, { history: true, name: "read" });
 }
 
-/** What was written into a backup is of a device that nobody knows. */
+/** What was written into a backup is of a device that nobody knows, or that its user does not vouch for. */
 function watchPlanted(event: MessageEvent, { device, world }: Pick<Place, "device" | "world">): void {
   const { senderTrust = "none", keySource } = encryptionOf(event) ?? {};
   world.reach(`planted: read as of ${senderTrust}`);
-  if (senderTrust === "unknown-device" && keySource === "backup") return;
+  const isUnproven = senderTrust === "unknown-device" || senderTrust === "unsigned-device";
+  if (isUnproven && keySource === "backup") return;
   world.violate(`${device.name} takes ${event.event_id}, whose key was planted, for one of ${senderTrust}`);
 }
 

@@ -283,7 +283,8 @@ export class World implements Surroundings {
     if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
     if (cause instanceof StoreInUseError && process.hasStoodStill) return;
     if (cause instanceof DeviceConflictError && device.isHidden) return;
-    const isOfIdentity = cause instanceof AuthenticationNeededError || cause instanceof OwnIdentityError;
+    const isOfIdentity = [AuthenticationNeededError, OwnIdentityError, SecretStorageError]
+      .some((kind) => cause instanceof kind);
     if (isOfIdentity && device.account.isMisshown) return; // it found none, or another
     if (process.excuse?.some((kind) => cause instanceof kind) === true) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
