@@ -140,6 +140,7 @@ export class IdentityPort {
       const state = await actor.ask("ownIdentity", undefined);
       if (!state.isBehind) return state;
     }
+    if (requests.deadToken !== undefined) throw requests.deadToken; // no later try would help
     throw new NetworkError("Cannot look up the own identity: the server does not answer; try again");
   }
 }

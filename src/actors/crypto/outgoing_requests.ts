@@ -9,6 +9,7 @@ import type { AnswerOutput, EngineRequest, RequestFailure } from "../../crypto/e
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -71,6 +72,8 @@ const MAX_REFUSED = 3;
 export class OutgoingRequests {
   /** Why the device can't go on, once that is known. */
   conflict: DeviceConflictError | undefined;
+  /** Why the server answers nothing any more; undefined if it has answered the last request. */
+  deadToken: UnknownTokenError | undefined;
   readonly #options: OutgoingRequestsOptions;
   readonly #lanes = new Map<Lane, LaneState>();
   readonly #stopping = new AbortController();
@@ -192,6 +195,7 @@ export class OutgoingRequests {
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
         lane.refused = 0;
+        this.deadToken = undefined;
         deliver(await actor.ask("answer", { id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
         if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(laneOf(kind))) {
@@ -199,6 +203,7 @@ export class OutgoingRequests {
         }
         return;
       }
+      if (response.failure instanceof UnknownTokenError) this.deadToken = response.failure;
       const failure = failureOf(response.failure);
       if (response !== BLOCKED) {
         this.#noteFailure(lane, request, { status: failure.status, error: response.failure });

@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client, MatrixError, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
+import {
+  Client,
+  MatrixError,
+  MemoryStore,
+  OwnIdentityError,
+  UnknownTokenError,
+  ValueError,
+} from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
@@ -241,6 +248,17 @@ Deno.test("An identity that the server has once made up, and shows no more, keep
     assert(master !== undefined && master !== made);
     assertEquals(signers.FIRST?.length, 1);
   }
+});
+
+Deno.test("A token that is dead when the own identity is looked up ends the start, which no waiting would help", async () => {
+  await using here = clientStage();
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (!request.url.includes("/keys/query")) return await here.homeserver.fetch(request);
+    return Response.json({ errcode: "M_UNKNOWN_TOKEN", error: "dead" }, { status: 401 });
+  };
+  const client = await device(here, "FIRST", { fetch, encryption: { recoveryKey: KEY } });
+  await assertRejects(async () => await client.crypto?.start(), UnknownTokenError);
 });
 
 /** A connection that breaks when private keys are to be stored. */
