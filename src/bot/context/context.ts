@@ -28,7 +28,7 @@ import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
 /** What {@linkcode Context.ask} waits for. */
-export interface AskOptions<Q extends Query> {
+export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
   /** Which events are answers. Default: `message:text`. */
   filter?: Q | readonly Q[];
   /** Whose: a user, or `anyone`. Default: who has sent the event. */
@@ -45,7 +45,7 @@ export interface AskOptions<Q extends Query> {
 }
 
 /** What {@linkcode Context.wait} waits for. */
-export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check"> {
+export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check" | "format" | "mentions"> {
   /** The event that reactions have to be to. Default: none, reactions are no answers. */
   reactionTo?: EventID;
   /** Whether an event is an answer: others go on as if nobody waited. Default: all that fit are. */
@@ -140,7 +140,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   /**
-   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified.
+   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified, unless
+   * `mentions` says otherwise. What others wrote is repeated with `format: "plain"`: see
+   * {@linkcode RoomContext.send}.
    *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies.
@@ -148,8 +150,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @throws {MatrixRequestError} If the homeserver refuses.
    */
   async reply(text: string, options: WriteOptions = {}): Promise<EventID> {
-    const placing = { thread: this.thread ?? "" as const, replyTo: this.answered };
-    return await this.sendTo(text, { mentions: [this.sender], ...options }, placing);
+    const placing = { thread: this.thread ?? "" as const, replyTo: this.answered, notifies: [this.sender] };
+    return await this.sendTo(text, options, placing);
   }
 
   /**
@@ -161,7 +163,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    */
   async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
     const thread = this.thread ?? this.answered ?? "";
-    return await this.sendTo(text, { mentions: [this.sender], ...options }, { thread, replyTo: undefined });
+    return await this.sendTo(text, options, { thread, replyTo: undefined, notifies: [this.sender] });
   }
 
   /**
@@ -197,7 +199,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     options: AskOptions<Q> = {},
   ): Promise<Context<EventOfQuery<Q>>> {
     const { check, ...waiting } = options;
-    if (question !== undefined) await this.#say(question, waiting.room);
+    if (question !== undefined) await this.#say(question, options);
     for (;;) {
       const { at } = this.run;
       const answer = await this.wait(waiting);
@@ -292,7 +294,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     options: Omit<AskOptions<never>, "filter" | "check">,
   ): Promise<string> {
     const place = this.#in(options.room);
-    const reactionTo = await this.#say(question, options.room);
+    const reactionTo = await this.#say(question, options);
     for (const key of shown) await place.reactTo(reactionTo, key);
     const said = (answer: Context) => {
       const { key } = (answer.event.content as { "m.relates_to"?: { key?: string } })["m.relates_to"] ?? {};
@@ -310,10 +312,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   /** Asks: in reply to the event, or in another room. */
-  async #say(question: string, room?: RoomID): Promise<EventID> {
+  async #say(
+    question: string,
+    { room, format, mentions }: Pick<AskOptions<never>, "room" | "format" | "mentions">,
+  ): Promise<EventID> {
     return room === undefined || room === this.room
-      ? await this.reply(question)
-      : await this.#in(room).send(question);
+      ? await this.reply(question, { format, mentions })
+      : await this.#in(room).send(question, { format, mentions });
   }
 
   #in(room?: RoomID): RoomContext {

@@ -22,7 +22,15 @@ import type { PollTally } from "../polls/tally_poll.ts";
 import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
 import { sendPicture, type SendPictureOptions } from "./pictures.ts";
 import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
-import { contentOf, type Placing, relationOf, write, type WriteOptions, type Written } from "./writing.ts";
+import {
+  contentOf,
+  notifiedBy,
+  type Placing,
+  relationOf,
+  write,
+  type WriteOptions,
+  type Written,
+} from "./writing.ts";
 
 /** A reminder for a function of the bot. */
 export interface NamedReminder {
@@ -74,36 +82,44 @@ export class RoomContext {
   /**
    * Sends text: into the thread, if it is in one.
    *
+   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
+   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
+   *
    * @param text The text. A long one is sent in several messages, divided between paragraphs.
    * @param options What it is written in, of what kind it is, whom it notifies.
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
+   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
+   * ```
    */
   async send(text: string, options: WriteOptions = {}): Promise<EventID> {
     return await this.sendTo(text, options, { thread: this.thread ?? "", replyTo: undefined });
   }
 
-  /** @internal Sends text as an answer, or not. */
-  protected async sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    const { format, key } = options;
+  /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
+  protected async sendTo(
+    text: string,
+    { format, msgtype = this.parts.options.msgtype, mentions, key }: WriteOptions,
+    placing: Placing & { readonly notifies?: readonly UserID[] },
+  ): Promise<EventID> {
     const parts = await write(text, format);
+    const notified = notifiedBy(parts, mentions, placing.notifies);
     let first: EventID | undefined;
     for (const [index, part] of parts.entries()) {
-      const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
-      const id = await this.sendPart(part, { ...options, key: key && `${key} ${index}` }, placed);
+      const relatesTo = relationOf(index === 0 ? placing : { ...placing, replyTo: undefined });
+      const content = contentOf(part, { msgtype, mentions: notified[index] ?? [], relatesTo });
+      const options = { key: key && `${key} ${index}` };
+      const id = await this.run.step("send", () => this.client.sendMessage(this.room, content, options));
       first ??= id;
     }
     return first as EventID; // there is one at least
-  }
-
-  /** @internal Sends one message. */
-  protected async sendPart(
-    part: Written,
-    { msgtype = this.parts.options.msgtype, mentions = [], key }: WriteOptions,
-    placing: Placing,
-  ): Promise<EventID> {
-    const content = contentOf(part, { msgtype, mentions, relatesTo: relationOf(placing) });
-    return await this.run.step("send", () => this.client.sendMessage(this.room, content, { key }));
   }
 
   /**
@@ -116,8 +132,9 @@ export class RoomContext {
    * @throws {ValueError} If the text does not fit into one message.
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
-    const { format, msgtype = this.parts.options.msgtype, mentions = [], key } = options;
-    const [part, ...more] = await write(text, format);
+    const { format, msgtype = this.parts.options.msgtype, key } = options;
+    const parts = await write(text, format);
+    const [part, ...more] = parts;
     if (more.length > 0) {
       throw new ValueError(
         `Cannot edit a message: the text needs ${
@@ -126,6 +143,7 @@ export class RoomContext {
       );
     }
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
+    const mentions = notifiedBy(parts, options.mentions)[0] ?? [];
     const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
     return await this.run.step("edit", () => this.client.sendMessage(this.room, content, { key }));
   }

@@ -5,10 +5,10 @@
  */
 
 import type { Client } from "../../../mod.ts";
-import type { EventID, RoomID } from "../../../types.ts";
+import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { isCutOff } from "../conversations/errors.ts";
 import { closeMarkdown } from "../text/close_markdown.ts";
-import { contentOf, type Placing, relationOf, write, type WriteOptions } from "./writing.ts";
+import { contentOf, notifiedBy, type Placing, relationOf, write, type WriteOptions } from "./writing.ts";
 
 /** Options of {@linkcode RoomContext.stream}. */
 export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"> {
@@ -51,6 +51,7 @@ interface Shown {
 export async function streamText(pieces: AsyncIterable<string>, parts: StreamParts): Promise<Streamed> {
   const { client: { api: { clock } }, signal, interval = 1_000, note = "*(interrupted)*" } = parts;
   const shown: Shown[] = [];
+  const told = new Set<UserID | "room">();
   let text = "";
   let last = -Infinity;
   let showing: Promise<void> = Promise.resolve();
@@ -59,7 +60,7 @@ export async function streamText(pieces: AsyncIterable<string>, parts: StreamPar
   const show = (whole: string): Promise<void> => {
     isShowing = true;
     last = clock.now();
-    showing = showAll(whole, shown, parts).catch((error) => {
+    showing = showAll(whole, shown, { ...parts, told }).catch((error) => {
       failure = error;
     }).finally(() => isShowing = false);
     return showing;
@@ -67,11 +68,11 @@ export async function streamText(pieces: AsyncIterable<string>, parts: StreamPar
   const finish = async (whole: string): Promise<void> => {
     await showing;
     if (failure !== undefined) throw failure;
-    await showAll(whole, shown, parts);
+    await showAll(whole, shown, { ...parts, told });
     // What an earlier run has sent first, the server takes for this run's: only an edit is sure, since
     // none of an earlier run is taken for it.
     for (const [index, each] of shown.entries()) if (!each.isEdited) shown[index] = { ...each, text: "" };
-    await showAll(whole, shown, parts);
+    await showAll(whole, shown, { ...parts, told });
   };
   try {
     for await (const piece of until(signal, pieces)) {
@@ -92,14 +93,25 @@ export async function streamText(pieces: AsyncIterable<string>, parts: StreamPar
 }
 
 /** Brings all messages to what the text says now. */
-async function showAll(text: string, shown: Shown[], parts: StreamParts): Promise<void> {
-  const { client, room, msgtype, mentions = [], placing, name } = parts;
+async function showAll(
+  text: string,
+  shown: Shown[],
+  parts: StreamParts & {
+    /** Who has been notified: nobody is again, by an edit. */
+    readonly told: Set<UserID | "room">;
+  },
+): Promise<void> {
+  const { client, room, msgtype, placing, name, told } = parts;
   if (text.trim() === "") return;
-  for (const [index, written] of (await write(text)).entries()) {
+  const messages = await write(text);
+  const notified = notifiedBy(messages, parts.mentions);
+  for (const [index, written] of messages.entries()) {
     const before = shown[index];
     if (before?.text === written.body) continue;
+    const mentions = (notified[index] ?? []).filter((each) => !told.has(each));
+    for (const each of mentions) told.add(each);
     const make = (relatesTo: Parameters<typeof contentOf>[1]["relatesTo"]) =>
-      contentOf(written, { msgtype, mentions: before === undefined ? mentions : [], relatesTo });
+      contentOf(written, { msgtype, mentions, relatesTo });
     if (before === undefined) {
       const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
       const content = make(relationOf(placed));

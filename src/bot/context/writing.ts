@@ -10,7 +10,10 @@ import { splitMessage } from "../text/split_message.ts";
 
 /** How text is written. */
 export interface WriteOptions {
-  /** What the text is written in. Default: `markdown`. */
+  /**
+   * What the text is written in. `plain` shows it as it is, and nobody is notified by what stands in
+   * it: the way to repeat what others wrote. Default: `markdown`.
+   */
   format?: "markdown" | "html" | "plain";
   /**
    * What kind of message it is. Default: the bot's, which is `m.notice` by default, and which other
@@ -18,9 +21,9 @@ export interface WriteOptions {
    */
   msgtype?: "m.notice" | "m.text" | "m.emote";
   /**
-   * Whom to notify: users, or `room` for everybody in it. Users whose pills are in the text are
-   * notified too; who is only named, quoted, or in code is not. Default: in a reply the user who is
-   * answered, else nobody.
+   * Who is notified: users, or `room` for everybody in it, and nobody else, whoever is linked in the
+   * text. Of a text in several messages, by the first. Default: in a reply the user who is answered;
+   * and the users to whom there are links in Markdown or HTML, but not in quotes or code.
    */
   mentions?: readonly (UserID | "room")[];
   /**
@@ -90,16 +93,34 @@ export function relationOf({ thread, replyTo }: Placing): RelatesTo | undefined 
   return replyTo === undefined ? undefined : reply;
 }
 
+/**
+ * Whom each of the messages of a text notifies.
+ *
+ * @param written The messages.
+ * @param mentions Who was asked for; undefined: those who are linked, beside others.
+ * @param others Whom the first notifies by itself.
+ */
+export function notifiedBy(
+  written: readonly Written[],
+  mentions: WriteOptions["mentions"],
+  others: readonly UserID[] = [],
+): (readonly (UserID | "room")[])[] {
+  return written.map(({ mentioned }, index) => {
+    const first = index === 0;
+    return mentions === undefined ? [...(first ? others : []), ...mentioned] : first ? mentions : [];
+  });
+}
+
 /** The content of a message. */
 export function contentOf(
-  { body, html, mentioned }: Written,
+  { body, html }: Written,
   { msgtype, mentions, relatesTo }: {
     readonly msgtype: "m.notice" | "m.text" | "m.emote";
     readonly mentions: readonly (UserID | "room")[];
     readonly relatesTo: RelatesTo | undefined;
   },
 ): RoomMessageContent {
-  const users = [...new Set([...mentions.filter((each) => each !== "room"), ...mentioned])];
+  const users = [...new Set(mentions.filter((each) => each !== "room"))];
   const room = mentions.includes("room");
   return {
     msgtype,
