@@ -13,6 +13,7 @@ import {
   type ConversationEnding,
   ConversationError,
 } from "./conversations/errors.ts";
+import { type KeptError, keptError, revivedError } from "./conversations/kept_error.ts";
 import type { Query } from "./queries.ts";
 import type { RunTime } from "./run_time.ts";
 
@@ -23,7 +24,7 @@ export interface Step {
   /** What it returned. */
   value?: unknown;
   /** What it threw. */
-  error?: { readonly name: string; readonly message: string };
+  error?: KeptError;
   /** How the conversation was ended in it. */
   end?: ConversationEnding;
 }
@@ -143,10 +144,7 @@ export class Run {
     const settled = done.then((value) => {
       step.value = value;
     }, (error) => {
-      step.error = {
-        name: error instanceof Error ? error.name : "Error",
-        message: String(error?.message ?? error),
-      };
+      step.error = keptError(error);
     });
     this.#pending.add(settled);
     try {
@@ -227,7 +225,7 @@ export class Run {
       );
     }
     if (step.end !== undefined) throw new ConversationEndedError(step.end);
-    if (step.error !== undefined) throw new ConversationError(`${step.error.name}: ${step.error.message}`);
+    if (step.error !== undefined) throw revivedError(step.error);
     return structuredClone(step.value);
   }
 

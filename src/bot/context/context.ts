@@ -171,6 +171,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * memory. When the answer comes, the handler runs again from its beginning; what `c` did before is
    * not done again, and returns what it returned then. Whatever else a handler does before it asks
    * belongs into {@linkcode RoomContext.once}.
+   * What it threw it throws again: errors of Greenroom and JavaScript of the same class, others as a
+   * {@linkcode ConversationError} with their name.
    *
    * A command is no answer, nor is an event that several wait for: only the latest who asked gets
    * it. With `!cancel` the user ends the conversation.
