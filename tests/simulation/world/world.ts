@@ -12,6 +12,7 @@ import {
   DeviceConflictError,
   type KvMutation,
   OwnIdentityError,
+  SecretStorageError,
   StoreError,
   StoreInUseError,
   type SyncOnceOptions,
