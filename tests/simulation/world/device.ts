@@ -84,6 +84,8 @@ export class Device {
   goneAt = Infinity;
   /** Whether the server has hidden its keys from others, which therefore may not send it any. */
   isHidden = false;
+  /** Whether it has found its user's identity shown again that another one had replaced. */
+  hasDoubts = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
   /** What it has lost. */
@@ -158,8 +160,17 @@ export class Device {
     this.isWanted = true;
     if (!this.mayBegin) return this.#restartLater();
     const { client } = this.begin();
-    client.start({ timeout: SYNC_TIMEOUT, ...this.#world.sync }).catch(() => {}); // `done` says why
+    this.#accept(client).then(() => client.start({ timeout: SYNC_TIMEOUT, ...this.#world.sync }))
+      .catch(() => {}); // `done` says why
     this.sayAgain();
+  }
+
+  /** Has its user compare the identity that the server had hidden behind another one, and accept it. */
+  async #accept(client: Client): Promise<void> {
+    const { userId, account: { master } } = this;
+    if (!this.hasDoubts || master === undefined) return;
+    this.hasDoubts = false;
+    await client.crypto?.acknowledgeIdentity({ userId, master }).catch(() => {}); // the start says what is wrong
   }
 
   /** Starts a process that does nothing by itself. */

@@ -284,6 +284,7 @@ export class World implements Surroundings {
     if (cause instanceof StoreError && (process.hasLostCommit || process !== device.process)) return;
     if (cause instanceof StoreInUseError && process.hasStoodStill) return;
     if (cause instanceof DeviceConflictError && device.isHidden) return;
+    if (cause instanceof OwnIdentityError && cause.problem === "replaced") device.hasDoubts = true;
     const isOfIdentity = [AuthenticationNeededError, OwnIdentityError, SecretStorageError]
       .some((kind) => cause instanceof kind);
     if (isOfIdentity && device.account.isMisshown) return; // it found none, or another
