@@ -38,6 +38,7 @@ import { BotAccount } from "./running/account.ts";
 import { optionsFromEnv } from "./running/env.ts";
 import { LazyStore } from "./running/lazy_store.ts";
 import { within } from "./timers/within.ts";
+import { ReminderLimit } from "./timers/reminder_limit.ts";
 import { readCron } from "./timers/schedule.ts";
 import { type Due, type Timer, Timers } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
@@ -184,7 +185,7 @@ export class Bot extends Composer<Context> {
     const timers = this.#timers = new Timers(client, {
       timer: (timer, context, due) => this.#due(timer, context, due),
       schedule: (schedule, context, due) => this.#call(context, due, schedule.work as ReminderHandler, {}),
-    });
+    }, new ReminderLimit(client, options.maxReminders));
     const once = this.#once = new Once(client);
     const inviters = this.#inviters = new Inviters(client);
     this.#parts = {

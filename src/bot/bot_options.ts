@@ -53,6 +53,11 @@ export interface BotBehaviour extends AccessOptions {
    */
   rateLimit?: RateLimit | false;
   /**
+   * How many reminders of one user may be pending in a room: `c.remind()` throws a `ValueError` then.
+   * Default: 100.
+   */
+  maxReminders?: number;
+  /**
    * How long a function may take for one event, in milliseconds: `c.signal` ends then, the failure is
    * reported, and the next event of the user is handled. Default: 10 minutes.
    */

@@ -1,5 +1,6 @@
 /** Reminds people, in the room in which they asked for it. */
 
+import { ValueError } from "@greenroom/matrix";
 import type { Bot } from "@greenroom/matrix/bot";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -26,7 +27,12 @@ export function reminders(bot: Bot): void {
     "remind <when> <text...>",
     { description: "Reminds you of something", args: { when } },
     async (c) => {
-      await c.remind(c.args.when as number | Date, c.args.text);
+      try {
+        await c.remind(c.args.when as number | Date, c.args.text);
+      } catch (error) {
+        if (!(error instanceof ValueError)) throw error;
+        return void await c.reply("You have too many reminders here. Take one back with `!forget`.");
+      }
       await c.react("👍");
     },
   );

@@ -374,7 +374,24 @@ export class RoomContext {
    * @param at When: a date, or in how many milliseconds.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns Names the reminder, for `bot.reminders.cancel()`.
-   * @throws {ValueError} If there is no such time, or no such function.
+   * @throws {ValueError} If there is no such time, or no such function; or if the user has as many
+   *   reminders pending in this room as `maxReminders` allows, 100 by default.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ValueError } from "@greenroom/matrix";
+   *
+   * const plugin = new Composer();
+   * plugin.command("tea", async (c) => {
+   *   try {
+   *     await c.remind(180_000, "Tea!");
+   *   } catch (error) {
+   *     if (!(error instanceof ValueError)) throw error;
+   *     await c.reply("You have too many reminders here.");
+   *   }
+   * });
+   * ```
    */
   async remind(at: Date | number, what: string | NamedReminder): Promise<string> {
     const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
@@ -383,13 +400,13 @@ export class RoomContext {
     const { room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;
-    return await this.run.step("remind", (at) => {
+    return await this.run.step("remind", async (at) => {
       const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
       const { context } = this.run;
       const id = context.deliveryId && `${context.deliveryId} ${at}`;
-      const key = this.parts.timers.add(context, due, { kind: "remind", reminder }, id);
+      const key = await this.parts.timers.remind(context, due, { reminder, name: id });
       this.run.atEnd.push(() => this.parts.timers.wake());
-      return Promise.resolve(key);
+      return key;
     });
   }
 

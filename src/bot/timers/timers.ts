@@ -9,7 +9,9 @@ import { type Client, defineSession, type HandlerContext, ValueError } from "../
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../conversations/errors.ts";
 import { Jobs } from "./jobs.ts";
+import type { ReminderLimit } from "./reminder_limit.ts";
 import type { Schedule } from "./schedule.ts";
+import { dueOf, keyOf, nameOf } from "./timer_key.ts";
 
 /** A reminder, as it was asked for. */
 export interface Reminder {
@@ -89,12 +91,16 @@ export class Timers {
   #woken = Promise.withResolvers<void>();
   readonly #jobs: Jobs;
 
+  readonly #limit: ReminderLimit;
+
   /**
    * @param client Keeps them, and measures time.
    * @param handlers What they call.
+   * @param limit Counts the reminders of users.
    */
-  constructor(client: Client, handlers: TimerHandlers) {
+  constructor(client: Client, handlers: TimerHandlers, limit: ReminderLimit) {
     this.#client = client;
+    this.#limit = limit;
     this.#handlers = handlers;
     this.#jobs = new Jobs(client, () => this.wake());
   }
@@ -113,12 +119,18 @@ export class Timers {
     return key;
   }
 
-  /** Adds a timer in a commit of its own. */
-  async addNow(due: number, timer: Timer): Promise<string> {
-    const key = keyOf(due);
-    await this.#client.sessions.update(TIMERS, key, () => ({ timer }));
-    this.wake();
-    return key;
+  /**
+   * Adds a reminder, as {@link Timers.add} does.
+   *
+   * @throws {ValueError} If who asks has as many as may be.
+   */
+  async remind(
+    context: HandlerContext,
+    due: number,
+    { reminder, name = crypto.randomUUID() }: { readonly reminder: Reminder; readonly name?: string },
+  ): Promise<string> {
+    await this.#limit.take(context, reminder, keyOf(due, name));
+    return this.add(context, due, { kind: "remind", reminder }, name);
   }
 
   /** Removes a timer, in the commit of a handler. */
@@ -128,9 +140,11 @@ export class Timers {
 
   /** Removes a timer. Does nothing if it is not there. */
   async removeNow(key: string): Promise<boolean> {
-    const isThere = await this.#client.sessions.read(TIMERS, key) !== undefined;
-    if (isThere) await this.#client.sessions.end(TIMERS, key);
-    return isThere;
+    const kept = await this.#client.sessions.read(TIMERS, key);
+    if (kept === undefined) return false;
+    await this.#client.sessions.end(TIMERS, key);
+    if (kept.timer?.kind === "remind") await this.#limit.releaseNow(kept.timer.reminder, key);
+    return true;
   }
 
   /**
@@ -232,16 +246,17 @@ export class Timers {
   }
 
   async #fire({ key, due, timer }: StoredTimer): Promise<void> {
-    const { api: { clock }, log, sessions } = this.#client;
+    const { api: { clock }, log } = this.#client;
     try {
       await this.#client.runTask(`timer ${nameOf(key)}`, async (context) => {
         this.remove(context, key);
+        if (timer.kind === "remind") this.#limit.release(context, timer.reminder, key);
         await this.#handlers.timer(timer, context, { due, late: Math.max(0, clock.now() - due) });
       });
     } catch (error) {
       if (this.#jobs.retries(key, due, error)) return;
       log.error("What was due at a time failed, and is not done again", { due: new Date(due), error });
-      await sessions.end(TIMERS, key);
+      await this.removeNow(key);
     }
   }
 
@@ -282,17 +297,4 @@ export class Timers {
       await sessions.update(SCHEDULES, name, () => following);
     }
   }
-}
-
-function keyOf(due: number, name: string = crypto.randomUUID()): string {
-  const time = new Date(Math.min(Math.max(due, 0), LAST)).toISOString();
-  return `${time.length > 24 ? time : `+00${time}`}|${name}`; // years of six digits sort too
-}
-
-function nameOf(key: string): string {
-  return key.slice(key.indexOf("|") + 1);
-}
-
-function dueOf(key: string): number {
-  return Date.parse(key.split("|", 1)[0] ?? "");
 }

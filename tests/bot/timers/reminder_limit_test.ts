@@ -1,0 +1,48 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
+import { Bot } from "@greenroom/matrix/bot";
+import { trying } from "../support.ts";
+
+const HOUR = 3_600_000;
+
+Deno.test("A user has no more reminders pending in a room than maxReminders says, and others have theirs", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    bot.command("remind <count>", async (c) => {
+      try {
+        const { count } = c.args;
+        await Promise.all(Array.from({ length: Number(count) }, () => c.remind(HOUR, "Tea!")));
+        await c.reply("Noted");
+      } catch (error) {
+        await c.reply(error instanceof ValueError ? "Too many" : "Failed");
+      }
+    });
+    bot.command("forget", async (c) => {
+      for await (const { id, by } of bot.reminders.list(c.room)) {
+        if (by === c.sender) return void await c.reply(String(await bot.reminders.cancel(id)));
+      }
+    });
+  }, { maxReminders: 3 });
+  const room = await tester.room("alice", "bob");
+  const ask = async (user: "alice" | "bob", text: string, answer: string) => {
+    await room.as(user).say(text);
+    await room.expect(answer);
+  };
+  await ask("alice", "!remind 3", "Noted");
+  await ask("alice", "!remind 1", "Too many");
+  await ask("bob", "!remind 1", "Noted");
+  await tester.restart();
+  await ask("alice", "!remind 1", "Too many");
+  await ask("alice", "!forget", "true");
+  await ask("alice", "!remind 1", "Noted");
+  await ask("alice", "!remind 1", "Too many");
+  await tester.pass(HOUR);
+  for (let said = 0; said < 4; said++) await room.expect("Tea!");
+  await ask("alice", "!remind 2", "Noted");
+  assertEquals((await Array.fromAsync(made?.reminders.list(room.id) ?? [])).length, 2);
+});
+
+Deno.test("maxReminders has to be a number of at least 1", () => {
+  assertThrows(() => new Bot({ baseUrl: "https://example.org", token: "t", maxReminders: 0 }), ValueError);
+});
