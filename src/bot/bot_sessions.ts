@@ -7,7 +7,7 @@
 import type { Client, SessionChange, SessionDefinition, SessionKey } from "../../mod.ts";
 import { ValueError } from "../../mod.ts";
 import { Locks } from "./locks.ts";
-import type { Run } from "./run.ts";
+import { currentRun, type Run } from "./run.ts";
 
 /** Where an event belongs. */
 export interface SessionPlace {
@@ -43,9 +43,14 @@ export interface BotSession<State extends object> {
    * Changes the state, when handlers that have taken the session have ended; in one commit.
    *
    * @param change What to make of it.
+   * @throws {ValueError} If the handler that asks has taken the session itself.
    */
   update(change: SessionChange<State>): Promise<void>;
-  /** Ends the session. */
+  /**
+   * Ends the session.
+   *
+   * @throws {ValueError} If the handler that asks has taken the session itself.
+   */
   end(): Promise<void>;
 }
 
@@ -70,7 +75,16 @@ export class BotSessions {
   /** A session, from outside of handlers. */
   session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
     const { sessions } = this.#client;
-    const within = <Result>(work: () => Promise<Result>) => this.#locks.within(nameOf(definition, key), work);
+    const name = nameOf(definition, key);
+    const within = async <Result>(work: () => Promise<Result>) => {
+      const run = currentRun();
+      if (run !== undefined && this.#taken.get(run)?.has(name)) { // it would wait for itself
+        throw new ValueError(
+          `Cannot change "${name}" from outside: this handler has taken it; change what c.session() has returned, or use c.endSession()`,
+        );
+      }
+      return await this.#locks.within(name, work);
+    };
     return {
       read: () => sessions.read(definition, key),
       update: (change) => within(() => sessions.update(definition, key, change)),

@@ -86,6 +86,13 @@ export interface RunOptions {
 const MAX_STEPS = 1_000;
 /** The step in which something is done. */
 const within = new AsyncLocalStorage<{ readonly run: Run; readonly at: string; parts: number }>();
+/** The run whose functions are called. */
+const calling = new AsyncLocalStorage<Run>();
+
+/** The run in whose functions this is called; undefined: in none. */
+export function currentRun(): Run | undefined {
+  return calling.getStore();
+}
 
 /** One run. */
 export class Run {
@@ -198,7 +205,7 @@ export class Run {
    * @throws What they throw; why the time is over, if they have ended too late, or not at all.
    */
   async call(functions: () => Promise<unknown>): Promise<RunEnd> {
-    const called = functions().then(async (): Promise<RunEnd> => {
+    const called = calling.run(this, functions).then(async (): Promise<RunEnd> => {
       while (this.#pending.size > 0) await Promise.all(this.#pending);
       return { kind: "done" };
     });

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { ValueError } from "@greenroom/matrix";
 import { defineSession } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";
 
@@ -66,4 +67,29 @@ Deno.test("A function that never ends gives its session back when it is given up
   await room.expectNothing();
   await tester.pass(30_000);
   await room.expect("1");
+});
+
+Deno.test("bot.session() refuses at once to change a session that the same handler has taken", async () => {
+  const points = defineSession({ name: "points", per: "room", initial: () => ({ points: 0 }) });
+  await using tester = trying((bot) =>
+    bot.command("add", async (c) => {
+      const other = bot.session(points, "!other:localhost");
+      await Promise.all([
+        other.update((state) => void state.points++),
+        other.update((state) => void state.points++),
+      ]);
+      const state = await c.session(points);
+      state.points++;
+      const outside = bot.session(points, c.room);
+      for (const change of [() => outside.update((each) => void each.points++), () => outside.end()]) {
+        const error = await change().then(() => undefined, (error) => error);
+        await c.reply(error instanceof ValueError ? error.message : "changed");
+      }
+    })
+  );
+  const room = await tester.room("alice");
+  await room.say("!add");
+  for (let each = 0; each < 2; each++) {
+    await room.expect(/this handler has taken it; change what c\.session\(\) has returned/);
+  }
 });
