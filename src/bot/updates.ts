@@ -25,6 +25,7 @@ import type { Middleware } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
 import type { Conversations, EventPlace } from "./conversations/conversations.ts";
 import { isCutOff } from "./conversations/errors.ts";
+import { isOwnEdit } from "./policy/edits.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
 import { queriesOf } from "./queries.ts";
@@ -146,8 +147,10 @@ export class Updates {
     event: MatrixEvent,
     { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
   ): Promise<void> {
-    const { conversations, failed } = this.#options;
+    const { parts, conversations, failed } = this.#options;
     const update = updateOf(type, event, { queries: queriesOf(type, event) });
+    const edits = update.read?.edits;
+    if (update.queries.has("edit") && !await isOwnEdit(parts.client, { ...update, edits })) return;
     const kept: KeptEvent = { type, event, encryption: update.encryption };
     const run = new Run({ context, time });
     const found = await this.#find(update, run);
