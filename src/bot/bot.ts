@@ -195,6 +195,7 @@ export class Bot extends Composer<Context> {
       once,
       timers,
       access,
+      inviters,
       patience: new Patience(client.api.clock, options.handlerTimeout),
       checkReminder: (due, name) => this.#checkReminder(due, name),
     };
@@ -405,7 +406,8 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Who has invited the bot into a room.
+   * Who has invited the bot into a room. It is known if the invitation was accepted by `autoJoin`, or
+   * by `c.join()` in a function for `invite`.
    *
    * @param room The room.
    * @returns Undefined: nobody, as far as is known.

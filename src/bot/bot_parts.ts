@@ -9,6 +9,7 @@ import type { BotSessions } from "./bot_sessions.ts";
 import type { Once } from "./once.ts";
 import type { Patience } from "./patience.ts";
 import type { Access } from "./policy/access.ts";
+import type { Inviters } from "./policy/inviters.ts";
 import type { Timers } from "./timers/timers.ts";
 
 /** What the parts of a bot share. */
@@ -32,6 +33,8 @@ export interface BotParts {
   readonly timers: Timers;
   /** Who may do what. */
   readonly access: Access;
+  /** Who has invited the bot where. */
+  readonly inviters: Inviters;
   /** Gives up what takes too long. */
   readonly patience: Patience;
   /**

@@ -244,7 +244,9 @@ export class Updates {
     const { room_id: room, sender } = event as MemberEvent & { room_id: RoomID };
     if (!access.hears(sender) || !access.hearsIn(room)) return;
     const joins = typeof autoJoin === "function" ? await autoJoin(event) : autoJoin;
-    context.updateSession(...inviters.note(room, { by: sender as never, at: client.api.clock.now() }));
+    if (joins) {
+      context.updateSession(...inviters.note(room, { by: sender as never, at: client.api.clock.now() }));
+    }
     if (joins) await client.joinRoom(room);
     await this.#inOrder(`${room} ${sender}`, () => this.#update("INVITE", event, context));
   }

@@ -283,3 +283,20 @@ Deno.test("An edit counts only if its sender wrote what it edits", async () => {
   await tester.settle();
   assertEquals(heard, ["@alice:localhost two"]);
 });
+
+Deno.test("An invitation that the bot does not accept leaves no record, and one that a function accepts does", async () => {
+  let bot: Bot | undefined;
+  await using tester = trying((made) => {
+    bot = made;
+    made.on("invite", (c) => c.sender.startsWith("@alice") ? c.join() : undefined);
+  }, { autoJoin: false });
+  await tester.start();
+  const inviters: unknown[] = [];
+  for (const user of ["alice", "bob"]) {
+    tester.homeserver.createUser(user);
+    const { room_id } = await tester.request(user, "POST", "/createRoom", { invite: [tester.mxid] });
+    await tester.settle();
+    inviters.push((await bot?.inviter(room_id as `!${string}`))?.by);
+  }
+  assertEquals(inviters, ["@alice:localhost", undefined]);
+});

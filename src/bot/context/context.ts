@@ -353,7 +353,12 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @throws {MatrixRequestError} If the homeserver refuses.
    */
   async join(): Promise<void> {
-    await this.run.step("join", async () => void await this.client.joinRoom(this.room));
+    await this.run.step("join", async () => {
+      await this.client.joinRoom(this.room);
+      if (!this.is("invite")) return;
+      const inviter = { by: this.sender, at: this.client.api.clock.now() };
+      this.run.context.updateSession(...this.parts.inviters.note(this.room, inviter));
+    });
   }
 
   /**
