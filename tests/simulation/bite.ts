@@ -2,7 +2,7 @@
  * Puts mistakes into a copy of the sources, one after the other, and sees whether the simulator
  * finds them.
  *
- * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit]`
+ * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit] [--service]`
  *
  * Prints a line for each mistake: the first seed that found it, and what was violated. The exit code
  * is 1 if one was not found, or does not fit the sources any more.
@@ -27,8 +27,8 @@ interface Finding {
   readonly violation: string;
 }
 
-/** Whether only worlds with bots of the kit are played. */
-const KIT = Deno.args.includes("--kit") ? ["--kit"] : [];
+/** Whether only worlds with bots of the kit are played, or with an application service. */
+const WORLDS = Deno.args.filter((arg) => ["--kit", "--service"].includes(arg));
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
   const [name = "", value = ""] = arg.replace(/^--/, "").split("=");
@@ -49,7 +49,15 @@ async function copyTree(): Promise<string> {
 /** Has one worker of the simulator play seeds in a tree until it finds something. */
 async function hunt(root: string, seeds: string): Promise<Finding | string> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "tests/simulation/simulate.ts", `--work=${seeds}-1`, "--first", ...KIT],
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      "tests/simulation/simulate.ts",
+      `--work=${seeds}-1`,
+      "--first",
+      ...WORLDS,
+    ],
     cwd: root,
     env: { NO_COLOR: "1" },
     stdout: "piped",

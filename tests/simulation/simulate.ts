@@ -47,6 +47,8 @@ const isFirst = Deno.args.includes("--first");
 
 /** Whether worlds are left out that have no bots of the kit. */
 const isOfKit = Deno.args.includes("--kit");
+/** Whether worlds are left out that have no application service. */
+const isOfService = Deno.args.includes("--service");
 /** What happens often. */
 const favoured = option("favour");
 
@@ -69,6 +71,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
   for (let seed = from; seed <= to && now() < until; seed += step) {
     const story = storyOf(seed, favoured);
     if (isOfKit && story.plan.hasKit !== true) continue;
+    if (isOfService && story.plan.service === undefined) continue;
     const { violations: seen, reached, read } = await play(story, { hasReader });
     const reading = read && await reader?.read(read.traffic);
     const violations = [...seen, ...read && reading ? judgeTraffic(read, reading) : []];
@@ -95,6 +98,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
     if (isOfKit) more.push("--kit");
+    if (isOfService) more.push("--service");
     if (favoured !== undefined) more.push(`--favour=${favoured}`);
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();

@@ -6,6 +6,7 @@
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
 import type { Action } from "./actions/action.ts";
+import type { ServicePlan } from "./appservice/world_service.ts";
 import { Chance } from "./core/chance.ts";
 import type { WorldPlan } from "./world/plan.ts";
 
@@ -20,6 +21,9 @@ const LARGE = 16;
 
 /** Of so many seeds with a bot, in one bots are bots of the kit. */
 const KITS = 4;
+
+/** Of so many seeds, one has an application service, and of so many of those one whose processes do not stay. */
+const [SERVICES, PASSING] = [10, 3];
 
 /** How much more often an action is drawn that is favoured. */
 const FAVOUR = 20;
@@ -46,6 +50,7 @@ export function storyOf(seed: number, favoured?: string): Story {
   // Another source, so that the rest of a world does not change with it.
   const trust = new Chance(`trust ${seed}`).pick([undefined, undefined, undefined, undefined, "some", "all"]);
   const hasKit = bots > 0 && new Chance(`kit ${seed}`).below(KITS) === 0;
+  const service = serviceOf(seed);
   const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
   return {
     plan: {
@@ -62,24 +67,34 @@ export function storyOf(seed: number, favoured?: string): Story {
       answersRequests: chance.odds(0.3),
       trust,
       ...hasKit ? { hasKit } : {},
+      ...service === undefined ? {} : { service },
     },
     actions: Array.from(
       { length: count },
-      () => draw(chance, { favoured, hasTrust: trust !== undefined, hasKit }),
+      () =>
+        draw(chance, { favoured, hasTrust: trust !== undefined, hasKit, hasService: service !== undefined }),
     ),
   };
 }
 
+/** The application service of a seed's world; undefined: it has none. */
+function serviceOf(seed: number): ServicePlan | undefined {
+  const chance = new Chance(`service ${seed}`);
+  if (chance.below(SERVICES) > 0) return undefined;
+  return { stays: chance.below(PASSING) > 0, ghosts: 2 + chance.below(2), rooms: 1 + chance.below(2) };
+}
+
 function draw(
   chance: Chance,
-  { favoured, hasTrust, hasKit }: {
+  { favoured, hasTrust, hasKit, hasService }: {
     readonly favoured: string | undefined;
     readonly hasTrust: boolean;
     readonly hasKit: boolean;
+    readonly hasService: boolean;
   },
 ): Action {
-  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false, isOfKit = false }) =>
-    (hasTrust || !isOfTrust) && (hasKit || !isOfKit)
+  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false, isOfKit = false, isOfService = false }) =>
+    (hasTrust || !isOfTrust) && (hasKit || !isOfKit) && (hasService || !isOfService)
   ).map(({ name, weight }) => ({
     name,
     weight: name === favoured ? weight * FAVOUR : weight,

@@ -40,6 +40,8 @@ export interface ActionKind {
   readonly isOfTrust?: boolean;
   /** Whether it is drawn only for worlds whose bots are bots of the kit. Default: no. */
   readonly isOfKit?: boolean;
+  /** Whether it is drawn only for worlds with an application service. Default: no. */
+  readonly isOfService?: boolean;
   /** Does it. What takes time it begins, and does not wait for. */
   readonly perform: (scene: Scene) => void | Promise<void>;
 }

@@ -10,6 +10,7 @@ import { intrusion } from "./intrusion.ts";
 import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
 import { passes } from "./passes.ts";
+import { serviceKinds } from "./service.ts";
 import { strangers } from "./strangers.ts";
 import { trust } from "./trust.ts";
 import { verification } from "./verification.ts";
@@ -20,6 +21,6 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
     ...[...trust, ...forgers],
-    ...kitKinds,
+    ...[...kitKinds, ...serviceKinds],
   ].map((kind) => [kind.name, kind]),
 );

@@ -10,6 +10,7 @@ import { judgeArrivals } from "./judge_arrivals.ts";
 import { judgeKit } from "./judge_kit.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
+import { judgeService } from "./judge_service.ts";
 import { judgeStores } from "./judge_stores.ts";
 import { judgeTrust } from "./judge_trust.ts";
 
@@ -19,6 +20,7 @@ export async function judge(world: World): Promise<void> {
   judgeAnswering(world);
   await judgeKit(world);
   judgeArrivals(world);
+  await judgeService(world);
   await judgeSecrecy(world);
   await judgeStores(world);
   await judgeTrust(world); // it adds devices

@@ -21,7 +21,7 @@ function timesRead({ readings }: Device, text: string): number {
 export function judgeReading(world: World): void {
   for (const room of world.rooms) judgeRoom(world, room);
   const senders = new Map(
-    world.rooms.flatMap(({ id }) => world.homeserver.room(id).messages).map((
+    world.roomIds.flatMap((id) => world.homeserver.room(id).messages).map((
       { event_id, sender },
     ) => [event_id, sender]),
   );

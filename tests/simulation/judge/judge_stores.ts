@@ -11,7 +11,7 @@ const [BASE, PER_EVENT, PER_DEVICE] = [60, 5, 20];
 
 /** Judges all stores. */
 export async function judgeStores(world: World): Promise<void> {
-  const events = world.rooms.reduce((sum, { id }) => sum + world.homeserver.room(id).events.length, 0);
+  const events = world.roomIds.reduce((sum, id) => sum + world.homeserver.room(id).events.length, 0);
   const bound = BASE + PER_EVENT * events + PER_DEVICE * world.devices.length;
   for (const device of world.devices) {
     const records = await Array.fromAsync(device.disk.store.list([]));

@@ -35,6 +35,7 @@ export async function settle(world: World): Promise<void> {
 async function rest(world: World): Promise<void> {
   world.note("everything goes well from now on");
   world.network.clear();
+  world.service?.recover();
   const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);
   for (const device of devices) {
     device.skew = 0;
@@ -48,10 +49,11 @@ async function rest(world: World): Promise<void> {
   let quietSince = begun;
   let before = "";
   const isQuiet = () => {
-    const state = devices.map(({ isRunning, readings, ledger, unsaid, seen }) =>
-      [isRunning, readings.size, ledger.length, unsaid.length, seen].join(" ")
-    ).join(", ");
-    const isBusy = world.awaited > 0 ||
+    const state =
+      devices.map(({ isRunning, readings, ledger, unsaid, seen }) =>
+        [isRunning, readings.size, ledger.length, unsaid.length, seen].join(" ")
+      ).join(", ") + `, ${world.service?.answers}`;
+    const isBusy = world.awaited > 0 || world.service?.isBusy === true ||
       devices.some(({ isRunning, goneAt, unsaid, answeredAt }) =>
         goneAt === Infinity && (!isRunning || unsaid.length > 0 || answeredAt <= begun)
       );
@@ -62,6 +64,7 @@ async function rest(world: World): Promise<void> {
   let rounds = 0;
   const isOver = () => {
     for (const device of devices) device.start();
+    world.service?.tend();
     if (++rounds % 120 === 0) { for (const device of devices) if (device.isRunning) device.sayAgain(); }
     return isQuiet();
   };

@@ -5,6 +5,7 @@
  */
 
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import type { ServicePlan } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
 
 /** What a world begins with: plain data. */
@@ -35,6 +36,8 @@ export interface WorldPlan {
   readonly trust?: "some" | "all";
   /** Whether bots are bots of the kit. Default: no. */
   readonly hasKit?: boolean;
+  /** An application service; undefined: there is none. */
+  readonly service?: ServicePlan;
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }

@@ -130,7 +130,7 @@ export class Process {
       this.#operate("read", () => Promise.resolve(work()));
     return {
       getMany: (keys) => read(() => inner.getMany(keys)),
-      list: (prefix) => this.#listed(() => read(() => Array.fromAsync(inner.list(prefix)))),
+      list: (prefix, options) => this.#listed(() => read(() => Array.fromAsync(inner.list(prefix, options)))),
       commit: (mutations, checks) =>
         this.#does("commit", kindsOf(mutations), async () => {
           const held = await inner.commit(mutations, checks);

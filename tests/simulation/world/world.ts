@@ -21,6 +21,7 @@ import {
 import type { RoomID } from "@greenroom/matrix/types";
 import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
+import { WorldService } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
 import { Timeline } from "../core/timeline.ts";
 import type { Trace } from "../core/trace.ts";
@@ -70,6 +71,8 @@ export class World implements Surroundings {
   reader: WorldReader | undefined;
   /** A member who came late and asks for keys, if there is one. */
   nosy: NosyMember | undefined;
+  /** An application service, if there is one. */
+  service: WorldService | undefined;
   /** Events that a hostile member has made: nobody is to take them for what they copy. */
   readonly forged = new Set<string>();
   /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
@@ -135,6 +138,11 @@ export class World implements Surroundings {
     return this.accounts.flatMap(({ devices }) => devices);
   }
 
+  /** All rooms, those of the application service, too. */
+  get roomIds(): RoomID[] {
+    return [...this.rooms.map(({ id }) => id), ...this.service?.rooms ?? []];
+  }
+
   readonly note = (line: string): void => this.trace.note(this.timeline.now, line);
 
   readonly reach = (what: string): void => {
@@ -178,7 +186,7 @@ export class World implements Surroundings {
   }
 
   /** Makes users, devices and rooms. */
-  async populate({ devices, people, rooms }: WorldPlan): Promise<void> {
+  async populate({ devices, people, rooms, service }: WorldPlan): Promise<void> {
     for (const [index, count] of devices.entries()) {
       const account = this.addAccount({ isBot: index >= people });
       for (let each = 0; each < count; each++) (await this.addDevice(account)).start();
@@ -190,6 +198,9 @@ export class World implements Surroundings {
     }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
     for (const { kit } of this.devices) if (kit !== undefined) kit.room = this.rooms[0]?.id;
+    if (service === undefined) return;
+    this.service = new WorldService(this, service);
+    await this.service.populate();
   }
 
   /** Adds a user. */
@@ -317,6 +328,7 @@ export class World implements Surroundings {
       });
       if (!await this.until(() => isClosed, CLOSING)) this.violate(`closing ${device.name} never ended`);
     }
+    this.service?.abandon();
     await this.homeserver[Symbol.asyncDispose]();
   }
 }

@@ -1,0 +1,139 @@
+/**
+ * What happens around an application service.
+ *
+ * @module
+ */
+
+import type { Operation } from "../../client/support/crash.ts";
+import type { ServiceWeather } from "../appservice/service_way.ts";
+import type { WorldService } from "../appservice/world_service.ts";
+import { type ActionKind, chosen, type Scene } from "./action.ts";
+
+const INCOMING = ["lost", "lost after", "twice", "late", "late answer", "502"] as const;
+const OUTGOING = ["lost", "lost after", "twice", "502"] as const;
+/** Where a process ends: most of all where it keeps transactions, and where it sends. */
+const PLACES: readonly (readonly [Operation, string | undefined])[] = [
+  ["commit", "counting/head counting/in"],
+  ["commit", "sync"],
+  ["commit", "session/"],
+  ["commit", "settled/"],
+  ["commit", undefined],
+  ["request", "PUT v3/rooms/*/send/m.room.message"],
+  ["request", undefined],
+];
+/** How late what is late is, in milliseconds. */
+const LATE = [1_000, 20_000, 3_600_000];
+/** How many processes run at most. */
+const MOST = 3;
+
+/** Does something in a world that has an application service. */
+function of(
+  perform: (service: WorldService, scene: Scene) => void | Promise<void>,
+): (scene: Scene) => void | Promise<void> {
+  return (scene) => scene.world.service === undefined ? undefined : perform(scene.world.service, scene);
+}
+
+/** The kinds. */
+export const serviceKinds: readonly ActionKind[] = [
+  {
+    name: "people talk to a service",
+    weight: 90,
+    isOfService: true,
+    perform: of(async (service, { world, action: { who, where, what } }) => {
+      for (let count = 0; count <= what % 4; count++) {
+        await service.say(who + count, where);
+        if ((what >> 2) % 3 === 0) await world.timeline.clock().delay(1 + (what >> 4) * 20);
+      }
+    }),
+  },
+  {
+    name: "a service ends in the middle of what it does",
+    weight: 50,
+    isOfService: true,
+    perform: of(({ runs }, { world, action: { who, where, what } }) => {
+      const run = chosen(runs, who);
+      const [operation, subject] = chosen(PLACES, where) ?? ["commit", undefined];
+      const kind = what % 5 === 0 ? "error" : "crash";
+      run?.process.plan({
+        ...{ operation, kind, after: (what >> 1) % 6, takesEffect: (what >> 4) % 2 === 0 },
+        ...subject === undefined ? {} : { subject },
+      });
+      world.note(`${run?.name}: ${kind} planned for a ${operation} of ${subject}`);
+    }),
+  },
+  {
+    name: "a service is killed",
+    weight: 15,
+    isOfService: true,
+    perform: of((service, { action: { who } }) => {
+      const run = chosen(service.runs, who);
+      if (run !== undefined) service.kill(run);
+    }),
+  },
+  {
+    name: "a service is stopped",
+    weight: 12,
+    isOfService: true,
+    perform: of((service, { action: { who } }) => {
+      const run = chosen(service.runs, who);
+      if (run !== undefined) service.stop(run);
+    }),
+  },
+  {
+    name: "a service stands still",
+    weight: 6,
+    isOfService: true,
+    perform: of(({ runs }, { world, action: { who, what } }) => {
+      const run = chosen(runs, who);
+      if (run === undefined) return;
+      world.note(`${run.name} stands still`);
+      run.process.pause();
+      world.timeline.schedule(
+        (1 + what % 8) * 20_000,
+        `${run.name} goes on`,
+        () => run.process.resume(),
+      );
+    }),
+  },
+  {
+    name: "another instance of a service",
+    weight: 15,
+    isOfService: true,
+    perform: of((service) => {
+      if (service.runs.length < MOST) service.begin();
+    }),
+  },
+  {
+    name: "a service looks for what is left",
+    weight: 10,
+    isOfService: true,
+    perform: of((service, { action: { who } }) => {
+      const run = chosen(service.runs, who);
+      if (run !== undefined && !service.plan.stays) service.look(run);
+    }),
+  },
+  {
+    name: "what a homeserver tells a service goes wrong",
+    weight: 50,
+    isOfService: true,
+    perform: of(({ way }, { world, action: { where, what } }) => {
+      const weather: ServiceWeather = {
+        kind: chosen(INCOMING, where) ?? "lost",
+        times: 1 + what % 3,
+        ms: chosen(LATE, what >> 2) ?? 0,
+      };
+      way.incoming.push(weather);
+      world.note(`the next ${weather.times} requests to the service are ${weather.kind}`);
+    }),
+  },
+  {
+    name: "what a service asks goes wrong",
+    weight: 20,
+    isOfService: true,
+    perform: of(({ way }, { world, action: { where } }) => {
+      const weather: ServiceWeather = { kind: chosen(OUTGOING, where) ?? "lost", times: 1, ms: 0 };
+      way.outgoing.push(weather);
+      world.note(`the next request of the service is ${weather.kind}`);
+    }),
+  },
+];

@@ -1,0 +1,168 @@
+/**
+ * The network between the homeserver and an application service, both ways, with what goes wrong there.
+ *
+ * @module
+ */
+
+import { describe } from "../../../bench/kill/answering.ts";
+import type { Chance } from "../core/chance.ts";
+import type { SentRequest } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+import type { WorldService } from "./world_service.ts";
+
+/** What happens to requests. */
+export interface ServiceWeather {
+  readonly kind: "lost" | "lost after" | "twice" | "late" | "late answer" | "502";
+  /** How many requests it still hits. */
+  times: number;
+  /** How late, in milliseconds. */
+  readonly ms: number;
+}
+
+/** A transaction as it is on its way. */
+interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** How long a request takes at most, in milliseconds. */
+const TRAVEL = 30;
+
+/** Both ways. */
+export class ServiceWay {
+  /** What goes wrong with what the homeserver asks. */
+  readonly incoming: ServiceWeather[] = [];
+  /** What goes wrong with what the application service asks. */
+  readonly outgoing: ServiceWeather[] = [];
+  /** The events of transactions that the homeserver has to send again, or for which it waits. */
+  readonly #owed = new Set<string>();
+  /** Events whose transaction has failed at least once: those of others may come before them. */
+  readonly failed = new Set<string>();
+  #open = 0;
+  readonly #world: World;
+  readonly #service: WorldService;
+  readonly #chance: Chance;
+
+  constructor(
+    world: World,
+    { service, chance }: { readonly service: WorldService; readonly chance: Chance },
+  ) {
+    this.#world = world;
+    this.#service = service;
+    this.#chance = chance;
+  }
+
+  /** Whether the homeserver waits for an answer, or has something to send again. */
+  get isBusy(): boolean {
+    return this.#open > 0 || this.#owed.size > 0;
+  }
+
+  /** Has nothing go wrong any more. */
+  clear(): void {
+    this.incoming.length = this.outgoing.length = 0;
+  }
+
+  /** Brings a request of the homeserver to a process. */
+  readonly deliver = async (request: globalThis.Request): Promise<Response> => {
+    const { url, method, headers } = request;
+    const sent: Sent = { url, method, headers, text: method === "GET" ? "" : await request.text() };
+    const events = eventsOf(sent);
+    this.#open++;
+    try {
+      for (const event of events) this.#owed.add(event);
+      const response = await this.#carry(sent);
+      if (response.ok) { for (const event of events) this.#owed.delete(event); }
+      else for (const event of events) this.failed.add(event);
+      this.#world.note(`${nameOf(sent)} of the homeserver is answered ${response.status}`);
+      return response;
+    } catch (error) {
+      for (const event of events) this.failed.add(event);
+      this.#world.note(`${nameOf(sent)} of the homeserver failed: ${describe(error)}`);
+      throw error;
+    } finally {
+      this.#open--;
+    }
+  };
+
+  /** Brings a request of a process to the homeserver. */
+  readonly ask = async ({ url, method, headers, body }: SentRequest): Promise<Response> => {
+    const { homeserver } = this.#world;
+    const { kind } = this.#strike(this.outgoing) ?? {};
+    if (kind === "lost") throw new TypeError("the connection was lost");
+    if (kind === "502") return new Response("<html>Bad gateway</html>", { status: 502 });
+    const send = async (): Promise<Response> => {
+      const response = await homeserver.fetch(url, { method, headers, body });
+      const headersBack = Object.fromEntries(response.headers);
+      return new Response(await response.arrayBuffer(), { status: response.status, headers: headersBack });
+    };
+    const response = await send();
+    if (kind === "lost after") throw new TypeError("the connection was lost");
+    return kind === "twice" ? await send() : response;
+  };
+
+  async #carry(sent: Sent): Promise<Response> {
+    const { kind, ms = 0 } = this.#strike(this.incoming) ?? {};
+    if (kind !== undefined) {
+      this.#world.note(`${nameOf(sent)} of the homeserver is ${kind}`);
+      this.#world.reach(`service: a request of the homeserver is ${kind}`);
+    }
+    if (kind === "late") await this.#delay(ms);
+    if (kind === "lost") throw new TypeError("the connection was lost");
+    if (kind === "502") return new Response(null, { status: 502 });
+    if (kind === "twice") {
+      this.#delay(this.#chance.below(2) * ms).then(() => this.#arrive(sent)).catch(() => {}); // nobody waits for it
+    }
+    const response = await this.#arrive(sent);
+    if (kind === "lost after") throw new TypeError("the connection was lost");
+    if (kind === "late answer") await this.#delay(ms);
+    return response;
+  }
+
+  /** A request arrives at a process: where none stays, one begins. */
+  async #arrive(sent: Sent): Promise<Response> {
+    await this.#delay(this.#chance.below(TRAVEL));
+    const { runs, plan } = this.#service;
+    const run = runs[this.#chance.below(Math.max(1, runs.length))] ??
+      (plan.stays ? undefined : this.#service.begin());
+    if (run === undefined) throw new TypeError("nobody listens");
+    const { process, appservice, name } = run;
+    const { url, method, headers, text } = sent;
+    const inside = async (): Promise<Response> => {
+      await process.clock.delay(1); // one that stands still takes no request
+      const body = method === "GET" ? {} : { body: text };
+      return await appservice.fetch(new globalThis.Request(url, { method, headers, ...body }));
+    };
+    const gone = process.ended.then((): never => {
+      throw new TypeError(`${name} has ended`);
+    });
+    gone.catch(() => {});
+    run.requests++;
+    const response = await Promise.race([inside(), gone]).finally(() => run.requests--);
+    const lost = eventsOf(sent).filter((event) => !this.#service.arrived.has(event as never));
+    if (response.ok && lost.length > 0) {
+      this.#world.violate(`${name} has answered a transaction that it has not kept, with ${lost.join(", ")}`);
+    }
+    return response;
+  }
+
+  #delay(ms: number): Promise<void> {
+    return this.#world.timeline.clock().delay(ms);
+  }
+
+  #strike(list: ServiceWeather[]): ServiceWeather | undefined {
+    const [first] = list;
+    if (first !== undefined && --first.times <= 0) list.shift();
+    return first;
+  }
+}
+
+function nameOf({ method, url }: Sent): string {
+  return `${method} ${new URL(url).pathname.replace("/_matrix/app/v1/", "")}`;
+}
+
+function eventsOf({ url, text }: Sent): string[] {
+  if (!url.includes("/transactions/")) return [];
+  return JSON.parse(text).events.map(({ event_id }: { event_id: string }) => event_id);
+}
