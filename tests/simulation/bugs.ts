@@ -381,8 +381,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A question waits for ever",
     path: "src/bot/conversations/conversations.ts",
-    find: "timers.add(context, wait.until, {",
-    replace: "timers.add(context, wait.until + 86_400_000, {",
+    find: "timers.add(context, wait.until, late)",
+    replace: "timers.add(context, wait.until + 86_400_000, late)",
   },
   {
     name: "What functions made of sessions is not committed",

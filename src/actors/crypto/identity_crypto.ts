@@ -214,7 +214,8 @@ export interface IdentityCrypto {
    * That is needed for an identity that has changed, whose devices are in `violation` until then,
    * and for the own one: the server could show one that it has made. So own devices count as
    * `unsigned` until its key was compared with what the user's other client shows. An own identity that
-   * another has replaced needs it too when the server shows it again. A user who was verified stays in `violation`: see {@link IdentityCrypto.withdrawVerification}.
+   * another has replaced needs it too when the server shows it again. A user who was verified stays in
+   * `violation`: see {@link IdentityCrypto.withdrawVerification}.
    *
    * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity},
    *   or of an alarm.
@@ -231,7 +232,8 @@ export interface IdentityCrypto {
    * const { accessToken: token, userId } = homeserver.createUser("bot");
    * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
    * const own = await bot.crypto?.getIdentity(userId);
-   * if ((own?.changed || own?.pinned === undefined) && confirm(`Does your other client show ${own.master}?`)) {
+   * const isNew = own?.changed || own?.pinned === undefined;
+   * if (own !== undefined && isNew && confirm(`Does your other client show ${own.master}?`)) {
    *   await bot.crypto?.acknowledgeIdentity(own);
    * }
    * bot.on("DEVICE_ALARM", async ({ alarm }) => {
