@@ -1,20 +1,20 @@
 /**
  * The lives of bots that do not poll, on a Synapse of its own: it wakes them, or sends them
- * transactions. What holds of them is what holds of a bot that polls (`lives_test.ts`).
+ * transactions. What holds of them is what holds of a bot that polls (`polling_test.ts`).
  *
  * @module
  */
 
 import { createRegistration, registrationToYaml } from "@greenroom/matrix/appservice";
-import { Synapse } from "../../tools/synapse.ts";
-import { accountOf } from "../lives/in_process_host.ts";
-import { stories } from "../lives/stories/all.ts";
-import { casesOf } from "../lives/story.ts";
-import { Door } from "../lives/transports/door.ts";
-import type { Transport } from "../lives/transports/transport.ts";
-import { type StoryHost, tell } from "../lives/world.ts";
-import { synapseHost } from "./support/host.ts";
-import { missing, newUser, synapseTest } from "./support/synapse.ts";
+import { Synapse } from "../../../tools/synapse.ts";
+import { accountOf } from "../../lives/in_process_host.ts";
+import { stories } from "../../lives/stories/all.ts";
+import { casesOf } from "../../lives/story.ts";
+import { Door } from "../../lives/transports/door.ts";
+import type { Transport } from "../../lives/transports/transport.ts";
+import { type StoryHost, tell } from "../../lives/world.ts";
+import { synapseHost } from "../support/host.ts";
+import { missing, newUser, synapseTest } from "../support/synapse.ts";
 
 /** A Synapse that knows some application services, and reaches bots on loopback. */
 class Host implements AsyncDisposable {
@@ -102,19 +102,20 @@ function listening(stack: AsyncDisposableStack): Door {
   return door;
 }
 
-const cases = casesOf(stories).filter(({ transport }) => transport !== "polling");
-let host: Host | undefined;
-
-if (!missing) {
-  Deno.test.beforeAll(async () => void (host = await Host.start(cases.length)));
-  Deno.test.afterAll(async () => await host?.[Symbol.asyncDispose]());
-}
-
-for (const { story, rooms, transport, kind, name } of cases) {
-  synapseTest(`Synapse: ${name}`, async () => {
-    await using own = story.restarts === true ? await Host.start(1) : undefined;
-    const used = own ?? host;
-    if (used === undefined) throw new Error("Cannot tell the story: Synapse has not been started");
-    await tell(story, { encrypted: rooms === "encrypted", transport, kind }, used.stories);
-  });
+/** Defines tests of all stories by a transport. */
+export function tellBy(transport: Exclude<Transport, "polling">): void {
+  const cases = casesOf(stories).filter((each) => each.transport === transport);
+  let host: Host | undefined;
+  if (!missing) {
+    Deno.test.beforeAll(async () => void (host = await Host.start(cases.length)));
+    Deno.test.afterAll(async () => await host?.[Symbol.asyncDispose]());
+  }
+  for (const { story, rooms, kind, name } of cases) {
+    synapseTest(`Synapse: ${name}`, async () => {
+      await using own = story.restarts === true ? await Host.start(1) : undefined;
+      const used = own ?? host;
+      if (used === undefined) throw new Error("Cannot tell the story: Synapse has not been started");
+      await tell(story, { encrypted: rooms === "encrypted", transport, kind }, used.stories);
+    });
+  }
 }

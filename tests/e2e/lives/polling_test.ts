@@ -1,9 +1,9 @@
-import { Synapse } from "../../tools/synapse.ts";
-import { stories } from "../lives/stories/all.ts";
-import { casesOf } from "../lives/story.ts";
-import { type StoryHost, tell } from "../lives/world.ts";
-import { synapseHost } from "./support/host.ts";
-import { newUser, synapseTest } from "./support/synapse.ts";
+import { Synapse } from "../../../tools/synapse.ts";
+import { stories } from "../../lives/stories/all.ts";
+import { casesOf } from "../../lives/story.ts";
+import { type StoryHost, tell } from "../../lives/world.ts";
+import { synapseHost } from "../support/host.ts";
+import { newUser, synapseTest } from "../support/synapse.ts";
 
 /** A Synapse that may be restarted: the one that `deno task test` keeps for that, or else a new one. */
 async function restartable(): Promise<StoryHost & AsyncDisposable> {
@@ -29,7 +29,7 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
 }
 
 for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
-  if (transport !== "polling") continue; // transports_test.ts
+  if (transport !== "polling") continue; // wakes_test.ts, transactions_test.ts
   synapseTest(`Synapse: ${name}`, async (server) => {
     await using own = story.restarts === true ? await restartable() : undefined;
     const restart = () => Promise.reject(new Error("Cannot restart what other tests use"));

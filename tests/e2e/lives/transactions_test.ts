@@ -1,0 +1,3 @@
+import { tellBy } from "./woken_host.ts";
+
+tellBy("transactions");
