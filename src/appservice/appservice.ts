@@ -327,6 +327,7 @@ export class Appservice {
       await this.bot.close(); // handlers that are at work act as users
     } finally {
       await this.#clients.close();
+      await this.#feed.idle();
     }
   }
 

@@ -123,6 +123,8 @@ export class TransactionFeed implements SyncFeed {
   /** What the last response ended with. */
   #returned: string | undefined;
   #removing: Promise<void> | undefined;
+  /** What uses the store now. */
+  readonly #underway = new Set<Promise<unknown>>();
   /** What was said last of the keys that are left. */
   #keys = "";
   /** The sessions whose events have had the queue looked at. */
@@ -149,8 +151,27 @@ export class TransactionFeed implements SyncFeed {
 
   readonly isOwn = (userId: string): boolean => this.#options.users.isOwn(userId);
 
+  /** Resolves when nothing of it uses the store any more. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#underway);
+  }
+
   /** The next transactions after a token; none, if nothing arrives in time. */
-  readonly sync = async ({ since, timeout = 0, signal }: SyncOptions = {}): Promise<SyncResponse> => {
+  readonly sync = (options: SyncOptions = {}): Promise<SyncResponse> => this.#noted(this.#sync(options));
+
+  /** Removes what was handled, as the store has it on record. */
+  removeHandled(): Promise<void> {
+    return this.#noted(this.#removeHandled());
+  }
+
+  #noted<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underway.add(work);
+    const done = () => void this.#underway.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  async #sync({ since, timeout = 0, signal }: SyncOptions): Promise<SyncResponse> {
     const { inbox, clock } = this.#options;
     if (since === undefined) {
       const number = await inbox.removed();
@@ -173,11 +194,10 @@ export class TransactionFeed implements SyncFeed {
     const cancel = alarm(clock, Math.min(timeout, LOOK_EVERY), late.resolve);
     const wait = Promise.race([arrival, late.promise]);
     await (signal === undefined ? wait : abortable(wait, signal)).finally(cancel);
-    return await this.sync({ since, timeout: 0, signal });
-  };
+    return await this.#sync({ since, timeout: 0, signal });
+  }
 
-  /** Removes what was handled, as the store has it on record. */
-  async removeHandled(): Promise<void> {
+  async #removeHandled(): Promise<void> {
     const { handled } = await this.#record();
     const { number } = positionOf(handled ?? "");
     await this.#options.inbox.remove(number);
