@@ -8,19 +8,18 @@
 import { abortable } from "@std/async/abortable";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { SyncOptions } from "../api/server/sync.ts";
-import { alarm, type Clock, elapsed } from "../base/clock.ts";
+import { alarm, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { RecentMap } from "../base/recent_map.ts";
 import { StoreKeys } from "../store/device/keys.ts";
 import type { SyncRecord } from "../store/device/records.ts";
 import type { KvStore } from "../store/kv_store.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
-import { isJsonObject } from "../types/json.ts";
 import type { DevicePart, DeviceQueue } from "./device_queue.ts";
 import type { Entry, Inbox } from "./inbox.ts";
 import { LeftRooms, type LeftRoomsOptions } from "./left_rooms.ts";
 import { LateState } from "./late_state.ts";
 import type { OwnUsers } from "./own_users.ts";
+import { type OwnDevice, QueueWatch } from "./queue_watch.ts";
 import { syncResponseOf, type Transaction } from "./transaction.ts";
 import { UnreadRooms, type UnreadRoomsOptions } from "./unread_rooms.ts";
 
@@ -32,23 +31,6 @@ const ENOUGH: DevicePart = {
   device_one_time_keys_count: { signed_curve25519: 50 },
   device_unused_fallback_key_types: ["signed_curve25519"],
 };
-
-/** What a transaction says of a device's keys, in a form that can be compared; empty: nothing. */
-function keysOf(transaction: Transaction, { userId, deviceId }: OwnDevice): string {
-  const found = (["device_one_time_keys_count", "device_unused_fallback_key_types"] as const).map((name) => {
-    const devices = transaction[name]?.[userId];
-    return isJsonObject(devices) ? devices[deviceId] : undefined;
-  });
-  return found.every((value) => value === undefined) ? "" : JSON.stringify(found);
-}
-
-/** The device of the application service's own user. */
-export interface OwnDevice {
-  /** The user. */
-  readonly userId: string;
-  /** The device's ID, which the devices of the other users have as well. */
-  readonly deviceId: string;
-}
 
 /** What a feed works with. */
 export interface TransactionFeedOptions {
@@ -88,13 +70,6 @@ const MAX_EVENTS = 100;
 const LOOK_EVERY = 5_000;
 /** After how many transactions those that were handled are removed. */
 const REMOVE_EVERY = 50;
-/**
- * How often the device's queue is looked at even if no transaction says that there is something, in
- * milliseconds: those may have been dropped.
- */
-const LOOK_AT_QUEUE_EVERY = 60_000;
-/** How many sessions are remembered, so that their events do not have the queue looked at. */
-const MAX_SESSIONS = 10_000;
 
 /** A sync token of a feed. */
 interface Position {
@@ -125,15 +100,10 @@ export class TransactionFeed implements SyncFeed {
   #removing: Promise<void> | undefined;
   /** What uses the store now. */
   readonly #underway = new Set<Promise<unknown>>();
-  /** What was said last of the keys that are left. */
-  #keys = "";
-  /** The sessions whose events have had the queue looked at. */
-  readonly #sessions = new RecentMap<string, string>();
   readonly #late = new LateState();
   readonly #left: LeftRooms;
   readonly #unread: UnreadRooms;
-  /** When the queue was looked at, and nothing was left in it; undefined: there may be something. */
-  #looked: number | undefined;
+  readonly #watch: QueueWatch;
   /** The number after which there was nothing, when the inbox was looked at last. */
   #drained = -1;
 
@@ -141,12 +111,13 @@ export class TransactionFeed implements SyncFeed {
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
     this.#left = new LeftRooms({ isOwn: this.isOwn, hasOwnMember: options.hasOwnMember });
+    this.#watch = new QueueWatch(options);
     this.#unread = new UnreadRooms({ ...options, isOwn: this.isOwn, userId: options.device.userId });
   }
 
   /** Whether everything that this process has seen arrive has been read. */
   get isDrained(): boolean {
-    return this.#drained >= this.#options.inbox.last && !this.#isDue;
+    return this.#drained >= this.#options.inbox.last && !this.#watch.isDue;
   }
 
   readonly isOwn = (userId: string): boolean => this.#options.users.isOwn(userId);
@@ -187,7 +158,7 @@ export class TransactionFeed implements SyncFeed {
     const entries = await this.#next(number, repeated);
     if (entries.length === 0) this.#drained = number;
     const left = entries.length === 0 ? await this.#left.find() : [];
-    if (entries.length > 0 || left.length > 0 || timeout === 0 || this.#isDue) {
+    if (entries.length > 0 || left.length > 0 || timeout === 0 || this.#watch.isDue) {
       return await this.#response(entries, { ...position, repeated, left }, signal);
     }
     const late = Promise.withResolvers<void>();
@@ -216,13 +187,6 @@ export class TransactionFeed implements SyncFeed {
     return (entry?.value ?? {}) as Partial<SyncRecord>; // the Store's own record
   }
 
-  /** Whether the queue has to be looked at, whatever the transactions say. */
-  get #isDue(): boolean {
-    const { queue, clock } = this.#options;
-    if (queue === undefined) return false;
-    return this.#looked === undefined || elapsed(clock.now(), this.#looked) >= LOOK_AT_QUEUE_EVERY;
-  }
-
   #remove(): void {
     this.#removing ??= this.removeHandled().catch((error) => {
       this.#options.log.warn("Could not remove transactions that were handled", { error: String(error) });
@@ -239,34 +203,6 @@ export class TransactionFeed implements SyncFeed {
     return end < 0 ? entries : entries.slice(0, end + 1);
   }
 
-  /**
-   * Notes what transactions say of devices: whether the queue has to be looked at before their events
-   * are delivered. It has to for the first event of a session, too: the message with its key may
-   * have been dropped from the transactions.
-   */
-  #note(entries: readonly Entry[]): void {
-    const { device, onDevice } = this.#options;
-    for (const { transaction } of entries) {
-      for (const message of transaction.to_device) {
-        if (!isJsonObject(message) || message.to_device_id !== device.deviceId) continue;
-        if (message.to_user_id === device.userId) this.#looked = undefined;
-        else if (typeof message.to_user_id === "string") onDevice(message.to_user_id);
-      }
-      const keys = keysOf(transaction, device);
-      if (keys !== "" && keys !== this.#keys) [this.#keys, this.#looked] = [keys, undefined];
-      for (const event of transaction.events) this.#noteSession(event);
-    }
-    while (this.#sessions.size > MAX_SESSIONS) this.#sessions.removeOldest();
-  }
-
-  #noteSession(event: unknown): void {
-    if (!isJsonObject(event) || event.type !== "m.room.encrypted" || !isJsonObject(event.content)) return;
-    const { session_id: session } = event.content;
-    if (typeof session !== "string" || this.#sessions.get(session) !== undefined) return;
-    this.#sessions.set(session, session);
-    this.#looked = undefined;
-  }
-
   async #response(
     entries: readonly Entry[],
     place: Place,
@@ -275,14 +211,14 @@ export class TransactionFeed implements SyncFeed {
     const { queue, clock } = this.#options;
     const { number, queue: since, repeated } = place;
     if (queue === undefined) return this.#assembled(entries, place);
-    this.#note(entries);
+    this.#watch.note(entries);
     await this.#unread.look(entries.flatMap(({ transaction }) => transaction.events));
-    if (!this.#isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
+    if (!this.#watch.isDue) return this.#assembled(entries, place, { part: ENOUGH, next: since });
     const asked = clock.now();
     const page = await queue.read({ since, signal });
     // Keys are received before the events that they are for; those of a repetition were before.
     if (page.isFull && number >= repeated) return this.#assembled([], place, page);
-    if (!page.isFull) this.#looked = asked;
+    if (!page.isFull) this.#watch.looked(asked);
     return this.#assembled(entries, place, page);
   }
 
