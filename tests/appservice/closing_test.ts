@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { type KvStore, MemoryStore } from "@greenroom/matrix";
 import { appserviceScene, message } from "./scene.ts";
 
@@ -47,5 +47,5 @@ async function closeAt(held: number): Promise<{ reads: number; isLate: boolean }
 
 Deno.test("close() resolves when nothing is read of the store any more, whatever handlePending() was at", async () => {
   const { reads } = await closeAt(Infinity);
-  for (let held = 1; held <= reads; held++) assertEquals((await closeAt(held)).isLate, false, `read ${held}`);
+  for (let held = 1; held <= reads; held++) assert(!(await closeAt(held)).isLate, `read ${held}`);
 });
