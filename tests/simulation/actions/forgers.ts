@@ -146,6 +146,7 @@ export const forgers: readonly ActionKind[] = [
       );
       const author = chosen(authors, what);
       if (author === undefined || account.recoveryKey === undefined || room.encryptedAt === Infinity) return;
+      if (account.planted !== undefined) return; // nobody reads that backup
       const body = `planted ${world.planted.size}`;
       const content = await plant(world, { reader, author, room: room.id, body });
       if (content === undefined) return;

@@ -127,7 +127,9 @@ export const strangers: readonly ActionKind[] = [
     async perform(scene) {
       const { world, device, room, action: { where } } = scene;
       const event = ciphertextOf(scene);
-      if (event === undefined || event.sender === device.userId) return; // who repeats their own words may
+      const author = world.devices.find(({ deviceId }) => deviceId === event?.content.device_id);
+      // Who repeats their own words may, also if another has repeated them before.
+      if (event === undefined || [event.sender, author?.userId].includes(device.userId)) return;
       world.reach("threat: T31, T34, T72");
       const content = where % 2 === 0 ? event.content : { ...event.content, session_id: `made up ${where}` };
       const path = `v3/rooms/${

@@ -109,7 +109,7 @@ function watchPlanted(event: MessageEvent, { device, world }: Pick<Place, "devic
   const { senderTrust = "none", keySource } = encryptionOf(event) ?? {};
   world.reach(`planted: read as of ${senderTrust}`);
   const isUnproven = senderTrust === "unknown-device" || senderTrust === "unsigned-device";
-  if (isUnproven && keySource === "backup") return;
+  if (isUnproven && keySource !== "direct") return; // an own device may have passed it on
   world.violate(`${device.name} takes ${event.event_id}, whose key was planted, for one of ${senderTrust}`);
 }
 
