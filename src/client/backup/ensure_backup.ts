@@ -33,7 +33,7 @@ export interface EnsureBackupInput {
 }
 
 /** How often a backup that another device has made meanwhile is tried, before that is given up. */
-const MAX_TRIES = 10;
+const MAX_TRIES = 30;
 
 /** Has the backup used, made, or its key stored. Never rejects. */
 export async function ensureBackup(
@@ -63,9 +63,13 @@ export async function ensureBackup(
  * one stays, and its maker stores its key within a few requests.
  */
 async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
-  let isMade = false;
-  for (let tries = 1;; tries++) {
+  const look = async () => {
     const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
+    return { shown, secret };
+  };
+  let isMade = false;
+  let { shown, secret } = await look();
+  for (let tries = 1;; tries++) {
     isMade ||= shown === undefined;
     try {
       return shown === undefined
@@ -73,7 +77,11 @@ async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Pro
         : await use(parts, storage, { shown, secret });
     } catch (error) {
       const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
-      if (!isMade || !isOther || tries === MAX_TRIES) throw error;
+      if (!isOther || tries === MAX_TRIES) throw error;
+      const now = await look();
+      const isSame = now.shown?.version === shown?.version && now.secret === secret;
+      if (!isMade && isSame) throw error; // nobody makes one now
+      ({ shown, secret } = now);
     }
   }
 }
@@ -116,13 +124,13 @@ async function use(
   const publicKey = publicKeyOf(shown);
   if (publicKey === undefined) throw refusal("unusable", "its algorithm or its public key is not known");
   const { pending } = await parts.actor.ask("backupState", undefined) ?? {};
-  if (pending === publicKey) return await finish(parts, storage, shown);
   const adopt = async (key: string | undefined) => {
     const outcome = await parts.actor.ask("adoptBackup", { shown, secret: key });
     if (outcome === "left") throw leftBackup();
     return outcome === "adopted";
   };
   if (secret !== undefined && await adopt(secret)) return;
+  if (pending === publicKey) return await finish(parts, storage, shown);
   if (await adopt(undefined)) { // with the key that is here
     if (secret === undefined) await stored(parts, storage);
     return;
