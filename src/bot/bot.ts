@@ -446,11 +446,15 @@ export class Bot extends Composer<Context> {
   async #time(signal: AbortSignal): Promise<void> {
     const { client } = this;
     const ended = new AbortController();
-    // Another process may have the device for a while: only then there is something to hear.
-    const aborted = new Promise<void>((resolve) =>
-      signal.addEventListener("abort", () => resolve(), { once: true })
-    );
-    await Promise.race([this.#timers.opened(), aborted]);
+    // Another process may have the device for a while: patience begins when this one asks what is new.
+    const asks = Promise.withResolvers<void>();
+    const asked = () => asks.resolve();
+    client.addEventHandler("SYNC_SUCCESSFUL", asked);
+    client.addEventHandler("SYNC_ERRORED", asked);
+    signal.addEventListener("abort", asked, { once: true });
+    await asks.promise;
+    client.removeEventHandler("SYNC_SUCCESSFUL", asked);
+    client.removeEventHandler("SYNC_ERRORED", asked);
     // What was said in time is heard before the time for it is over; but a handler may hang.
     const late = client.api.clock.delay(PATIENCE, {
       signal: AbortSignal.any([signal, ended.signal]),

@@ -169,11 +169,6 @@ export class Timers {
     }
   }
 
-  /** Resolves when the store can be read, or never will be. */
-  async opened(): Promise<void> {
-    await this.list().next().catch(() => {}); // who reads next is told why
-  }
-
   /** Says that a timer was added. */
   wake(): void {
     this.#woken.resolve();
