@@ -405,7 +405,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "What is due does not wait for what was said in time",
     path: "src/bot/bot.ts",
-    find: "    await Promise.race([this.#timers.opened(), aborted]);\n",
+    find: "    await asks.promise;\n",
     replace: "",
   },
   {
