@@ -14,6 +14,22 @@ async function ask(scene: EngineScene, devices: readonly string[] = ["PEER"]): P
   return reply.id ?? "";
 }
 
+/** Another user, the other device in a room, and another device ask. */
+async function othersAsk(scene: EngineScene): Promise<void> {
+  const inRoom = {
+    msgtype: "m.key.verification.request",
+    to: ME,
+    from_device: "PEER",
+    methods: ["m.sas.v1"],
+  };
+  const place = { roomId: ROOM, eventId: "$asked", at: scene.server.clock.now() } as const;
+  await scene.receive(
+    { ...request(scene, "theirs"), sender: MALLORY },
+    { type: "m.room.message", content: inRoom, place },
+    request(scene, "another device", { from_device: "SECOND" }),
+  );
+}
+
 /** The names of the requests of others that wait, by who has made them. */
 function prompts(scene: EngineScene): string[] {
   return [...scene.states.values()]
@@ -24,36 +40,14 @@ function prompts(scene: EngineScene): string[] {
 Deno.test("Only the device that is asked, in the same place, can ask at the same time: another user's with its name, or in a room, is another request", async () => {
   const scene = await EngineScene.open();
   const id = await ask(scene);
-  const inRoom = {
-    msgtype: "m.key.verification.request",
-    to: ME,
-    from_device: "PEER",
-    methods: ["m.sas.v1"],
-  };
-  const place = { roomId: ROOM, eventId: "$asked", at: scene.server.clock.now() } as const;
-  await scene.receive(
-    { ...request(scene, "theirs"), sender: MALLORY },
-    { type: "m.room.message", content: inRoom, place },
-    request(scene, "another device", { from_device: "SECOND" }),
-  );
+  await othersAsk(scene);
   assertEquals(prompts(scene), [`${MALLORY} devices`, `${OTHER} ${ROOM}`, `${OTHER} devices`]);
   assertEquals(scene.states.get(id)?.phase, "requested");
 });
 
 Deno.test("Who asks does not by that accept the request of another user, of another device, or in a room", async () => {
   const scene = await EngineScene.open();
-  const inRoom = {
-    msgtype: "m.key.verification.request",
-    to: ME,
-    from_device: "PEER",
-    methods: ["m.sas.v1"],
-  };
-  const place = { roomId: ROOM, eventId: "$asked", at: scene.server.clock.now() } as const;
-  await scene.receive(
-    { ...request(scene, "theirs"), sender: MALLORY },
-    { type: "m.room.message", content: inRoom, place },
-    request(scene, "another device", { from_device: "SECOND" }),
-  );
+  await othersAsk(scene);
   const id = await ask(scene);
   assertEquals(prompts(scene).length, 3);
   assertEquals([scene.states.get(id)?.phase, scene.states.get(id)?.isIncoming], ["requested", false]);
