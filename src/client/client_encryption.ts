@@ -75,7 +75,7 @@ export function clientEncryption(
     send: requestSender(api, clock),
     sendToRoom: ({ roomId, type, content, txnId, isClear: disableEncryption }) =>
       api.sendMessageEvent(roomId, type, content, { txnId, disableEncryption, signal: stopping.signal }),
-    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, log),
+    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, { clock, log }),
     async shareHistory(parts, roomId, userId) {
       const { shareHistory } = await import("./history/share_history.ts");
       return await shareHistory({ ...parts, api, stateStore, log }, { roomId, userId });

@@ -10,6 +10,7 @@
  */
 
 import type { KeyBackupOutcome, SecretKeeper } from "../../actors/crypto/key_backup.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
@@ -20,6 +21,7 @@ import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_pa
 
 /** What it works with. */
 export interface EnsureBackupParts extends KeyBackupParts {
+  readonly clock: Clock;
   /** Where it says why there is no backup. */
   readonly log: Logger;
 }
@@ -32,8 +34,13 @@ export interface EnsureBackupInput {
   readonly isOn: boolean;
 }
 
-/** How often a backup that another device has made meanwhile is tried, before that is given up. */
-const MAX_TRIES = 30;
+/**
+ * How often it looks again, while the stored key is not that of the backup: so it is for some
+ * requests of a device that makes one at the same time.
+ */
+const MAX_LOOKS = 15;
+/** How long it waits in between, in milliseconds. */
+const BETWEEN_LOOKS = 200;
 
 /** Has the backup used, made, or its key stored. Never rejects. */
 export async function ensureBackup(
@@ -59,29 +66,22 @@ export async function ensureBackup(
 }
 
 /**
- * Uses the backup that is there, or makes one. If another device makes one at the same time, the later
- * one stays, and its maker stores its key within a few requests.
+ * Uses the backup that is there, or makes one. If several devices make one at the same time, the
+ * latest stays, and its key gets into the storage, whoever was the last to write there.
  */
 async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
-  const look = async () => {
+  const keys = new Set<string>();
+  for (let looks = 1;; looks++) {
     const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
-    return { shown, secret };
-  };
-  let isMade = false;
-  let { shown, secret } = await look();
-  for (let tries = 1;; tries++) {
-    isMade ||= shown === undefined;
+    if (secret !== undefined) keys.add(secret);
     try {
       return shown === undefined
-        ? await begin(parts, storage, secret)
-        : await use(parts, storage, { shown, secret });
+        ? await begin(parts, storage, { known: secret, keys })
+        : await use(parts, storage, { shown, secret, keys });
     } catch (error) {
       const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
-      if (!isOther || tries === MAX_TRIES) throw error;
-      const now = await look();
-      const isSame = now.shown?.version === shown?.version && now.secret === secret;
-      if (!isMade && isSame) throw error; // nobody makes one now
-      ({ shown, secret } = now);
+      if (!isOther || looks === MAX_LOOKS) throw error;
+      await parts.clock.delay(BETWEEN_LOOKS);
     }
   }
 }
@@ -90,7 +90,7 @@ async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Pro
 async function begin(
   { api, actor }: EnsureBackupParts,
   storage: SecretKeeper,
-  known: string | undefined,
+  { known, keys }: { readonly known: string | undefined; readonly keys: Set<string> },
 ): Promise<void> {
   const usable = known !== undefined && hasKey(known) ? known : undefined;
   if (known !== undefined && usable === undefined) {
@@ -106,20 +106,32 @@ async function begin(
   }
   const { definition, publicKey, secret, isLeft } = made;
   if (isLeft) throw leftBackup();
+  keys.add(secret);
   await api.createKeyBackupVersion(definition);
-  const shown = await latestVersion(api, {});
-  if (shown === undefined || publicKeyOf(shown) !== publicKey) {
+  const latest = async () => {
+    const shown = await latestVersion(api, {});
+    if (shown !== undefined && publicKeyOf(shown) === publicKey) return shown;
     throw refusal("changed", "another client has made or deleted one meanwhile; the next start looks again");
+  };
+  let shown = await latest();
+  const since = await storage.get(BACKUP_SECRET);
+  if (since !== secret) { // a faster one's
+    if (since !== undefined) keys.add(since);
+    await storage.set(BACKUP_SECRET, secret);
+    shown = await latest();
   }
-  if (await storage.get(BACKUP_SECRET) !== secret) await storage.set(BACKUP_SECRET, secret); // a faster one's
   await actor.ask("adoptBackup", { shown, secret });
 }
 
-/** Uses the backup that is there, if its key is the one that is stored, or here. */
+/** Uses the backup that is there, if its key is the one that is stored, was so before, or is here. */
 async function use(
   parts: EnsureBackupParts,
   storage: SecretKeeper,
-  { shown, secret }: { readonly shown: KeyBackupVersion; readonly secret: string | undefined },
+  { shown, secret, keys }: {
+    readonly shown: KeyBackupVersion;
+    readonly secret: string | undefined;
+    readonly keys: ReadonlySet<string>;
+  },
 ): Promise<void> {
   const publicKey = publicKeyOf(shown);
   if (publicKey === undefined) throw refusal("unusable", "its algorithm or its public key is not known");
@@ -130,6 +142,10 @@ async function use(
     return outcome === "adopted";
   };
   if (secret !== undefined && await adopt(secret)) return;
+  for (const key of keys) { // one that was replaced, perhaps by this device
+    if (key === secret || !await adopt(key)) continue;
+    return await storage.set(BACKUP_SECRET, key);
+  }
   if (pending === publicKey) return await finish(parts, storage, shown);
   if (await adopt(undefined)) { // with the key that is here
     if (secret === undefined) await stored(parts, storage);

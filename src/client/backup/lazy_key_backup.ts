@@ -6,11 +6,15 @@
 
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
 import { readSessionRef } from "../../crypto/megolm/session_ref.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KeyBackupParts } from "./key_backup_parts.ts";
 
 /** Makes `client.crypto.backup`. What it is made of is loaded with the first call. */
-export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMachine {
+export function lazyKeyBackup(
+  parts: KeyBackupParts,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): KeyBackupMachine {
   const restoredRooms = new Set<string>();
   const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
   return {
@@ -25,7 +29,7 @@ export function lazyKeyBackup(parts: KeyBackupParts, log: Logger): KeyBackupMach
       const isOn = state?.phase === "on" && state.isReadable && state.pending === undefined;
       if (isOn && !isNew) return "on"; // without a request
       const { ensureBackup } = await import("./ensure_backup.ts");
-      return await ensureBackup({ ...parts, log }, { open, isOn });
+      return await ensureBackup({ ...parts, clock, log }, { open, isOn });
     },
     async restoreRoom(roomId) {
       const { version, isReadable, phase } = await parts.actor.ask("backupState", undefined) ?? {};

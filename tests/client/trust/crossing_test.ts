@@ -2,8 +2,11 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OwnIdentityError } from "@greenroom/matrix";
+import { publicBackupKey } from "../../../src/crypto/backup/backup_key.ts";
 import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { testContext } from "../../crypto/support/context.ts";
+import { untilSettled } from "../../support/scripted_fetch.ts";
 import { device, KEY, shown } from "./scene.ts";
 
 const IS_DONE = true;
@@ -141,4 +144,97 @@ Deno.test("Devices that make the backup at the same time make it with the same k
   const next = await device(here, "NEXT", { encryption: WITH_KEY });
   await next.crypto?.start();
   assertEquals((await next.crypto?.ensureVerified())?.backup, "on");
+});
+
+/** Where a kind of request waits, until it may pass. */
+class Gate {
+  readonly reached = Promise.withResolvers<void>();
+  readonly #open = Promise.withResolvers<void>();
+  readonly #is: (request: Request) => boolean;
+  constructor(is: (request: Request) => boolean) {
+    this.#is = is;
+  }
+  pass(): void {
+    this.#open.resolve();
+  }
+  async at(request: Request): Promise<void> {
+    if (!this.#is(request)) return;
+    this.reached.resolve();
+    await this.#open.promise;
+  }
+}
+
+const STORES_KEY = (request: Request) =>
+  request.method === "PUT" && request.url.endsWith("/account_data/m.megolm_backup.v1");
+const MAKES_BACKUP = (request: Request) =>
+  request.method === "POST" && request.url.endsWith("/room_keys/version");
+
+/** A server at which some requests wait. */
+function gated(here: ClientStage, gates: readonly Gate[]): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    for (const gate of gates) await gate.at(request);
+    return await here.homeserver.fetch(request);
+  };
+}
+
+/** Who makes a backup with the key that another stores, while that one stores its own and makes its own. */
+async function mixed(here: ClientStage) {
+  await (await device(here, "OWNER", { encryption: { ...WITH_KEY, backup: false } })).crypto?.start();
+  const [stores, makes] = [new Gate(STORES_KEY), new Gate(MAKES_BACKUP)];
+  const late = await device(here, "LATE", { encryption: WITH_KEY, fetch: gated(here, [stores, makes]) });
+  const lateStart = late.crypto?.start();
+  await stores.reached.promise;
+  await (await device(here, "FIRST", { encryption: WITH_KEY })).crypto?.start();
+  stores.pass();
+  await makes.reached.promise; // the stored key is the late one's, the backup the first one's
+  return { late, lateStart, makes };
+}
+
+Deno.test("A device that comes while others make the backup waits until the stored key fits it", async () => {
+  await using here = clientStage();
+  const { late, lateStart, makes } = await mixed(here);
+  let looks = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.endsWith("/room_keys/version") && ++looks === 3) {
+      makes.pass();
+      await lateStart;
+    }
+    return await here.homeserver.fetch(request);
+  };
+  const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch });
+  await untilSettled(here.clock, next.crypto?.start() ?? Promise.resolve());
+  const outcomes = [late, next].map(async (each) => (await each.crypto?.ensureVerified())?.backup);
+  assertEquals(await Promise.all(outcomes), ["on", "on"]);
+});
+
+Deno.test("A device that overwrites the key of a backup that is newer than its own puts that key back", async () => {
+  await using here = clientStage();
+  const rival = await device(here, "RIVAL", { encryption: { ...WITH_KEY, backup: false } });
+  await rival.crypto?.start();
+  using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+  const theirs = new Uint8Array(32).fill(9).toBase64({ omitPadding: true });
+  const public_key = publicBackupKey(testContext().vodozemac, new Uint8Array(32).fill(9));
+  let made = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (STORES_KEY(request) && made === 1) {
+      made++;
+      await rival.createKeyBackupVersion({
+        algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
+        auth_data: { public_key },
+      });
+    }
+    const response = await here.homeserver.fetch(request);
+    if (MAKES_BACKUP(request)) {
+      made++;
+      await storage.set("m.megolm_backup.v1", theirs); // their backup comes a little later
+    }
+    return response;
+  };
+  const slow = await device(here, "SLOW", { encryption: WITH_KEY, fetch });
+  await untilSettled(here.clock, slow.crypto?.start() ?? Promise.resolve());
+  assertEquals((await slow.crypto?.ensureVerified())?.backup, "on");
+  assertEquals([made, await storage.get("m.megolm_backup.v1")], [2, theirs]);
 });
