@@ -102,7 +102,7 @@ export function clientEncryption(
         try {
           const onNew = () => early.end();
           return await ensureVerified(
-            { identity, api: early.api, log, ...machines(), isAsked, onNew },
+            { identity, api: early.api, clock, log, ...machines(), isAsked, onNew },
             using,
           );
         } finally {
@@ -111,7 +111,7 @@ export function clientEncryption(
       },
       async reset(identity, using) {
         const { resetIdentity } = await import("./trust/reset_identity.ts");
-        return await resetIdentity({ identity, api, log, ...machines() }, using);
+        return await resetIdentity({ identity, api, clock, log, ...machines() }, using);
       },
       async renew(identity, using) {
         const { renewDehydrated } = await import("./dehydration/renew_dehydrated.ts");

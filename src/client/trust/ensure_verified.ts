@@ -18,8 +18,13 @@ import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
-/** How often an identity that another device has made meanwhile is tried, before that is given up. */
-const MAX_TRIES = 10;
+/**
+ * How often it looks again, while the stored private keys are not those of the identity: so it is
+ * until a device that makes one at the same time has made the backup, too.
+ */
+const MAX_LOOKS = 30;
+/** How long it waits in between, in milliseconds. */
+const BETWEEN_LOOKS = 200;
 
 /**
  * Finds out what the account has, and goes the shortest way that replaces nothing.
@@ -115,14 +120,14 @@ async function settled(
   options: EnsureVerifiedOptions,
   before: OwnIdentityState,
 ): Promise<VerificationReport["state"]> {
-  const isMade = before.shown === undefined && unlockOf(options) !== undefined;
   let state = before;
-  for (let tries = 1;; tries++) {
+  for (let looks = 1;; looks++) {
     try {
       return await verified(parts, options, state);
     } catch (error) {
-      if (!isMade || !isOfOther(error) || tries === MAX_TRIES) throw error;
+      if (!isOfOther(error) || looks === MAX_LOOKS) throw error;
       parts.held[Symbol.dispose](); // the storage may be another one, too
+      await parts.clock.delay(BETWEEN_LOOKS);
       state = await parts.identity.look();
     }
   }

@@ -9,6 +9,7 @@ import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.
 import type { IdentityPort } from "../../actors/crypto/identity_port.ts";
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SecretsAPI } from "../secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
@@ -25,6 +26,7 @@ export interface VerifyParts {
   readonly backup: Pick<KeyBackupMachine, "ensure">;
   /** The dehydrated device. */
   readonly dehydration: Pick<DehydrationMachine, "ensure">;
+  readonly clock: Clock;
   /** Where it says what is missing. */
   readonly log: Logger;
   /** Whether the server has just been asked for the own identity. Default: false. */

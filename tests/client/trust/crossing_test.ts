@@ -6,8 +6,7 @@ import { publicBackupKey } from "../../../src/crypto/backup/backup_key.ts";
 import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";
-import { untilSettled } from "../../support/scripted_fetch.ts";
-import { device, KEY, shown } from "./scene.ts";
+import { device, KEY, patiently, shown } from "./scene.ts";
 
 const IS_DONE = true;
 const WITH_KEY = { recoveryKey: KEY };
@@ -57,7 +56,7 @@ Deno.test("A device whose user got another identity meanwhile takes that one", a
       await winner.crypto?.start();
     });
     const loser = await device(here, "LOSER", { encryption: WITH_KEY, fetch });
-    await loser.crypto?.start();
+    await patiently(here, loser.crypto?.start());
     assertEquals((await loser.crypto?.ensureVerified())?.backup, "on");
     return await shown(winner);
   })();
@@ -93,7 +92,10 @@ Deno.test("A device whose user got another identity meanwhile says so if its pri
     }
   });
   const loser = await device(here, "LOSER", { encryption: WITH_KEY, fetch });
-  const error = await assertRejects(async () => await loser.crypto?.start(), OwnIdentityError);
+  const error = await assertRejects(
+    () => patiently(here, loser.crypto?.start()),
+    OwnIdentityError,
+  );
   assertEquals(error.problem, "mismatch");
   const { master } = await shown(winner);
   assertEquals((await winner.crypto?.ensureVerified())?.master, master);
@@ -170,11 +172,15 @@ const MAKES_BACKUP = (request: Request) =>
   request.method === "POST" && request.url.endsWith("/room_keys/version");
 
 /** A server at which some requests wait. */
-function gated(here: ClientStage, gates: readonly Gate[]): typeof fetch {
+function gated(
+  here: ClientStage,
+  gates: readonly Gate[],
+  next: typeof fetch = here.homeserver.fetch,
+): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     for (const gate of gates) await gate.at(request);
-    return await here.homeserver.fetch(request);
+    return await next(request);
   };
 }
 
@@ -204,7 +210,7 @@ Deno.test("A device that comes while others make the backup waits until the stor
     return await here.homeserver.fetch(request);
   };
   const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch });
-  await untilSettled(here.clock, next.crypto?.start() ?? Promise.resolve());
+  await patiently(here, next.crypto?.start());
   const outcomes = [late, next].map(async (each) => (await each.crypto?.ensureVerified())?.backup);
   assertEquals(await Promise.all(outcomes), ["on", "on"]);
 });
@@ -234,7 +240,42 @@ Deno.test("A device that overwrites the key of a backup that is newer than its o
     return response;
   };
   const slow = await device(here, "SLOW", { encryption: WITH_KEY, fetch });
-  await untilSettled(here.clock, slow.crypto?.start() ?? Promise.resolve());
+  await patiently(here, slow.crypto?.start());
   assertEquals((await slow.crypto?.ensureVerified())?.backup, "on");
   assertEquals([made, await storage.get("m.megolm_backup.v1")], [2, theirs]);
+});
+
+Deno.test("A device that comes while others make the identity waits until the stored private keys fit it", async () => {
+  await using here = clientStage();
+  const rival = await device(here, "RIVAL");
+  let isPublished = false;
+  const stores = new Gate((request) =>
+    isPublished && request.method === "PUT" && request.url.includes("/account_data/m.cross_signing.")
+  );
+  const storeOthers = before(here, async () => {
+    using storage = await rival.secretStorage.open({ recoveryKey: KEY });
+    for (const [index, name] of Object.values(SEED_SECRETS).entries()) {
+      await storage.set(name, new Uint8Array(32).fill(index + 1).toBase64({ omitPadding: true }));
+    }
+    isPublished = true;
+  });
+  const first = await device(here, "FIRST", {
+    encryption: WITH_KEY,
+    fetch: gated(here, [stores], storeOthers),
+  });
+  const firstStart = first.crypto?.start();
+  await stores.reached.promise; // the identity is the first one's, the private keys are the rival's
+  let looks = 0;
+  const releasing: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.includes("/account_data/m.cross_signing.master") && ++looks === 3) {
+      stores.pass();
+      await firstStart;
+    }
+    return await here.homeserver.fetch(request);
+  };
+  const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch: releasing });
+  await patiently(here, next.crypto?.start());
+  const { signers } = await shown(next);
+  assertEquals([signers.NEXT?.length, signers.NEXT], [1, signers.FIRST]);
 });

@@ -2,9 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import type { CryptoFinding, CryptoFindingCode } from "@greenroom/matrix/types";
 import { fileOf, newEntries, PASSPHRASE } from "../../crypto/key_files/stage.ts";
-import { untilSettled } from "../../support/scripted_fetch.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { changed, device, type DeviceOptions, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
+import { changed, device, type DeviceOptions, KEY, OTHER_KEY, PASSWORD, patiently } from "./scene.ts";
 
 /** A device that has been started. */
 async function started(here: ClientStage, deviceId: string, options: DeviceOptions = {}): Promise<Client> {
@@ -150,8 +149,8 @@ Deno.test("The doctor finds backups that are not used, can't be read, are unusab
   await young.close();
   using storage = await bot.secretStorage.open({ recoveryKey: KEY });
   await bot.crypto?.backup.reset({ onRecoveryKey() {} });
-  const stranger = await untilSettled(here.clock, started(here, "STRANGER"));
-  assert((await untilSettled(here.clock, found(stranger))).has("backup-untrusted"));
+  const stranger = await patiently(here, started(here, "STRANGER"));
+  assert((await patiently(here, found(stranger))).has("backup-untrusted"));
   await bot.crypto?.backup.delete({ storage });
   assert((await found(bot)).has("backup-unwanted"));
 });

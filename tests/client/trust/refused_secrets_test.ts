@@ -9,7 +9,18 @@ import type { CrossSigningKey } from "@greenroom/matrix/types";
 import { FakeUser } from "../../crypto/support/fake_user.ts";
 import { DEFAULT_KEY, kept, plant } from "../secrets/scene.ts";
 import { clientStage } from "../support/stage.ts";
-import { ALICE, changed, changes, device, KEY, OTHER_KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+import {
+  ALICE,
+  changed,
+  changes,
+  device,
+  KEY,
+  OTHER_KEY,
+  PASSWORD,
+  patiently,
+  selfSigning,
+  shown,
+} from "./scene.ts";
 
 const NOT_STARTED = "it has started";
 
@@ -44,7 +55,10 @@ Deno.test("Private keys that are missing, damaged, or of another identity are no
   for (const [spoil, problem] of cases) {
     await spoil();
     const second = await device(here, "SECOND", { fetch, encryption: { recoveryKey: KEY } });
-    const outcome = await second.crypto?.start().then(() => NOT_STARTED, (error) => error.problem);
+    const outcome = await patiently(here, second.crypto?.start()).then(
+      () => NOT_STARTED,
+      (error) => error.problem,
+    );
     assertEquals([outcome, made], [problem, []]);
   }
   await plant(first, name, content);
@@ -120,7 +134,10 @@ Deno.test("A password never replaces an identity that came up meanwhile", async 
     }));
   const encryption = { recoveryKey: KEY, password: PASSWORD };
   const client = await device(here, "FIRST", { fetch, encryption });
-  const outcome = await client.crypto?.start().then(() => NOT_STARTED, (error) => error.problem);
+  const outcome = await patiently(here, client.crypto?.start()).then(
+    () => NOT_STARTED,
+    (error) => error.problem,
+  );
   assertEquals([outcome, (await shown(rival)).master], ["mismatch", other.master?.publicKey]);
 });
 

@@ -113,3 +113,15 @@ export async function history(client: Client, roomId: RoomID): Promise<string[]>
   }
   return texts.reverse();
 }
+
+/** Waits for what waits itself, for devices that start at the same time: lets time pass until it is done. */
+export async function patiently<Work extends Promise<unknown> | undefined>(
+  here: ClientStage,
+  work: Work,
+): Promise<Awaited<Work>> {
+  let isDone = false;
+  const done = () => void (isDone = true);
+  work?.then(done, done);
+  for (let rounds = 0; !isDone && rounds < 10_000; rounds++) await here.clock.tick(1_000);
+  return await work;
+}

@@ -4,9 +4,18 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { kept, plant } from "../secrets/scene.ts";
-import { untilSettled } from "../../support/scripted_fetch.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { ALICE, changed, changes, device, history as historyOf, KEY, OTHER_KEY, PASSWORD } from "./scene.ts";
+import {
+  ALICE,
+  changed,
+  changes,
+  device,
+  history as historyOf,
+  KEY,
+  OTHER_KEY,
+  PASSWORD,
+  patiently,
+} from "./scene.ts";
 
 /** A device of Alice that is started with the recovery key. */
 async function started(
@@ -76,8 +85,8 @@ Deno.test("A backup whose key is another than the stored one is not used, whoeve
   let recoveryKey = "";
   await first.crypto?.backup.reset({ onRecoveryKey: (key) => void (recoveryKey = key) }); // not stored
   const { fetch, made } = changes(here);
-  const next = await untilSettled(here.clock, started(here, "NEXT", { fetch }));
-  assertEquals(await untilSettled(here.clock, outcomeOf(next)), "wrong-key");
+  const next = await patiently(here, started(here, "NEXT", { fetch }));
+  assertEquals(await patiently(here, outcomeOf(next)), "wrong-key");
   const info = await next.crypto?.backup.info();
   assertEquals([info?.version, info?.problem], ["2", "untrusted"]);
   await said(next, "not for the backup of somebody");

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
 import { plant } from "../../../client/secrets/scene.ts";
-import { device, KEY, OTHER_KEY, PASSWORD } from "../../../client/trust/scene.ts";
+import { device, KEY, OTHER_KEY, PASSWORD, patiently } from "../../../client/trust/scene.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
 import { plantKeys } from "../conversation.ts";
 import { Planted, seen } from "../planted.ts";
@@ -23,8 +23,9 @@ Deno.test("T57: nothing that a bot is verified with is in any log, error or obje
   const attempt = async (name: string, recoveryKey: string) => {
     const encryption = { recoveryKey, password: PASSWORD, onRecoveryKey: () => {} };
     const client = await device(here, name, { encryption, ...(name === "FIRST" && { store }) });
-    told.push(client, client.crypto, await client.crypto?.start().catch((error) => error));
-    told.push(await client.crypto?.ensureVerified().catch((error) => error));
+    const refused = (error: unknown) => error;
+    told.push(client, client.crypto, await patiently(here, client.crypto?.start()).catch(refused));
+    told.push(await patiently(here, client.crypto?.ensureVerified()).catch(refused));
     return client;
   };
   const first = await attempt("FIRST", KEY);
