@@ -75,7 +75,7 @@ export function clientEncryption(
     send: requestSender(api, clock),
     sendToRoom: ({ roomId, type, content, txnId, isClear: disableEncryption }) =>
       api.sendMessageEvent(roomId, type, content, { txnId, disableEncryption, signal: stopping.signal }),
-    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, { clock, log }),
+    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, { clock, log, http: session.http }),
     async shareHistory(parts, roomId, userId) {
       const { shareHistory } = await import("./history/share_history.ts");
       return await shareHistory({ ...parts, api, stateStore, log }, { roomId, userId });
@@ -99,14 +99,19 @@ export function clientEncryption(
       },
       async verify(identity, using, { isAsked = false } = {}) {
         const { ensureVerified } = await import("./trust/ensure_verified.ts");
-        try {
-          const onNew = () => early.end();
-          return await ensureVerified(
-            { identity, api: early.api, clock, log, ...machines(), isAsked, onNew },
-            using,
-          );
-        } finally {
-          early.end();
+        const onNew = () => early.end();
+        const parts = { identity, api: early.api, clock, log, ...machines(), isAsked, onNew };
+        for (let restarts = 0;; restarts++) {
+          try {
+            return await ensureVerified(parts, using);
+          } catch (error) {
+            const delay = session.http.restartDelay(error, restarts);
+            if (delay === undefined) throw error;
+            log.warn("Could not be verified, trying again", { delay, error: String(error) });
+            await clock.delay(delay, { signal: stopping.signal });
+          } finally {
+            early.end();
+          }
         }
       },
       async reset(identity, using) {

@@ -99,6 +99,7 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
     authentication,
   }]],
   uploadSignatures: [[{ "@alice:example.org": { DEV: deviceKeys } }]],
+  listAccountData: [[]],
   getKeyBackupVersion: [[], [{ version: "1" }]],
   createKeyBackupVersion: [[backup]],
   updateKeyBackupVersion: [["1", backup]],

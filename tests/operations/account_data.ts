@@ -33,6 +33,27 @@ export const accountData: readonly Operation[] = [
     },
   },
   {
+    name: "listAccountData() gives all data of the user, as it is now, and none of rooms",
+    covers: ["listAccountData", "setAccountData"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      const roomId = await alice.createRoom();
+      const listed = async () => {
+        const all = [...await alice.listAccountData()].filter(([type]) => type.startsWith("com.example."));
+        return all.sort(([one], [other]) => one < other ? -1 : 1);
+      };
+      assertEquals(await listed(), []);
+      await alice.setAccountData("com.example.one", { of: "user" });
+      await alice.setAccountData("com.example.two", { list: [1, 2] });
+      await alice.setAccountData("com.example.room", { of: "room" }, { roomId });
+      assertEquals(await listed(), [["com.example.one", { of: "user" }], ["com.example.two", {
+        list: [1, 2],
+      }]]);
+      await alice.setAccountData("com.example.one", { of: "now" });
+      assertEquals((await listed())[0], ["com.example.one", { of: "now" }]);
+    },
+  },
+  {
     name: "setAccountData() keeps data of a room apart from that of the user",
     covers: ["setAccountData", "getAccountData"],
     async run(scene) {

@@ -11,8 +11,11 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
 import { tags } from "../../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../../types/events/event_type.ts";
+import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { endpoint, jsonObject, nothing } from "../http/endpoint.ts";
+import { PresenceState } from "../../types/enums.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { endpoint, fields, jsonObject, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { incomingContent, shaped } from "../messages/incoming.ts";
 import {
@@ -32,6 +35,13 @@ const getGlobal = endpoint("getAccountData", "GET", GLOBAL_PATH, jsonObject);
 const getOfRoom = endpoint("getAccountData", "GET", ROOM_PATH, jsonObject);
 const setGlobal = endpoint("setAccountData", "PUT", GLOBAL_PATH, nothing);
 const setOfRoom = endpoint("setAccountData", "PUT", ROOM_PATH, nothing);
+/** An initial sync with nothing else in it, which no position depends on: it may be repeated. */
+const listGlobal = endpoint(
+  "listAccountData",
+  "GET",
+  "/_matrix/client/v3/sync",
+  fields<Pick<SyncResponse, "account_data">>({ account_data: "object?" }),
+);
 const getTags = endpoint("getRoomTags", "GET", TAGS_PATH, shaped(tags));
 const setTag = endpoint("setRoomTag", "PUT", `${TAGS_PATH}/{tag}`, nothing);
 const removeTag = endpoint("removeRoomTag", "DELETE", `${TAGS_PATH}/{tag}`, nothing);
@@ -101,6 +111,27 @@ export interface AccountDataAPI {
     data: SendableContent<T, "account_data">,
     options?: AccountDataOptions,
   ): Promise<void>;
+
+  /**
+   * Lists the private data of the account: all of it in one request, an initial sync with nothing else.
+   *
+   * @param options Request options.
+   * @returns The data by type, as it was kept.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync | GET /sync}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await client.setAccountData("com.example.settings", { volume: 11 });
+   * const all = await client.listAccountData();
+   * console.assert(all.get("com.example.settings")?.volume === 11);
+   * ```
+   */
+  listAccountData(options?: RequestOptions): Promise<ReadonlyMap<string, JsonObject>>;
 
   /**
    * Lists the tags that the user put on a room.
@@ -204,6 +235,15 @@ export function accountDataAPI(session: Session): AccountDataAPI {
         ? http.call(setGlobal, { path, body }, options)
         : http.call(setOfRoom, { path: { ...path, roomId }, body }, options));
     },
+    async listAccountData(options) {
+      const query = { timeout: 0, filter: onlyAccountData(), set_presence: PresenceState.OFFLINE }; // it stays
+      const { account_data } = await http.call(listGlobal, { path: {}, query }, options);
+      const events: unknown = account_data?.events;
+      return new Map((Array.isArray(events) ? events : []).flatMap((event: unknown) => {
+        if (!isJsonObject(event) || typeof event.type !== "string") return [];
+        return isJsonObject(event.content) ? [[event.type, event.content]] : [];
+      }));
+    },
     getRoomTags,
     async getRoomTag(roomId, tag, options) {
       const { tags } = await getRoomTags(roomId, options);
@@ -216,6 +256,19 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       await http.call(removeTag, { path: { ...await tagsPath(roomId, options), tag } }, options);
     },
   };
+}
+
+/**
+ * The filter of an initial sync that has nothing else. It is another one each time: Synapse answers one like
+ * an earlier one with what it answered then, for minutes.
+ */
+function onlyAccountData(): string {
+  const unique = `greenroom.${crypto.getRandomValues(new Uint8Array(12)).toHex()}`;
+  return JSON.stringify({
+    presence: { types: [] },
+    room: { rooms: [] },
+    account_data: { not_types: [unique] },
+  });
 }
 
 /** The name of a type that account data can have. */

@@ -1,5 +1,6 @@
 /**
- * The transport: every request of Greenroom goes through {@link HTTPAPI}.
+ * The transport: every request of Greenroom goes through {@link HTTPAPI}. Over 300 lines because all that is
+ * done to each of them is here.
  *
  * @module
  */
@@ -24,6 +25,7 @@ import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.
 import { identityQuery, requestHeaders, type RequestOptions } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
 import { DEFAULT_RETRY, isMatrixRefusal, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { restartDelay, singleTry } from "./restart.ts";
 import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./transaction_id.ts";
 
@@ -182,6 +184,11 @@ export class HTTPAPI {
     return await this.call(custom, { path: params, body }, rest) as Result;
   }
 
+  /** @internal When to begin again with what this was part of, as {@link restartDelay} says. */
+  restartDelay(error: unknown, restarts: number): number | undefined {
+    return restartDelay(error, restarts, this.#retry);
+  }
+
   /** One request with all its tries; `read` reads the result from the answer, as part of a try. */
   async #send<Path extends string, Result>(
     endpoint: Endpoint<Path, unknown>,
@@ -210,13 +217,17 @@ export class HTTPAPI {
       clock: this.clock,
       log: this.log,
     };
-    const run = () => this.#tries(request, { policy, auth }, read);
+    const run = () => this.#tries(request, { policy, auth, repeatable }, read);
     return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
   }
 
   async #tries<Result>(
     request: Exchange,
-    { policy, auth }: { readonly policy: RetryPolicy; readonly auth: boolean },
+    { policy, auth, repeatable }: {
+      readonly policy: RetryPolicy;
+      readonly auth: boolean;
+      readonly repeatable: boolean;
+    },
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     for (let resends = 0;; resends++) {
@@ -226,7 +237,7 @@ export class HTTPAPI {
       } catch (error) {
         this.isAnswered ||= isMatrixRefusal(error);
         const delay = retryDelay(error, resends, policy);
-        if (delay === undefined) throw error;
+        if (delay === undefined) throw repeatable ? error : singleTry(error);
         const { operation, path, signal } = request;
         const told = {
           operation,

@@ -10,6 +10,7 @@
  */
 
 import type { KeyBackupOutcome, SecretKeeper } from "../../actors/crypto/key_backup.ts";
+import type { HTTPAPI } from "../../api/http/http_api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";
@@ -22,6 +23,8 @@ import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_pa
 /** What it works with. */
 export interface EnsureBackupParts extends KeyBackupParts {
   readonly clock: Clock;
+  /** Says when to begin again after a request that failed. */
+  readonly http: Pick<HTTPAPI, "restartDelay">;
   /** Where it says why there is no backup. */
   readonly log: Logger;
 }
@@ -71,6 +74,7 @@ export async function ensureBackup(
  */
 async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
   const keys = new Set<string>();
+  let restarts = 0; // after which the backup may be there, although its making has failed
   for (let looks = 1;; looks++) {
     const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
     if (secret !== undefined) keys.add(secret);
@@ -80,8 +84,9 @@ async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Pro
         : await use(parts, storage, { shown, secret, keys });
     } catch (error) {
       const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
-      if (!isOther || looks === MAX_LOOKS) throw error;
-      await parts.clock.delay(BETWEEN_LOOKS);
+      const delay = isOther ? BETWEEN_LOOKS : parts.http.restartDelay(error, restarts++);
+      if (delay === undefined || looks === MAX_LOOKS) throw error;
+      await parts.clock.delay(delay);
     }
   }
 }

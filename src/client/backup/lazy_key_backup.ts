@@ -6,14 +6,13 @@
 
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
 import { readSessionRef } from "../../crypto/megolm/session_ref.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
+import type { EnsureBackupParts } from "./ensure_backup.ts";
 import type { KeyBackupParts } from "./key_backup_parts.ts";
 
 /** Makes `client.crypto.backup`. What it is made of is loaded with the first call. */
 export function lazyKeyBackup(
   parts: KeyBackupParts,
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log, http }: Pick<EnsureBackupParts, "clock" | "log" | "http">,
 ): KeyBackupMachine {
   const restoredRooms = new Set<string>();
   const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
@@ -29,7 +28,7 @@ export function lazyKeyBackup(
       const isOn = state?.phase === "on" && state.isReadable && state.pending === undefined;
       if (isOn && !isNew) return "on"; // without a request
       const { ensureBackup } = await import("./ensure_backup.ts");
-      return await ensureBackup({ ...parts, clock, log }, { open, isOn });
+      return await ensureBackup({ ...parts, clock, log, http }, { open, isOn });
     },
     async restoreRoom(roomId) {
       const { version, isReadable, phase } = await parts.actor.ask("backupState", undefined) ?? {};

@@ -9,12 +9,11 @@ import type { ClientAPI } from "../../api/client_api.ts";
 import { ciphertextFor, isSecretName } from "../../crypto/secrets/secret_content.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import { PresenceState } from "../../types/enums.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
-import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
+import { isShallow, type JsonObject } from "../../types/json.ts";
 
 /** The operations that secret storage is made of. */
-export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "sync">;
+export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "listAccountData">;
 
 /** Account data by type. */
 export type AccountData = ReadonlyMap<string, JsonObject>;
@@ -105,27 +104,10 @@ export class AccountSecrets {
     );
   }
 
-  /**
-   * All account data of the user: an initial sync with nothing else in it, the only way to list it.
-   */
+  /** All account data of the user. */
   async all(options?: RequestOptions): Promise<AccountData> {
-    // Synapse answers an initial sync like an earlier one with what it answered then, for minutes.
-    const unique = `greenroom.${crypto.getRandomValues(new Uint8Array(12)).toHex()}`;
-    const filterId = {
-      presence: { types: [] },
-      room: { rooms: [] },
-      account_data: { not_types: [unique] },
-    };
-    const setPresence = PresenceState.OFFLINE; // leaves it as it is
-    const { account_data } = await this.#api.sync({ timeout: 0, filterId, setPresence, ...options });
-    const events: unknown = account_data?.events;
-    const found = new Map<string, JsonObject>();
-    for (const event of Array.isArray(events) ? events : []) {
-      if (isJsonObject(event) && typeof event.type === "string" && isJsonObject(event.content)) {
-        found.set(event.type, shallow(event.content));
-      }
-    }
-    return found;
+    const all = await this.#api.listAccountData(options);
+    return new Map([...all].map(([type, content]) => [type, shallow(content)]));
   }
 }
 

@@ -183,3 +183,25 @@ Deno.test("A signal ends a wait between two tries immediately", async () => {
   await assertRejects(() => request, RangeError, "enough");
   assertEquals([requests.length, clock.pending], [1, 0]);
 });
+
+Deno.test("Work begins again after a request that had one try, as often as another would be sent again, and after no other", async () => {
+  const busy = refusal(503, "M_UNKNOWN");
+  const failureOf = async (method: "GET" | "POST", answer: Answer, options: ScriptedOptions = {}) => {
+    const made = timed([answer], options);
+    const error = await untilSettled(made.clock, made.http.request(method, "/x")).catch((error) => error);
+    return { ...made, delay: (restarts: number) => made.http.restartDelay(error, restarts) };
+  };
+  const once = await failureOf("POST", busy);
+  between(once.delay(0), 400, 500);
+  between(once.delay(3), 3_200, 4_000);
+  assertEquals([once.requests.length, once.delay(4)], [1, undefined]);
+  assertEquals(
+    (await failureOf("POST", refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 70 }))).delay(0),
+    70,
+  );
+  assertEquals((await failureOf("POST", refusal(403, "M_FORBIDDEN"))).delay(0), undefined);
+  assertEquals((await failureOf("POST", busy, { retry: false })).delay(0), undefined);
+  const often = await failureOf("GET", busy);
+  assertEquals([often.requests.length, often.delay(0)], [5, undefined]);
+  assertEquals(once.http.restartDelay("no error", 0), undefined);
+});
