@@ -46,9 +46,9 @@ export class FlowOutbox {
     this.#outgoing.push({ type: VERIFICATION_PREFIX + step, content, devices });
   }
 
-  /** Tells devices that were asked too that another one takes part; in a room they see that. */
+  /** Tells devices that were asked too, by their names, that another one takes part. */
   tellAccepted(devices: readonly DeviceID[]): void {
-    if (this.#state.name.roomId !== undefined || devices.length === 0) return;
+    if (devices.length === 0) return;
     const content = { code: "m.accepted", reason: "Another device has accepted the request" };
     this.sendNamed("cancel", this.named(content), devices);
   }

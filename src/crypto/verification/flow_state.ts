@@ -48,7 +48,7 @@ export interface FlowSetup {
 
 /** The start of the other side, to be answered. */
 interface TheirStart {
-  readonly content: JsonObject;
+  readonly start: JsonObject;
   readonly offer: StepContent<"start">;
 }
 
@@ -122,7 +122,7 @@ export class FlowState {
 
   /** What both devices can do. */
   get ways(): VerificationWay[] {
-    return this.isPrompt ? [] : commonWays(this.ownMethods, this.theirMethods);
+    return commonWays(this.ownMethods, this.theirMethods);
   }
 
   /** It, as plain data. */
@@ -136,7 +136,7 @@ export class FlowState {
       isIncoming,
       phase,
       ways,
-      shortString: phase === "comparing" || phase === "confirmed" ? this.sas?.shortString : undefined,
+      shortString: this.sas?.shortString,
       cancellation: this.#cancellation,
       replacedBy,
       verified,

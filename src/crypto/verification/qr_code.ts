@@ -74,7 +74,7 @@ export function encodeQrCode({ mode, flowId, ownKey, theirKey, secret }: QrCode)
  */
 export function decodeQrCode(bytes: Uint8Array): QrCode {
   const hasPrefix = PREFIX.every((byte, index) => bytes[index] === byte);
-  if (bytes.length < HEAD || bytes.length > MAX_BYTES || !hasPrefix) {
+  if (bytes.length > MAX_BYTES || !hasPrefix) {
     throw unreadable("it is no code of a verification; scan the one that the other device shows");
   }
   const [version, number = 0, high = 0, low = 0] = bytes.subarray(PREFIX.length);

@@ -105,7 +105,7 @@ export class QrReciprocation {
       );
     }
     const { mine, theirs } = this.#expected(mode);
-    if (mine === undefined || theirs === undefined || theirKey !== mine || ownKey !== theirs) {
+    if (theirKey !== mine || ownKey !== theirs) {
       throw new VerificationFault(
         "m.key_mismatch",
         "The keys in the QR code are not those that the server shows",

@@ -114,7 +114,7 @@ export class SasExchange implements Disposable {
 
   /** Takes the acceptance of the own start. */
   accepted(content: StepContent<"accept">): void {
-    if (!this.#isStarter || this.#choice !== undefined) throw unexpected("accept");
+    if (this.#choice !== undefined) throw unexpected("accept");
     const { key_agreement_protocol, hash, message_authentication_code: mac, short_authentication_string } =
       content;
     const strings = known(short_authentication_string);

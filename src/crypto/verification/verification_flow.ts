@@ -30,10 +30,8 @@ import {
 } from "./protocol.ts";
 import { QrReciprocation } from "./qr_reciprocation.ts";
 import { SasExchange, sasOffer } from "./sas_exchange.ts";
-import { checkedContent, type VerificationStep } from "./verification_message.ts";
+import { checkedContent } from "./verification_message.ts";
 import { VerificationFault } from "./verification_fault.ts";
-
-const NOT_THEIRS = new Set<VerificationStep>(["request"]);
 
 /** One verification. */
 export class VerificationFlow {
@@ -58,7 +56,7 @@ export class VerificationFlow {
     const { start } = setup;
     if (start === undefined) return;
     this.#state.theirMethods = [SAS];
-    this.#faulted(() => this.#state.theirStart = { content: start, offer: checkedContent("start", start) });
+    this.#faulted(() => this.#state.theirStart = { start, offer: checkedContent("start", start) });
   }
 
   /** Whether it has ended. */
@@ -132,7 +130,7 @@ export class VerificationFlow {
     if (commonWays(methods, this.#state.theirMethods).length === 0) {
       return this.cancel("m.unknown_method", "The devices have no method in common");
     }
-    this.#state.phase = this.#state.isBare ? "started" : "ready";
+    this.#state.phase = "ready";
     if (this.#state.isBare) return;
     this.#outbox.send("ready", { from_device: this.#state.own.deviceId, methods: [...methods] });
   }
@@ -170,11 +168,11 @@ export class VerificationFlow {
 
   /** Answers the other side's start. */
   answerStart(vodozemac: Vodozemac, keys: FrozenKeys): void {
-    const { content: start, offer } = this.#state.theirStart ?? {};
-    if (start === undefined || offer === undefined || this.isOver) return;
+    const { theirStart } = this.#state;
+    if (theirStart === undefined) return;
     this.#state.theirStart = undefined;
     this.#frozen(keys, () => {
-      this.#state.sas = SasExchange.received(vodozemac, this.#state.binding, { start, offer });
+      this.#state.sas = SasExchange.received(vodozemac, this.#state.binding, theirStart);
       this.#state.phase = "started";
       this.#outbox.send("accept", this.#state.sas.acceptance());
     });
@@ -249,7 +247,7 @@ export class VerificationFlow {
 
   /** Receives a message. It never throws for what the other side has done: it is called off then. */
   receive({ step, content, senderDevice }: IncomingStep): void {
-    if (this.isOver || NOT_THEIRS.has(step)) return;
+    if (this.isOver) return;
     if (senderDevice !== undefined && this.deviceId !== undefined && senderDevice !== this.deviceId) return;
     if (step === "cancel") return this.#cancelled(content);
     this.#faulted(() => this.#answers.receive(step, content));

@@ -91,7 +91,7 @@ export class VerificationPost {
     }
     if (isOver) {
       if (this.#recorded.delete(id)) tx.delete(underwayKey(id));
-    } else if (!isPrompt && !this.#recorded.has(id)) {
+    } else if (!isPrompt) {
       this.#recorded.add(id);
       tx.set(underwayKey(id), { ...flow.name, devices: flow.devices });
     }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { Device } from "../devices/device.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -184,8 +185,8 @@ export class Verifications {
   /** The keys of both sides, as they are now; undefined: the other device is not known. */
   async keysOf(tx: Transaction, flow: VerificationFlow): Promise<FrozenKeys | undefined> {
     const { devices, context: { own } } = this.#options;
-    const { name: { userId }, deviceId } = flow;
-    const device = deviceId === undefined ? undefined : await devices.device(tx, userId, deviceId);
+    const { userId } = flow.name;
+    const device = await this.#deviceOf(tx, flow);
     if (device === undefined) return undefined;
     const ofOwn = await devices.identityOf(tx, own.userId);
     const master = userId === own.userId ? ofOwn?.master : (await devices.identityOf(tx, userId))?.master;
@@ -195,14 +196,12 @@ export class Verifications {
 
   /** Stores what was verified, unless the keys are others by now. */
   async complete(tx: Transaction, flow: VerificationFlow): Promise<VerifiedKeys | undefined> {
-    const { vouched, keys, deviceId, name: { userId } } = flow;
-    const now = await this.keysOf(tx, flow);
-    const device = await this.#options.devices.device(tx, userId, deviceId ?? "");
+    const { vouched, keys, name: { userId } } = flow;
     if (vouched === undefined || keys === undefined || flow.isOver) return undefined;
     this.#changed.add(flow);
-    const isSame = now !== undefined && device !== undefined && now.device === keys.device &&
-      (!vouched.identity || now.master === keys.master);
-    if (!isSame) {
+    const device = await this.#deviceOf(tx, flow);
+    const now = await this.keysOf(tx, flow);
+    if (device?.ed25519 !== keys.device || (vouched.identity && now?.master !== keys.master)) {
       flow.cancel("m.key_mismatch", "The keys have changed in the meantime");
       return undefined;
     }
@@ -216,12 +215,16 @@ export class Verifications {
   expire(): void {
     const now = this.#options.context.clock.now();
     for (const flow of this.#flows.values()) {
-      if (flow.isOver || flow.expiresAt > now) continue;
+      if (flow.expiresAt > now) continue;
       // Another device of the user may still answer a request.
       if (flow.isPrompt) flow.end("m.timeout", "The request was not answered in time", "us");
       else flow.cancel("m.timeout", "It has taken too long");
       this.#changed.add(flow);
     }
+  }
+
+  async #deviceOf(tx: Transaction, flow: VerificationFlow): Promise<Device | undefined> {
+    return await this.#options.devices.device(tx, flow.name.userId, flow.deviceId ?? "");
   }
 
   #add(flow: VerificationFlow): void {

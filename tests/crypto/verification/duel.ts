@@ -75,6 +75,8 @@ export interface DuelOptions {
   readonly roomId?: RoomID;
   /** Whether the other side has accepted already. Default: true. */
   readonly isReady?: boolean;
+  /** The other device's ID. Default: `BOB`. */
+  readonly bobsDevice?: string;
 }
 
 /** A verification that Alice has asked Bob for. */
@@ -86,11 +88,13 @@ export class Duel {
   /** Messages that are held back. */
   isHeld = false;
 
-  constructor({ isSelf = false, ways = ["sas"], roomId, isReady = true }: DuelOptions = {}) {
+  constructor(
+    { isSelf = false, ways = ["sas"], roomId, isReady = true, bobsDevice = "BOB" }: DuelOptions = {},
+  ) {
     this.alice = new Side("@alice:example.org", "ALICE");
     this.bob = isSelf
-      ? new Side("@alice:example.org", "BOB", this.alice.master)
-      : new Side("@bob:example.org", "BOB");
+      ? new Side("@alice:example.org", bobsDevice, this.alice.master)
+      : new Side("@bob:example.org", bobsDevice);
     const expiresAt = 600_000;
     const flow = (mine: Side, theirs: Side, isIncoming: boolean) =>
       new VerificationFlow({

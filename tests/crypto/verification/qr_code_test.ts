@@ -54,3 +54,12 @@ Deno.test("What is no such code is refused with what to do", () => {
   ];
   for (const [bytes, why] of bad) assertThrows(() => decodeQrCode(bytes), ValueError, why);
 });
+
+Deno.test("A code is as long as a picture can be, and no longer", () => {
+  const most = encodeQrCode({ ...CODE, flowId: "x", secret: key(3, 2_953 - 75) });
+  assertEquals(decodeQrCode(most).secret, key(3, 2_953 - 75));
+  assertThrows(() => decodeQrCode(Uint8Array.of(...most, 3)), ValueError, "it is no code of a verification");
+  for (let length = 0; length < 83; length++) {
+    assertThrows(() => decodeQrCode(most.slice(0, length)), ValueError);
+  }
+});
