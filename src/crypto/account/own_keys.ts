@@ -120,15 +120,20 @@ export class OwnKeys {
    * @param counts By algorithm; one that is missing has none.
    * @param unusedFallbackTypes Algorithms whose fallback key is unused; undefined if the server has
    *   no fallback keys.
+   * @returns `lost` if the server may have lost the device: it has no key that nobody has used, though
+   *   the device was published. Its keys on the server are to be looked at; three times an hour at most.
    */
   receiveCounts(
     tx: Transaction,
     counts: Readonly<Record<string, number>>,
     unusedFallbackTypes: readonly string[] | undefined,
-  ): void {
+  ): "lost" | "there" {
     this.#forgetPrevious(tx);
-    const missing = ON_SERVER - countOf(counts);
-    this.#generate(tx, { oneTimeKeys: missing, fallback: this.#mayReplaceFallback(unusedFallbackTypes) });
+    const count = countOf(counts);
+    const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
+    this.#generate(tx, { oneTimeKeys: ON_SERVER - count, fallback });
+    const hasAny = count > 0 || unusedFallbackTypes?.includes(SIGNED_CURVE25519) === true;
+    return !hasAny && this.isPublished && this.#doubts.take("none left") ? "lost" : "there";
   }
 
   /**

@@ -52,7 +52,8 @@ export async function receiveSync(
 ): Promise<CryptoOutput> {
   const { ownKeys, inbound, undecryptable, keyRequests, backup, devices, rooms } = parts;
   tx.onCommit(() => parts.context.server.answers++);
-  ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
+  const found = ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
+  if (found === "lost") devices.changed(tx, [parts.context.own.userId]);
   takeDeviceLists(tx, parts, input);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   // If the room was encrypted after they came, nothing else has shown them before something is sent there.
