@@ -120,8 +120,10 @@ export class OwnKeys {
    * @param counts By algorithm; one that is missing has none.
    * @param unusedFallbackTypes Algorithms whose fallback key is unused; undefined if the server has
    *   no fallback keys.
-   * @returns `lost` if the server may have lost the device: it has no key that nobody has used, though
-   *   the device was published. Its keys on the server are to be looked at; three times an hour at most.
+   * @returns `lost` if the server may have lost the device: it has no unused fallback key, or no key at
+   *   all if it has no fallback keys, though the device was published. What it has of the device is to
+   *   be looked at; three times an hour at most. One-time keys alone show nothing: some may have come
+   *   since.
    */
   receiveCounts(
     tx: Transaction,
@@ -132,7 +134,7 @@ export class OwnKeys {
     const count = countOf(counts);
     const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
     this.#generate(tx, { oneTimeKeys: ON_SERVER - count, fallback });
-    const hasAny = count > 0 || unusedFallbackTypes?.includes(SIGNED_CURVE25519) === true;
+    const hasAny = unusedFallbackTypes?.includes(SIGNED_CURVE25519) ?? count > 0;
     return !hasAny && this.isPublished && this.#doubts.take("none left") ? "lost" : "there";
   }
 

@@ -28,6 +28,22 @@ Deno.test("a device whose keys the server has lost publishes them again, without
   assertEquals(server.keys.get(bob.userId)?.get(bob.deviceId), before);
 });
 
+Deno.test("a device notices that its keys are lost though it has uploaded one-time keys since", async () => {
+  const { server, bob } = await aliceAndBob();
+  server.keys.get(bob.userId)?.delete(bob.deviceId);
+  await bob.sync({ oneTimeKeyCounts: { signed_curve25519: 1 }, unusedFallbackTypes: [] });
+  assert(server.keys.get(bob.userId)?.has(bob.deviceId));
+});
+
+Deno.test("a device whose server knows no fallback keys notices it by the one-time keys", async () => {
+  const { server, bob } = await aliceAndBob();
+  server.keys.get(bob.userId)?.delete(bob.deviceId);
+  await bob.sync({ oneTimeKeyCounts: { signed_curve25519: 1 }, unusedFallbackTypes: undefined });
+  assert(!server.keys.get(bob.userId)?.has(bob.deviceId));
+  await bob.sync({ oneTimeKeyCounts: {}, unusedFallbackTypes: undefined });
+  assert(server.keys.get(bob.userId)?.has(bob.deviceId));
+});
+
 Deno.test("a device whose one-time keys are used up does not ask what the server has of it while there is a fallback key", async () => {
   const { bob } = await aliceAndBob();
   const used = { oneTimeKeyCounts: {}, unusedFallbackTypes: ["signed_curve25519"] };
