@@ -148,6 +148,7 @@ export class Appservice {
       device: { userId: users.bot, deviceId: deviceId ?? NO_DEVICE },
       queue: isEncrypting ? deviceQueue(api) : undefined,
       onTransaction: (transaction) => ghosts.note(transaction),
+      onOthers: () => ghosts.forgetRooms(),
       hasOwnMember: async (roomId) => {
         const members = await this.bot.stateStore.getMembers(roomId);
         return members.keys().some((userId) => users.isOwn(userId));

@@ -89,6 +89,11 @@ export class Ghosts {
     this.#registered.remove(userId);
   }
 
+  /** Forgets who is in which room: it was not told of all that has happened. */
+  forgetRooms(): void {
+    while (this.#joined.removeOldest() !== undefined);
+  }
+
   /** Learns from a transaction who has come and gone. */
   note({ events }: Pick<Transaction, "events">): void {
     for (const event of events) {

@@ -48,6 +48,8 @@ export interface TransactionFeedOptions {
   readonly onDevice: (userId: string) => void;
   /** Is shown what is up to date of each transaction, before anything is delivered. */
   readonly onTransaction: (transaction: Pick<Transaction, "events">) => void;
+  /** Is told that other processes may have taken transactions, which were not shown here. */
+  readonly onOthers: () => void;
   /** Whether any user is in a room, or invited, as far as the store knows. */
   readonly hasOwnMember: LeftRoomsOptions["hasOwnMember"];
   /** Whether the store has it that the own user is in a room. */
@@ -150,6 +152,7 @@ export class TransactionFeed implements SyncFeed {
     }
     const position = positionOf(since);
     const { number } = position;
+    if (since !== this.#returned) this.#options.onOthers();
     if (number >= this.#removed + REMOVE_EVERY) this.#remove();
     const { arrival } = inbox;
     // What may have been delivered before comes in one response, as from a server: the client takes

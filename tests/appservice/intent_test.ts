@@ -57,6 +57,25 @@ Deno.test("An intent that was kicked joins again when it sends", async () => {
   await stage.settle();
 });
 
+Deno.test("An intent that was kicked while another instance took the transactions joins again when it sends", async () => {
+  await using scene = await appserviceScene();
+  const { alice, roomId, serving, stage } = scene;
+  await serving?.bot.joinRoom(roomId);
+  await alice.sendText(roomId, "a");
+  await stage.until(() => scene.answers().length === 1);
+  await stage.settle();
+  const other = scene.serving = scene.instance();
+  const left = Promise.withResolvers<void>();
+  other.on("KICK", () => left.resolve());
+  await alice.kickUser(roomId, "@_echo_parrot:localhost");
+  await left.promise;
+  await stage.settle();
+  scene.serving = serving;
+  await alice.sendText(roomId, "b");
+  await stage.until(() => scene.answers().length === 2);
+  assertEquals(scene.answers(), ["1: a", "2: b"]);
+});
+
 Deno.test("An intent can't act as a user outside of the namespaces, or of another server", async () => {
   await using scene = await appserviceScene();
   for (const user of ["alice", "@alice:localhost", "@_echo_parrot:elsewhere", "_ech", "@"]) {

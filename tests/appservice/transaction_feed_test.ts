@@ -31,6 +31,7 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
       return Promise.resolve({ next_batch: `q${asked.length}`, ...pages[asked.length - 1] });
     }),
     onTransaction() {},
+    onOthers() {},
     hasOwnMember: () => Promise.reject(new TypeError("nobody leaves")),
     isThere: (roomId) => Promise.resolve(String(roomId) !== ""),
     joinedRooms: () => Promise.resolve([]),
