@@ -98,6 +98,8 @@ export class Appservice {
   readonly #intents = new RecentMap<UserID, Intent>();
   /** Ends the starts until now. */
   #stopping = new AbortController();
+  /** Ends what a start asks before it delivers. */
+  readonly #closing = new AbortController();
   /** Whether the last start has ended by a failure, as of a process whose store is not the one it was. */
   #hasFailed = false;
   /** How many calls of `start()` have not ended. */
@@ -236,12 +238,14 @@ export class Appservice {
    */
   async start({ ping = true, ...options }: AppserviceStartOptions = {}): Promise<void> {
     const { signal: stopped } = this.#stopping;
+    const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
     this.#starts++;
     try {
-      if (ping) await this.#firstPing(signal);
+      if (ping && !closed.aborted) await this.#firstPing(AbortSignal.any([signal, closed]));
       await this.#deliver({ ...options, signal });
     } catch (error) {
+      if (closed.aborted && error === closed.reason) return;
       if (!signal.aborted || error !== signal.reason) throw error;
     } finally {
       this.#starts--;
@@ -324,6 +328,7 @@ export class Appservice {
 
   /** Closes the application service: see {@linkcode Client.close}. */
   async close(): Promise<void> {
+    this.#closing.abort();
     try {
       await this.bot.close(); // handlers that are at work act as users
     } finally {
@@ -373,7 +378,7 @@ export class Appservice {
     return await pingAppservice(this.#http, { registration: this.registration, hasKnocked, signal });
   }
 
-  async #firstPing(signal: AbortSignal | undefined): Promise<void> {
+  async #firstPing(signal: AbortSignal): Promise<void> {
     try {
       await this.#ping(signal);
       await this.#ghosts.register(this.#users.bot, { signal });

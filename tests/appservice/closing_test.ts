@@ -1,5 +1,5 @@
-import { assert } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { assert, assertRejects } from "@std/assert";
+import { ClientEndedError, type KvStore, MemoryStore } from "@greenroom/matrix";
 import { appserviceScene, message } from "./scene.ts";
 
 /**
@@ -48,4 +48,23 @@ async function closeAt(held: number): Promise<{ reads: number; isLate: boolean }
 Deno.test("close() resolves when nothing is read of the store any more, whatever handlePending() was at", async () => {
   const { reads } = await closeAt(Infinity);
   for (let held = 1; held <= reads; held++) assert(!(await closeAt(held)).isLate, `read ${held}`);
+});
+
+Deno.test("close() ends a start whose ping has no answer yet, and the request with it", async () => {
+  await using scene = await appserviceScene({ isServing: false });
+  const asked = Promise.withResolvers<AbortSignal>();
+  const appservice = scene.instance({
+    fetch: (input, init) => {
+      if (!String(input).endsWith("/ping")) return scene.stage.homeserver.fetch(input, init);
+      const { signal } = init ?? {};
+      if (signal) asked.resolve(signal);
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    },
+  });
+  const started = appservice.start();
+  const signal = await asked.promise;
+  await appservice.close();
+  await started;
+  assert(signal.aborted);
+  await assertRejects(() => appservice.start(), ClientEndedError);
 });
