@@ -188,17 +188,6 @@ export class Bot extends Composer<Context> {
     }, new ReminderLimit(client, options.maxReminders));
     const once = this.#once = new Once(client);
     const inviters = this.#inviters = new Inviters(client);
-    this.#parts = {
-      client,
-      options: { prefix, msgtype, saysFailures },
-      sessions,
-      once,
-      timers,
-      access,
-      inviters,
-      patience: new Patience(client.api.clock, options.handlerTimeout),
-      checkReminder: (due, name) => this.#checkReminder(due, name),
-    };
     const conversations = new Conversations({
       client,
       sessions,
@@ -207,6 +196,18 @@ export class Bot extends Composer<Context> {
       dispatch: (run, start) => this.#updates.dispatch(run, start),
     });
     this.#conversations = conversations;
+    this.#parts = {
+      client,
+      options: { prefix, msgtype, saysFailures },
+      sessions,
+      once,
+      conversations,
+      timers,
+      access,
+      inviters,
+      patience: new Patience(client.api.clock, options.handlerTimeout),
+      checkReminder: (due, name) => this.#checkReminder(due, name),
+    };
     this.#updates = new Updates({
       parts: this.#parts,
       behaviour: options,

@@ -6,6 +6,7 @@
 
 import type { Client } from "../../mod.ts";
 import type { BotSessions } from "./bot_sessions.ts";
+import type { Conversations } from "./conversations/conversations.ts";
 import type { Once } from "./once.ts";
 import type { Patience } from "./patience.ts";
 import type { Access } from "./policy/access.ts";
@@ -29,6 +30,8 @@ export interface BotParts {
   readonly sessions: BotSessions;
   /** What handlers find out. */
   readonly once: Once;
+  /** What handlers ask. */
+  readonly conversations: Conversations;
   /** What is due at a time. */
   readonly timers: Timers;
   /** Who may do what. */

@@ -83,7 +83,7 @@ export class BotSessions {
           `Cannot change "${name}" from outside: this handler has taken it; change what c.session() has returned, or use c.endSession()`,
         );
       }
-      return await this.#locks.within(name, work);
+      return await this.#locks.within(name, work, run);
     };
     return {
       read: () => sessions.read(definition, key),

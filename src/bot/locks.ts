@@ -20,8 +20,8 @@ interface Turn {
 export class Locks {
   /** The last turn at each lock. */
   readonly #last = new Map<string, Turn>();
-  /** Whose turn each holder waits for. */
-  readonly #waiting = new Map<Holder, Turn>();
+  /** Which turns each holder waits for. */
+  readonly #waiting = new Map<Holder, Set<Turn>>();
 
   /**
    * Takes a lock, when those who asked before have released it.
@@ -32,29 +32,17 @@ export class Locks {
    * @throws {ValueError} If the wait would never end.
    */
   async take(name: string, holder: Holder): Promise<() => void> {
-    const before = this.#last.get(name);
-    if (before !== undefined && this.#waitsFor(before, holder)) {
-      throw new ValueError(
-        `Cannot use "${name}" here: a handler that has it waits for what this one has; take both in the same order everywhere`,
-      );
-    }
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    const mine = { holder, over };
-    this.#last.set(name, mine);
-    if (before !== undefined) {
-      this.#waiting.set(holder, before);
-      await before.over;
-      this.#waiting.delete(holder);
-    }
-    return () => {
-      if (this.#last.get(name) === mine) this.#last.delete(name);
-      resolve();
-    };
+    return await this.#take(name, holder, holder);
   }
 
-  /** Does something while nobody else has a lock. */
-  async within<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.take(name, {});
+  /**
+   * Does something while nobody else has a lock.
+   *
+   * @param holder Who waits for it, and may do so several times. Default: nobody who has other locks.
+   * @throws {ValueError} If the wait would never end.
+   */
+  async within<Result>(name: string, work: () => Promise<Result>, holder: Holder = {}): Promise<Result> {
+    const release = await this.#take(name, {}, holder);
     try {
       return await work();
     } finally {
@@ -62,11 +50,38 @@ export class Locks {
     }
   }
 
-  /** Whether a turn is a holder's, or waits for one of them, at last. */
-  #waitsFor(turn: Turn, holder: Holder): boolean {
-    for (let next: Turn | undefined = turn; next !== undefined; next = this.#waiting.get(next.holder)) {
-      if (next.holder === holder) return true;
+  async #take(name: string, holder: Holder, waits: Holder): Promise<() => void> {
+    const before = this.#last.get(name);
+    if (before !== undefined && this.#waitsFor(before, waits)) {
+      throw new ValueError(
+        `Cannot use "${name}" here: a handler that has it waits for what this one has; take both in the same order everywhere`,
+      );
     }
-    return false;
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const mine = { holder, over };
+    this.#last.set(name, mine);
+    if (before !== undefined) await this.#wait(before, [holder, waits]);
+    return () => {
+      if (this.#last.get(name) === mine) this.#last.delete(name);
+      resolve();
+    };
+  }
+
+  /** Waits until a turn is over. */
+  async #wait(turn: Turn, holders: readonly Holder[]): Promise<void> {
+    for (const each of holders) {
+      this.#waiting.set(each, (this.#waiting.get(each) ?? new Set()).add(turn));
+    }
+    await turn.over;
+    for (const each of holders) {
+      const turns = this.#waiting.get(each);
+      turns?.delete(turn);
+      if (turns?.size === 0) this.#waiting.delete(each);
+    }
+  }
+
+  /** Whether a turn is a holder's, or waits for one of them, at last. */
+  #waitsFor({ holder: its }: Turn, holder: Holder): boolean {
+    return its === holder || [...this.#waiting.get(its) ?? []].some((turn) => this.#waitsFor(turn, holder));
   }
 }

@@ -48,7 +48,8 @@ export class Patience {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const giveUp = (): void => {
       const error = new ValueError(
-        `A bot's function took more than ${this.#limit} ms for one event, or time: have it heed c.signal, or raise handlerTimeout`,
+        `A bot's function took more than ${this.#limit} ms for one event, or time: have it heed c.signal, or raise handlerTimeout; ` +
+          "if it waits for another event of the user, which comes only after it, let it ask with c.ask() or c.wait()",
       );
       time.end(error);
       reject(error);

@@ -80,6 +80,8 @@ export interface RunOptions {
   readonly answer?: Answer;
   /** How long it may take. */
   readonly time: RunTime;
+  /** What waits until it has ended: events of one user in a room. Default: nothing. */
+  readonly lane?: string;
 }
 
 /** The most steps of a conversation. */
@@ -100,6 +102,10 @@ export class Run {
   readonly context: HandlerContext;
   /** How long it may take. */
   readonly time: RunTime;
+  /** What waits until it has ended; undefined: nothing. */
+  readonly lane: string | undefined;
+  /** Names it, in the same way when a crash makes it run again. */
+  readonly id: string;
   /** What was done, and what it came to. */
   readonly steps: Step[];
   /** Is done when the run has ended. */
@@ -111,11 +117,14 @@ export class Run {
   readonly #end = Promise.withResolvers<RunEnd>();
   #at = 0;
   #isOver = false;
+  #isCalled = false;
   #isWaiting = false;
 
   /** @param options What it is made of. */
-  constructor({ context, steps = [], answer, time }: RunOptions) {
+  constructor({ context, steps = [], answer, time, lane }: RunOptions) {
     this.context = context;
+    this.lane = lane;
+    this.id = context.deliveryId ?? crypto.randomUUID();
     this.time = time;
     this.steps = [...steps];
     this.#kept = steps.length;
@@ -161,6 +170,21 @@ export class Run {
     }
   }
 
+  /** @throws {ConversationError} If there is nobody to wait for an answer. */
+  checkMayAsk(): void {
+    if (!this.#isCalled) {
+      throw new ConversationError("Cannot ask in bot.catch(): ask in an errorBoundary(), or in the function");
+    }
+    if (within.getStore()?.run === this) {
+      throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
+    }
+    if (this.#isWaiting) {
+      throw new ConversationError(
+        "Cannot ask: the conversation waits for another answer; await one after the other",
+      );
+    }
+  }
+
   /**
    * Waits for an event, which may take days and restarts.
    *
@@ -173,20 +197,16 @@ export class Run {
     accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
   ): Promise<KeptEvent> {
     if (this.#isOver) return await forever();
-    if (within.getStore()?.run === this) {
-      throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
-    }
-    if (this.#isWaiting) {
-      throw new ConversationError(
-        "Cannot ask: the conversation waits for another answer; await one after the other",
-      );
-    }
+    this.checkMayAsk();
     const at = this.#at++;
     if (at < this.#kept) return this.#replayed("wait", at) as KeptEvent;
     const { kept } = this.#answer?.at === at ? this.#answer : {};
     if (kept !== undefined) {
       this.#answer = undefined;
-      if (!await accepts(kept)) {
+      this.#isWaiting = true;
+      const isAccepted = await accepts(kept);
+      this.#isWaiting = false;
+      if (!isAccepted) {
         this.#leave({ kind: "refused" });
         return await forever();
       }
@@ -205,6 +225,7 @@ export class Run {
    * @throws What they throw; why the time is over, if they have ended too late, or not at all.
    */
   async call(functions: () => Promise<unknown>): Promise<RunEnd> {
+    this.#isCalled = true;
     const called = calling.run(this, functions).then(async (): Promise<RunEnd> => {
       while (this.#pending.size > 0) await Promise.all(this.#pending);
       return { kind: "done" };

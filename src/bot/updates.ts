@@ -23,7 +23,8 @@ import { readStructuredCommand } from "./commands/structured.ts";
 import { helpText } from "./commands/help.ts";
 import type { Middleware } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
-import type { Conversations, EventPlace } from "./conversations/conversations.ts";
+import { type Conversations, laneOf } from "./conversations/conversations.ts";
+import type { EventPlace } from "./conversations/waits.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { isOwnEdit } from "./policy/edits.ts";
 import type { Inviters } from "./policy/inviters.ts";
@@ -101,7 +102,7 @@ export class Updates {
       const isTaken = this.#options.limiter?.take(sender, client.api.clock.now()) ?? true;
       if (!isTaken) return await this.#tellLimit(type, event, context);
     }
-    await this.#inOrder(`${room} ${sender}`, () => this.#update(type, event, context));
+    await this.#inOrder(laneOf(room, sender), () => this.#update(type, event, context));
   }
 
   /** Calls the bot's functions with what a run began with. */
@@ -152,7 +153,7 @@ export class Updates {
     const edits = update.read?.edits;
     if (update.queries.has("edit") && !await isOwnEdit(parts.client, { ...update, edits })) return;
     const kept: KeptEvent = { type, event, encryption: update.encryption };
-    const run = new Run({ context, time });
+    const run = new Run({ context, time, lane: laneOf(update.room, update.sender) });
     const found = await this.#find(update, run);
     try {
       if (found === undefined) {
@@ -248,7 +249,7 @@ export class Updates {
       context.updateSession(...inviters.note(room, { by: sender as never, at: client.api.clock.now() }));
     }
     if (joins) await client.joinRoom(room);
-    await this.#inOrder(`${room} ${sender}`, () => this.#update("INVITE", event, context));
+    await this.#inOrder(laneOf(room, sender), () => this.#update("INVITE", event, context));
   }
 
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */

@@ -22,14 +22,14 @@ import type { Arguments, Command } from "../commands/command.ts";
 import { usageOf } from "../commands/help.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
 import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
-import type { KeptEvent, Run } from "../run.ts";
+import type { KeptEvent, Run, Wait } from "../run.ts";
 import { type ReadText, readText } from "../text/read_text.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
 /** What {@linkcode Context.ask} waits for. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
-  /** Which events are answers. Default: `message:text`. */
+  /** Which events are answers; reactions have to be to the question. Default: `message:text`. */
   filter?: Q | readonly Q[];
   /** Whose: a user, or `anyone`. Default: who has sent the event. */
   from?: UserID | "anyone";
@@ -181,6 +181,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @param options What is an answer, and how long to wait.
    * @returns The answer, as a context; in text it stands for its own text.
    * @throws {ConversationEndedError} If there is none.
+   * @throws {ConversationError} In `bot.catch()`, `c.once()`, a check, and while another question waits.
    *
    * @example
    * ```ts
@@ -201,10 +202,10 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     options: AskOptions<Q> = {},
   ): Promise<Context<EventOfQuery<Q>>> {
     const { check, ...waiting } = options;
-    if (question !== undefined) await this.#say(question, options);
+    const reactionTo = question === undefined ? undefined : await this.#put(question, waiting);
     for (;;) {
       const { at } = this.run;
-      const answer = await this.wait(waiting);
+      const answer = await this.wait({ ...waiting, reactionTo });
       if (check === undefined) return answer;
       const isGood = await this.run.step("check", async () => {
         const problem = await check(answer);
@@ -217,7 +218,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   /**
-   * Waits for an event, as {@linkcode Context.ask} does, without a question.
+   * Waits for an event, as {@linkcode Context.ask} does, without a question. What comes before it is
+   * called is no answer: a question to others is put with `ask()`, which loses none.
    *
    * @param options What for, and how long.
    * @returns The event, as a context.
@@ -226,30 +228,30 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async wait<const Q extends Query = "message:text">(
     options: WaitOptions<Q> = {},
   ): Promise<Context<EventOfQuery<Q>>> {
-    const {
-      filter = "message:text",
-      from = this.sender,
-      room = this.room,
-      timeout = DAY,
-      reactionTo,
-      accept,
-    } = options;
+    const { accept } = options;
+    const context = (kept: KeptEvent) =>
+      new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
+    const isAnswer = (kept: KeptEvent) => accept === undefined || accept(context(kept));
+    return context(await this.run.wait(this.#wanted(options), isAnswer));
+  }
+
+  /** What to wait for. */
+  #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {
+    const { filter = "message:text", from = this.sender, room = this.room, timeout = DAY, reactionTo } =
+      options;
     if (!(timeout > 0 && timeout <= LONGEST_WAIT)) {
       throw new ValueError(
         `Cannot wait for an answer: timeout must be from 1 to ${LONGEST_WAIT} milliseconds`,
       );
     }
-    const context = (kept: KeptEvent) =>
-      new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
-    const wanted = {
+    return {
       room,
-      queries: [filter].flat() as Query[],
+      queries: [filter].flat(),
       from: from === "anyone" ? undefined : from,
       thread: room === this.room ? this.thread ?? "" as const : "" as const,
       reactionTo,
       until: this.client.api.clock.now() + timeout,
     };
-    return context(await this.run.wait(wanted, (kept) => accept === undefined || accept(context(kept))));
   }
 
   /**
@@ -296,14 +298,14 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     options: Omit<AskOptions<never>, "filter" | "check">,
   ): Promise<string> {
     const place = this.#in(options.room);
-    const reactionTo = await this.#say(question, options);
+    const filter = ["message:text", "reaction"] as const;
+    const reactionTo = await this.#put(question, { ...options, filter });
     for (const key of shown) await place.reactTo(reactionTo, key);
     const said = (answer: Context) => {
       const { key } = (answer.event.content as { "m.relates_to"?: { key?: string } })["m.relates_to"] ?? {};
       const text = (key ?? answer.text).replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase();
       return words.find((word) => word.replaceAll(/[\uFE0E\uFE0F]/g, "").toLowerCase() === text);
     };
-    const filter = ["message:text", "reaction"] as const;
     const answer = await this.wait({
       ...options,
       filter,
@@ -313,11 +315,10 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     return said(answer as Context) as string;
   }
 
-  /** Asks: in reply to the event, or in another room. */
-  async #say(
-    question: string,
-    { room, format, mentions }: Pick<AskOptions<never>, "room" | "format" | "mentions">,
-  ): Promise<EventID> {
+  /** Puts a question: in reply to the event, or in another room. */
+  async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<EventID> {
+    const { room, format, mentions } = options;
+    await this.parts.conversations.expect(this.run, this.#wanted(options));
     return room === undefined || room === this.room
       ? await this.reply(question, { format, mentions })
       : await this.#in(room).send(question, { format, mentions });

@@ -18,6 +18,7 @@ import { type Answer, type KeptEvent, Run, type RunEnd, type Step, type Wait } f
 import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
 import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
+import { type EventPlace, fits, type WaitEntry, Waits } from "./waits.ts";
 
 /** A conversation that waits. */
 interface ConversationRecord {
@@ -42,26 +43,14 @@ interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "time
   readonly timer: string | undefined;
 }
 
-/** A conversation in the list of its room. */
-interface WaitEntry extends Pick<ConversationRecord, "owner" | "command" | "wait"> {
-  readonly id: string;
-}
-
 const CONVERSATIONS = defineSession<{ record: ConversationRecord | undefined }>({
   name: "bot.conversations",
   per: () => undefined,
   initial: () => ({ record: undefined }),
 });
-const WAITS = defineSession({
-  name: "bot.waits",
-  per: "room",
-  initial: (): { waits: readonly WaitEntry[] } => ({ waits: [] }),
-});
 
 /** How many conversations of a user may wait in a room; the oldest are ended. */
 const MAX_OF_USER = 10;
-/** How many may wait in a room. */
-const MAX_OF_ROOM = 1_000;
 
 /** What conversations are made of. */
 export interface ConversationsOptions {
@@ -77,24 +66,33 @@ export interface ConversationsOptions {
   readonly dispatch: (run: Run, start: KeptEvent) => Promise<unknown>;
 }
 
-/** Where and by whom an event was sent. */
-export interface EventPlace {
-  readonly room: RoomID;
-  readonly sender: UserID;
-  /** The first event of its thread; empty: none. */
-  readonly thread: string;
-  /** The event that it is a reaction to; undefined: it is none. */
-  readonly reactionTo: string | undefined;
-}
-
 /** The conversations of a bot. */
 export class Conversations {
   readonly #options: ConversationsOptions;
+  readonly #waits: Waits;
   readonly #locks = new Locks();
+  /** Which conversation a run is part of. */
+  readonly #ofRuns = new WeakMap<Run, Pick<ConversationRecord, "owner" | "command">>();
 
   /** @param options What they are made of. */
   constructor(options: ConversationsOptions) {
     this.#options = options;
+    this.#waits = new Waits(options.client);
+  }
+
+  /**
+   * Says what a run is about to ask, so that an answer that comes before the run has ended waits for
+   * it. Events that are handled after the run anyway need no such note.
+   *
+   * @throws {ConversationError} If the run can't ask.
+   */
+  async expect(run: Run, wait: Omit<Wait, "at">): Promise<void> {
+    const conversation = this.#ofRuns.get(run);
+    const isInOrder = wait.from !== undefined && run.lane === laneOf(wait.room, wait.from);
+    if (run.isReplaying) return;
+    run.checkMayAsk();
+    if (conversation === undefined || isInOrder) return;
+    await this.#waits.ask(run, { ...conversation, wait });
   }
 
   /**
@@ -132,12 +130,11 @@ export class Conversations {
       readonly time: RunTime;
     },
   ): Promise<boolean> {
-    const listed = await this.#options.client.sessions.read(WAITS, place.room);
-    for (const { id, wait } of listed?.waits.toReversed() ?? []) {
-      if (!fits(wait, place, queries)) continue;
-      if (await this.#resume(id, { at: wait.at, answer: { at: wait.at, kept }, context, time })) {
-        return true;
-      }
+    const { room, sender } = place;
+    const lane = laneOf(room, sender);
+    const waits = await this.#waits.of(room, (each) => fits(each, place, queries), context.deliveryId);
+    for (const { id, wait: { at } } of waits) {
+      if (await this.#resume(id, { at, answer: { at, kept }, context, time, lane })) return true;
     }
     return false;
   }
@@ -168,26 +165,27 @@ export class Conversations {
     { room, sender }: Pick<EventPlace, "room" | "sender">,
     { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
   ): Promise<boolean> {
-    const listed = await this.#options.client.sessions.read(WAITS, room);
-    const latest = listed?.waits.findLast(({ owner }) => owner === sender);
+    const [latest] = await this.#waits.of(room, ({ owner }) => owner === sender, context.deliveryId);
     if (latest === undefined) return false;
-    return await this.end(latest.id, latest.wait.at, { reason: "cancelled", context, time });
+    const { id, wait: { at } } = latest;
+    return await this.#resume(id, { at, end: "cancelled", context, time, lane: laneOf(room, sender) });
   }
 
   /** Has all conversations of a room ended, soon: the bot is not in it any more. */
   async leave(room: RoomID, context: HandlerContext): Promise<void> {
-    const listed = await this.#options.client.sessions.read(WAITS, room);
-    for (const entry of listed?.waits ?? []) this.#endSoon(context, entry, "left");
+    const waits = await this.#waits.of(room, () => true, context.deliveryId);
+    for (const entry of waits) this.#endSoon(context, entry, "left");
   }
 
   #resume(
     id: string,
-    { at, answer, end, context, time }: {
+    { at, answer, end, ...how }: {
       readonly at: number;
       readonly answer?: Answer;
       readonly end?: ConversationEnding;
       readonly context: HandlerContext;
       readonly time: RunTime;
+      readonly lane?: string;
     },
   ): Promise<boolean> {
     return this.#locks.within(id, async () => {
@@ -195,7 +193,7 @@ export class Conversations {
       if (record?.wait.at !== at) return false; // another answer was faster
       const steps = [...record.steps];
       if (end !== undefined) steps[at] = { kind: "wait", end };
-      const run = new Run({ context, steps, answer, time });
+      const run = new Run({ ...how, steps, answer });
       return await this.#go(run, { ...record, id });
     });
   }
@@ -203,6 +201,8 @@ export class Conversations {
   /** @returns Whether the run was what was wanted: not if the answer was refused. */
   async #go(run: Run, conversation: Conversation): Promise<boolean> {
     const { start } = conversation;
+    this.#ofRuns.set(run, conversation);
+    const over = this.#waits.begin(run);
     try {
       const end = await run.call(() => this.#options.dispatch(run, start));
       if (end.kind === "refused") return false;
@@ -213,12 +213,16 @@ export class Conversations {
     } catch (error) {
       if (isCutOff(error)) throw error;
       await this.#options.once.failed(run);
-      if (conversation.wait === undefined) throw error;
+      if (conversation.wait === undefined) {
+        await this.#waits.failed(run);
+        throw error;
+      }
       await this.#note(run, conversation, { kind: "done" }); // it has failed, and does not wait any more
       await run.context.settle();
       if (error instanceof ConversationEndedError) return true;
       throw error;
     } finally {
+      over();
       for (const call of run.atEnd) call();
     }
   }
@@ -231,10 +235,11 @@ export class Conversations {
   ): Promise<void> {
     const { context } = run;
     const { timers } = this.#options;
+    this.#waits.asked(run);
     if (end.kind === "done" && old === undefined) return;
     if (before !== undefined) timers.remove(context, before);
     if (old !== undefined && (end.kind === "done" || end.wait.room !== old.room)) {
-      this.#unlist(context, old.room, id);
+      this.#waits.remove(context, old.room, id);
     }
     if (end.kind === "done") {
       context.updateSession(CONVERSATIONS, id, () => null);
@@ -252,17 +257,13 @@ export class Conversations {
     const record: ConversationRecord = { start, owner, command, steps: run.steps, wait, timer };
     context.updateSession(CONVERSATIONS, id, () => ({ record }));
     const entry: WaitEntry = { id, owner, command, wait };
-    context.updateSession(WAITS, wait.room, ({ waits }) => {
-      const others = waits.filter((each) => each.id !== id);
-      return { waits: [...others, entry].slice(-MAX_OF_ROOM) };
-    });
+    this.#waits.add(context, entry);
     if (old === undefined) await this.#replace(context, entry);
   }
 
   /** Has conversations ended that a new one takes the place of. */
   async #replace(context: HandlerContext, { owner, command, wait }: WaitEntry): Promise<void> {
-    const { waits = [] } = await this.#options.client.sessions.read(WAITS, wait.room) ?? {};
-    const own = waits.filter((each) => each.owner === owner);
+    const own = (await this.#waits.now(wait.room)).filter((each) => each.owner === owner);
     const isSame = (each: WaitEntry) =>
       command !== "" && each.command === command && each.wait.thread === wait.thread;
     const tooMany = own.slice(0, Math.max(0, own.length + 1 - MAX_OF_USER));
@@ -272,26 +273,13 @@ export class Conversations {
   /** Has a conversation ended, which gets no answer from now on. */
   #endSoon(context: HandlerContext, { id, wait }: WaitEntry, end: ConversationEnding): void {
     const timer = { kind: "wait", conversation: id, at: wait.at, end } as const;
-    this.#unlist(context, wait.room, id);
+    this.#waits.remove(context, wait.room, id);
     // Two that would end it are one: what that says is said again under the same transaction ID.
     this.#options.timers.add(context, 0, timer, `${id} ${wait.at}`);
   }
-
-  #unlist(context: HandlerContext, room: RoomID, id: string): void {
-    context.updateSession(WAITS, room, ({ waits }) => {
-      const others = waits.filter((each) => each.id !== id);
-      return others.length === 0 ? null : { waits: others };
-    });
-  }
 }
 
-/** Whether an event may be what a conversation waits for. */
-function fits(wait: Wait, place: EventPlace, queries: ReadonlySet<string>): boolean {
-  if (wait.from !== undefined && wait.from !== place.sender) return false;
-  if (place.reactionTo !== undefined) {
-    return queries.has("reaction") && wait.queries.includes("reaction") &&
-      wait.reactionTo === place.reactionTo;
-  }
-  if (!wait.queries.some((each) => each !== "reaction" && queries.has(each))) return false;
-  return wait.thread === undefined || wait.thread === place.thread;
+/** Whose events are handled one after the other. */
+export function laneOf(room: RoomID, sender: string): string {
+  return `${room} ${sender}`;
 }

@@ -276,3 +276,19 @@ Deno.test("A conversation that is begun anew, or left, gets no answer before it 
   await room.expectNothing();
   assertEquals(ends, ["replaced"]);
 });
+
+Deno.test("ask() with the filter reaction takes a reaction to its question, and none to another event", async () => {
+  await using tester = trying((bot) =>
+    bot.command("ask", async (c) => {
+      const { event } = await c.ask("How was it?", { filter: "reaction" });
+      await c.send(`thanks for ${event.content["m.relates_to"].key}`);
+    })
+  );
+  const room = await tester.room("alice");
+  const command = await room.say("!ask");
+  const { eventId } = await room.expect("How was it?");
+  await room.react(command, "👎");
+  await room.expectNothing();
+  await room.react(eventId, "👍");
+  await room.expect("thanks for 👍");
+});

@@ -1,29 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import { Bot, defineSession } from "@greenroom/matrix/bot";
+import { defineSession } from "@greenroom/matrix/bot";
 import type { FaultPlan } from "../../client/support/crash.ts";
 import { RestartingBot } from "../../client/support/restarting_bot.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import type { RoomID } from "@greenroom/matrix/types";
 import { EVERYBODY } from "../../support/everybody.ts";
+import { living } from "./living.ts";
 
 const orders = defineSession({ name: "orders", per: "user", initial: () => ({ count: 0 }) });
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" };
 const BREWING = 2_000;
-
-/** A bot that lives in the client of a process that crashes. */
-function living(client: Client): Bot {
-  const forever = new Promise<void>(() => {});
-  return new Bot({
-    appservice: {
-      bot: client,
-      fetch: () => Promise.reject(new TypeError("nobody asks")),
-      start: () => forever,
-      stop: () => Promise.resolve(),
-      close: () => Promise.resolve(),
-    },
-  });
-}
 
 /** A bot that takes orders, and gives each a number, another one each time that it draws it. */
 function taking(client: Client): void {

@@ -93,3 +93,32 @@ Deno.test("bot.session() refuses at once to change a session that the same handl
     await room.expect(/this handler has taken it; change what c\.session\(\) has returned/);
   }
 });
+
+Deno.test("Handlers that would wait for each other by bot.session() for ever: one gets an error that names the mend", async () => {
+  const [one, two] = ["one", "two"].map((name) =>
+    defineSession({ name, per: "room", initial: () => ({ count: 0 }) })
+  ) as [typeof counter, typeof counter];
+  const both = Promise.withResolvers<void>();
+  await using tester = trying((bot) => {
+    bot.command("first", async (c) => {
+      await c.session(one);
+      await both.promise;
+      await bot.session(two, c.room).update((state) => void state.count++);
+      await c.reply("first is done");
+    });
+    bot.command("second", async (c) => {
+      await c.session(two);
+      both.resolve();
+      await bot.session(one, c.room).update((state) => void state.count++);
+      await c.reply("second is done");
+    });
+  });
+  const room = await tester.room("alice", "bob");
+  await room.say("!first");
+  await tester.settle();
+  await room.as("bob").say("!second");
+  await tester.until(() => room.messages.length === 2, "both end");
+  const said = room.messages.map(({ text }) => text);
+  assertEquals(said.filter((text) => text === "Sorry, that failed.").length, 1, said.join());
+  assertEquals(tester.logged.filter((line) => line.includes("take both in the same order")).length, 1);
+});

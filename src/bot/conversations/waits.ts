@@ -1,0 +1,188 @@
+/**
+ * What each room waits for: the questions that are put, and those that are being put right now.
+ *
+ * A question for somebody whose events this handler keeps nobody from handling is listed before it is
+ * sent. Its answer may come before the handler has ended, and so before the wait is committed; it may
+ * come while a crash makes the handler run again. Whoever handles it finds the question in the list,
+ * and waits until it is put.
+ *
+ * @module
+ */
+
+import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
+import type { RoomID, UserID } from "../../../types.ts";
+import type { Run, Wait } from "../run.ts";
+
+/** A conversation in the list of its room. */
+export interface WaitEntry {
+  /** The conversation; of a question that is being put, the handler that puts it. */
+  readonly id: string;
+  /** Whose it is. */
+  readonly owner: UserID;
+  /** The command that began it; empty: none did. */
+  readonly command: string;
+  /** What it waits for. */
+  readonly wait: Wait;
+  /** Whether the question is still being put, so that it can't be answered yet. Default: no. */
+  readonly isAsking?: true;
+}
+
+/** Where and by whom an event was sent. */
+export interface EventPlace {
+  readonly room: RoomID;
+  readonly sender: UserID;
+  /** The first event of its thread; empty: none. */
+  readonly thread: string;
+  /** The event that it is a reaction to; undefined: it is none. */
+  readonly reactionTo: string | undefined;
+}
+
+const WAITS = defineSession({
+  name: "bot.waits",
+  per: "room",
+  initial: (): { waits: readonly WaitEntry[] } => ({ waits: [] }),
+});
+
+/** How many conversations may wait in a room; the oldest are forgotten. */
+const MAX_OF_ROOM = 1_000;
+/**
+ * How long to wait for a handler that was putting a question when its process ended, in milliseconds.
+ * It is called again with what the client receives first, and timers soon after that.
+ */
+const PATIENCE = 15_000;
+
+/** What rooms wait for. */
+export class Waits {
+  readonly #client: Client;
+  /** The handlers that run, by their deliveries. */
+  readonly #running = new Map<string, PromiseWithResolvers<void>>();
+  /** Those that are waited for until they run. */
+  readonly #expected = new Map<string, PromiseWithResolvers<void>>();
+  /** Where runs put questions. */
+  readonly #asking = new WeakMap<Run, Set<RoomID>>();
+
+  /** @param client Stores them. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * What a room waits for, the latest first, once none of it is being put any more.
+   *
+   * @param concerns Which of it.
+   * @param deliveryId The delivery that asks: it does not wait for itself.
+   */
+  async of(
+    room: RoomID,
+    concerns: (entry: WaitEntry) => boolean,
+    deliveryId: string | undefined,
+  ): Promise<readonly WaitEntry[]> {
+    for (;;) {
+      const { waits = [] } = await this.#client.sessions.read(WAITS, room) ?? {};
+      const found = waits.filter((each) => each.id !== deliveryId && concerns(each)).toReversed();
+      const asking = found.find(({ isAsking }) => isAsking);
+      if (asking === undefined) return found;
+      await this.#put(room, asking.id);
+    }
+  }
+
+  /** What a room waits for now, without what is being put. */
+  async now(room: RoomID): Promise<readonly WaitEntry[]> {
+    const { waits = [] } = await this.#client.sessions.read(WAITS, room) ?? {};
+    return waits.filter(({ isAsking }) => !isAsking);
+  }
+
+  /** Lists what a conversation waits for, in place of what was before. */
+  add(context: HandlerContext, entry: WaitEntry): void {
+    context.updateSession(WAITS, entry.wait.room, ({ waits }) => ({ waits: withEntry(waits, entry) }));
+  }
+
+  /** Takes a conversation off the list. */
+  remove(context: HandlerContext, room: RoomID, id: string): void {
+    context.updateSession(WAITS, room, ({ waits }) => without(waits, id));
+  }
+
+  /**
+   * Notes that a handler runs, with all that it asks.
+   *
+   * @returns Says that it has ended.
+   */
+  begin(run: Run): () => void {
+    const { id } = run;
+    const over = Promise.withResolvers<void>();
+    this.#running.set(id, over);
+    this.#expected.get(id)?.resolve();
+    return () => {
+      this.#running.delete(id);
+      over.resolve();
+    };
+  }
+
+  /** Lists a question that a run is about to put, before anybody can answer it. */
+  async ask(
+    run: Run,
+    entry: Pick<WaitEntry, "owner" | "command"> & { wait: Omit<Wait, "at"> },
+  ): Promise<void> {
+    const { room } = entry.wait;
+    const rooms = this.#asking.get(run) ?? new Set();
+    this.#asking.set(run, rooms.add(room));
+    const asking = { ...entry, id: run.id, wait: { ...entry.wait, at: run.at }, isAsking: true } as const;
+    await this.#client.sessions.update(WAITS, room, ({ waits }) => ({ waits: withEntry(waits, asking) }));
+  }
+
+  /** Has the questions of a run taken off the list, in the commit of what became of them. */
+  asked(run: Run): void {
+    for (const room of this.#asking.get(run) ?? []) this.remove(run.context, room, run.id);
+  }
+
+  /** Takes the questions of a run off the list that has failed. */
+  async failed(run: Run): Promise<void> {
+    for (const room of this.#asking.get(run) ?? []) await this.#forget(room, run.id);
+  }
+
+  /** Waits until a question is put, or never will be. */
+  async #put(room: RoomID, id: string): Promise<void> {
+    const running = this.#running.get(id);
+    if (running !== undefined) return await running.promise;
+    const expected = this.#expected.get(id) ?? Promise.withResolvers<void>();
+    this.#expected.set(id, expected);
+    const ended = new AbortController();
+    const late = this.#client.api.clock.delay(PATIENCE, { signal: ended.signal, persistent: false });
+    const isLate = await Promise.race([
+      expected.promise.then(() => false),
+      late.then(() => true, () => true),
+    ]);
+    ended.abort();
+    await late.catch(() => {});
+    this.#expected.delete(id);
+    if (isLate) await this.#forget(room, id);
+  }
+
+  async #forget(room: RoomID, id: string): Promise<void> {
+    await this.#client.sessions.update(WAITS, room, ({ waits }) => without(waits, id));
+  }
+}
+
+/** Whether an event may be what a conversation waits for. */
+export function fits(
+  { wait, isAsking }: WaitEntry,
+  place: EventPlace,
+  queries: ReadonlySet<string>,
+): boolean {
+  if (wait.from !== undefined && wait.from !== place.sender) return false;
+  if (place.reactionTo !== undefined) {
+    return queries.has("reaction") && wait.queries.includes("reaction") &&
+      (isAsking === true || wait.reactionTo === place.reactionTo); // the question's ID is not known yet
+  }
+  if (!wait.queries.some((each) => each !== "reaction" && queries.has(each))) return false;
+  return wait.thread === undefined || wait.thread === place.thread;
+}
+
+function withEntry(waits: readonly WaitEntry[], entry: WaitEntry): readonly WaitEntry[] {
+  return [...waits.filter(({ id }) => id !== entry.id), entry].slice(-MAX_OF_ROOM);
+}
+
+function without(waits: readonly WaitEntry[], id: string): { waits: readonly WaitEntry[] } | null {
+  const others = waits.filter((each) => each.id !== id);
+  return others.length === 0 ? null : { waits: others };
+}
