@@ -28,6 +28,16 @@ export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
 /** The context of a command. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
 
+/** A tree in a tree. */
+interface Branch {
+  readonly tree: Pick<Composer, "types" | "commands" | "hearsEdits">;
+  /** Whether an edit may come into it. */
+  readonly mayGetEdits: boolean;
+}
+
+/** The queries that an edit may fit. */
+const EDITS: readonly Query[] = ["edit", "edit:text", "m.room.message"];
+
 /**
  * A tree of middleware: what a bot is made of. A plugin is a composer that a bot uses.
  *
@@ -48,7 +58,9 @@ export class Composer<C extends Context = Context> {
   readonly #middleware: Middleware<C>[] = [];
   readonly #types = new Set<string>();
   readonly #commands: Command[] = [];
-  readonly #children: Pick<Composer, "types" | "commands">[] = [];
+  readonly #children: Branch[] = [];
+  /** Whether functions get all that comes here. */
+  #hearsAll = false;
 
   /**
    * Adds middleware, which gets every update that others have asked for, and every message.
@@ -91,7 +103,8 @@ export class Composer<C extends Context = Context> {
       }
       for (const type of types) this.#types.add(type);
     }
-    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware);
+    const mayGetEdits = queries.some((each) => EDITS.includes(each));
+    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware, mayGetEdits);
   }
 
   /**
@@ -230,7 +243,7 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly MiddlewareLike<C>[]
   ): Composer<C> {
     const inside = new Composer<C>().use(...middleware);
-    this.#children.push(inside);
+    this.#children.push({ tree: inside, mayGetEdits: true });
     const run = inside.middleware();
     this.#middleware.push(async (c, next): Promise<unknown> => {
       let goesOn = false;
@@ -252,30 +265,39 @@ export class Composer<C extends Context = Context> {
 
   /** The types of event that it needs, as `Client.on()` takes them. */
   get types(): ReadonlySet<string> {
-    return new Set([...this.#types, ...this.#children.flatMap((child) => [...child.types])]);
+    return new Set([...this.#types, ...this.#children.flatMap(({ tree }) => [...tree.types])]);
   }
 
   /** The commands in it, in the order in which they were added. */
   get commands(): readonly Command[] {
-    return [...this.#commands, ...this.#children.flatMap((child) => child.commands)];
+    return [...this.#commands, ...this.#children.flatMap(({ tree }) => tree.commands)];
+  }
+
+  /** @internal Whether functions in it may get edits. */
+  get hearsEdits(): boolean {
+    return this.#hearsAll || this.#children.some(({ tree, mayGetEdits }) => mayGetEdits && tree.hearsEdits);
   }
 
   #add(each: MiddlewareLike<C>): void {
-    if (typeof each === "function") return void this.#middleware.push(each);
+    if (typeof each === "function") {
+      this.#hearsAll = true;
+      return void this.#middleware.push(each);
+    }
     if (!(each instanceof Composer)) {
       throw new ValueError(`Cannot use ${typeof each} as middleware: it must be a function or a Composer`);
     }
-    this.#children.push(each);
+    this.#children.push({ tree: each, mayGetEdits: true });
     this.#middleware.push(each.middleware());
   }
 
   #branch<Narrow extends Context>(
     test: (context: Context) => boolean | Promise<boolean>,
     middleware: readonly MiddlewareLike<Narrow>[],
+    mayGetEdits: boolean = true,
   ): Composer<Narrow> {
     const inside = new Composer<Narrow>();
     for (const each of middleware) inside.#add(each);
-    this.#children.push(inside);
+    this.#children.push({ tree: inside, mayGetEdits });
     const run = inside.middleware();
     this.#middleware.push(async (c, next) => {
       if (await test(c)) await run(c as Context as Narrow, next);

@@ -43,7 +43,11 @@ export interface UpdatesOptions {
   readonly inviters: Inviters;
   readonly limiter: RateLimiter | undefined;
   /** The bot's functions, and its commands. */
-  readonly composer: { readonly middleware: () => Middleware; readonly commands: readonly Command[] };
+  readonly composer: {
+    readonly middleware: () => Middleware;
+    readonly commands: readonly Command[];
+    readonly hearsEdits: boolean;
+  };
   /** Gets what functions throw; undefined: it is reported. */
   readonly failed: () => ((error: unknown, context: Context) => unknown) | undefined;
   /** Ends everything. */
@@ -150,8 +154,7 @@ export class Updates {
   ): Promise<void> {
     const { parts, conversations, failed } = this.#options;
     const update = updateOf(type, event, { queries: queriesOf(type, event) });
-    const edits = update.read?.edits;
-    if (update.queries.has("edit") && !await isOwnEdit(parts.client, { ...update, edits })) return;
+    if (update.queries.has("edit") && !await this.#isHeard(update, context)) return;
     const kept: KeptEvent = { type, event, encryption: update.encryption };
     const run = new Run({ context, time, lane: laneOf(update.room, update.sender) });
     const found = await this.#find(update, run);
@@ -173,6 +176,14 @@ export class Updates {
       if (report === undefined || isCutOff(error) || time.isOver) throw error;
       await report(error, new Context(this.#options.parts, new Run({ context, time }), update, found));
     }
+  }
+
+  /** Whether somebody listens to an edit, and it is its sender's: only then the server is asked for that. */
+  async #isHeard(update: Update, context: HandlerContext): Promise<boolean> {
+    const { parts: { client }, composer, conversations } = this.#options;
+    const isWanted = composer.hearsEdits ||
+      await conversations.isAwaited({ place: placeOf(update), queries: update.queries, context });
+    return isWanted && await isOwnEdit(client, { ...update, edits: update.read?.edits });
   }
 
   /** The command that a message is, if its sender may use it. */

@@ -139,6 +139,18 @@ export class Conversations {
     return false;
   }
 
+  /** Whether a conversation may wait for an event. */
+  async isAwaited(
+    { place, queries, context }: {
+      readonly place: EventPlace;
+      readonly queries: ReadonlySet<string>;
+      readonly context: HandlerContext;
+    },
+  ): Promise<boolean> {
+    const concerns = (each: WaitEntry) => fits(each, place, queries);
+    return (await this.#waits.of(place.room, concerns, context.deliveryId)).length > 0;
+  }
+
   /**
    * Ends what a conversation waits for without an answer; its functions may go on.
    *
