@@ -2,7 +2,8 @@
  * Puts mistakes into a copy of the sources, one after the other, and sees whether the simulator
  * finds them.
  *
- * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit] [--service]`
+ * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit] [--service]
+ * [--favour=ACTION]`
  *
  * Prints a line for each mistake: the first seed that found it, and what was violated. The exit code
  * is 1 if one was not found, or does not fit the sources any more.
@@ -27,8 +28,8 @@ interface Finding {
   readonly violation: string;
 }
 
-/** Whether only worlds with bots of the kit are played, or with an application service. */
-const WORLDS = Deno.args.filter((arg) => ["--kit", "--service"].includes(arg));
+/** Whether only worlds with bots of the kit are played, or with an application service, and what happens often. */
+const WORLDS = Deno.args.filter((arg) => ["--kit", "--service"].includes(arg) || arg.startsWith("--favour="));
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
   const [name = "", value = ""] = arg.replace(/^--/, "").split("=");

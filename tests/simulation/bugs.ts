@@ -426,4 +426,16 @@ export const BUGS: readonly Bug[] = [
     find: 'source: "backup" };',
     replace: 'source: "direct" };',
   },
+  {
+    name: "A device whose keys the server has lost publishes them again only when it starts",
+    path: "src/crypto/engine/receive_sync.ts",
+    find: '  if (found === "lost") devices.changed(tx, [parts.context.own.userId]);\n',
+    replace: '  if (found === "lost") tx.onCommit(() => {});\n',
+  },
+  {
+    name: "A filter that the server has forgotten is not uploaded again",
+    path: "src/actors/syncer/sync_reader.ts",
+    find: "      if (!refused) throw error;\n",
+    replace: "      if (!refused || known !== undefined) throw error;\n",
+  },
 ];

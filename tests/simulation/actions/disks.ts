@@ -49,6 +49,7 @@ export const disks: readonly ActionKind[] = [
     async perform({ world, device, action: { what } }) {
       const { backup, isSuffered } = device.loss;
       if (backup === undefined || isSuffered || !knowsRooms(world, backup.seen)) return;
+      if (world.setback !== undefined) return; // nothing that the server has forgotten shows it
       await device.stopAll({ how: what % 2 === 0 ? "kill" : "stop" });
       await world.timeline.pass(ON_ITS_WAY);
       if (device.goneAt < Infinity || device.isRunning) return;

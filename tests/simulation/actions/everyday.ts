@@ -156,7 +156,7 @@ export const everyday: readonly ActionKind[] = [
           after: (what >> 2) % 3,
         });
       }
-      world.memos.set(number, device);
+      world.memos.set(number, { device, at: world.timeline.now });
       await world.ask(world.stranger.accessToken, "PUT", `v3/sendToDevice/${MEMO}/memo-${number}`, {
         messages: { [device.userId]: { [device.deviceId]: { number } } },
       });

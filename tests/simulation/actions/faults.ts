@@ -5,6 +5,7 @@
  */
 
 import type { Operation } from "../../client/support/crash.ts";
+import { maySetBack, setBack } from "../setback/set_back.ts";
 import { COMMITS, REQUESTS } from "../world/operations.ts";
 import { type ActionKind, chosen } from "./action.ts";
 import type { Weather } from "../world/network.ts";
@@ -15,6 +16,8 @@ import type { World } from "../world/world.ts";
 const HOUR = 3_600_000;
 /** Two jumps stay below the 30 days for which undecryptable events wait. */
 const TEN_DAYS = 240 * HOUR;
+/** How far the server is set back, in milliseconds. */
+const BACK = [500, 3_000, 20_000, 60_000, 300_000];
 const OPERATIONS = ["commit", "request", "sync"] as const;
 const WEATHER = [
   "lost",
@@ -169,6 +172,14 @@ export const faults: readonly ActionKind[] = [
       const ms = (1 + action.what % 30) * 2_000;
       world.note(`the server restarts, which takes ${ms} ms`);
       world.network.restart(ms);
+    },
+  },
+  {
+    name: "the server is set back",
+    weight: 3,
+    async perform({ world, action: { what } }) {
+      const to = world.timeline.now - (chosen(BACK, what) ?? 0);
+      if (maySetBack(world, to)) await setBack(world, to);
     },
   },
   {

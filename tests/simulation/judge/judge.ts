@@ -11,6 +11,7 @@ import { judgeKit } from "./judge_kit.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeService } from "./judge_service.ts";
+import { judgeSetback } from "./judge_setback.ts";
 import { judgeStores } from "./judge_stores.ts";
 import { judgeTrust } from "./judge_trust.ts";
 
@@ -19,6 +20,7 @@ export async function judge(world: World): Promise<void> {
   judgeReading(world);
   judgeAnswering(world);
   await judgeKit(world);
+  judgeSetback(world);
   judgeArrivals(world);
   await judgeService(world);
   await judgeSecrecy(world);

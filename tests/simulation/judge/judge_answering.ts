@@ -21,7 +21,7 @@ export function judgeAnswering(world: World): void {
 }
 
 function judgeBot(world: World, room: WorldRoom, bot: Device): void {
-  const { homeserver, devices } = world;
+  const { homeserver, devices, setback } = world;
   const memberships = new Memberships(homeserver, room.id);
   const received = new Map(entriesOf(bot.ledger, "received").map(({ eventId, body }) => [eventId, body]));
   const textOf = (id: string) =>
@@ -30,16 +30,23 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   const replies = new Map<string, string>(
     entriesOf(bot.ledger, "answered").map(({ replyId, text }) => [replyId, text]),
   );
-  const shown = homeserver.room(room.id).messages;
+  const present = homeserver.room(room.id).messages;
+  const gone = setback?.events(room.id).filter(({ state_key }) => state_key === undefined) ?? [];
+  const isForgotten = (id: string) => gone.some(({ event_id }) => event_id === id);
+  const shown = [...present, ...gone].sort((one, other) => one.origin_server_ts - other.origin_server_ts);
   const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type, content }) => {
     // What came in clear when the room was encrypted is an answer, though nobody is shown it.
-    const redacted = Object.keys(content).length === 0 ? replies.get(event_id) : undefined;
+    const redacted = Object.keys(content).length === 0 || isForgotten(event_id)
+      ? replies.get(event_id)
+      : undefined;
     const body = textOf(event_id) ?? redacted ?? content.body as string | undefined;
     return body === undefined
       ? []
       : [{ eventId: event_id as string, body, isEncrypted: type === "m.room.encrypted" }];
   }).filter(({ body, isEncrypted }, _, all) =>
     isEncrypted || !all.some((each) => each.isEncrypted && each.body === body) // see `judge_reading.ts`
+  ).filter(({ eventId, body }, _, all) =>
+    !isForgotten(eventId) || !all.some((each) => each.body === body && !isForgotten(each.eventId)) // it was said again
   );
   // A handler that failed has settled, unless the client could not go on: what it has to do is up to
   // the application.
@@ -54,7 +61,10 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     const said = world.sayings.get(number);
     if (said === undefined || sender === bot.userId) return [];
     const { device: author, saying: { text } } = said;
-    if (failed.has(number) || !isOwed(world, { room, bot, memberships, message, author, text })) {
+    if (
+      isForgotten(eventId) || failed.has(number) ||
+      !isOwed(world, { room, bot, memberships, message, author, text })
+    ) {
       excused.add(eventId);
     }
     return [{ eventId: eventId as string, number }];

@@ -15,12 +15,14 @@ export function judgeArrivals(world: World): void {
     for (const { userId, devices, unjoined } of world.accounts) {
       // A handler that failed has settled: what it has to do is up to the application.
       if (unjoined.has(id) || devices.every(({ goneAt }) => goneAt < Infinity)) continue;
-      if (memberships.at(userId, world.timeline.now) === "invite") {
+      const isInvited = memberships.at(userId, world.timeline.now) === "invite";
+      if (isInvited && world.setback?.mayMissInvitation(id, userId, devices) !== true) {
         world.violate(`${userId} was invited to room ${index + 1}, and has not joined`);
       }
     }
   }
-  for (const [number, device] of world.memos) {
+  for (const [number, { device, at }] of world.memos) {
+    if (world.setback?.mayMissMemo(device, at) === true) continue;
     if (device.goneAt === Infinity && !device.memos.has(number)) {
       world.violate(`${device.name} has not been given memo ${number}`);
     }

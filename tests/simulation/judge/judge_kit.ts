@@ -25,7 +25,7 @@ const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
 export async function judgeKit(world: World): Promise<void> {
   for (const bot of world.devices) {
     const { kit, goneAt, loss } = bot;
-    if (kit === undefined || goneAt < Infinity || loss.isSuffered) continue;
+    if (kit === undefined || goneAt < Infinity || loss.isSuffered || world.setback !== undefined) continue;
     await judgeRest(world, bot, kit);
     for (const room of world.rooms) await new RoomJudge(world, room, bot, kit).judge();
     await judgeOrders(world, bot, kit);

@@ -20,8 +20,9 @@ function timesRead({ readings }: Device, text: string): number {
 /** Judges all rooms. */
 export function judgeReading(world: World): void {
   for (const room of world.rooms) judgeRoom(world, room);
+  const { setback } = world;
   const senders = new Map(
-    world.roomIds.flatMap((id) => world.homeserver.room(id).messages).map((
+    world.roomIds.flatMap((id) => [...world.homeserver.room(id).messages, ...setback?.events(id) ?? []]).map((
       { event_id, sender },
     ) => [event_id, sender]),
   );
@@ -42,7 +43,7 @@ export function judgeReading(world: World): void {
 
 function judgeRoom(world: World, room: WorldRoom): void {
   const memberships = new Memberships(world.homeserver, room.id);
-  const devices = world.devices;
+  const { devices, isVouched, setback } = world;
   /** What was redacted, or came in clear when the room was encrypted already. */
   const late = new Set<string>();
   /**
@@ -72,6 +73,8 @@ function judgeRoom(world: World, room: WorldRoom): void {
       const isUnread = author !== undefined &&
         (author.firstAt >= at || author.loss.mayMiss(room.id, message) ||
           author.loss.mayLack(room.id, message) ||
+          setback?.mayMiss(room.id, author, message) === true ||
+          setback?.isUndone(room.id, author.userId) === true ||
           !memberships.joined(author.userId, at, world.timeline.now));
       if (isUnread) unread.add(id);
       else if (author?.goneAt === Infinity && !author.spoiled.has(id)) {
@@ -94,7 +97,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
     if (author === undefined || known === undefined) continue;
     for (const device of devices) {
       if (device.readings.has(id) || device.goneAt < Infinity || timesRead(device, body) > 0) continue;
-      if (mayMiss({ reader: device, author, isVouched: world.isVouched }, room, message)) continue;
+      if (mayMiss({ reader: device, author, isVouched, setback, known }, room, message)) continue;
       // It asked the server whether the room is encrypted, before its sync came so far.
       if (!isEncrypted && device.refused.has(id) && room.encryptedAt < Infinity) continue;
       const isEntitled = memberships.joined(device.userId, Math.min(known, at), world.timeline.now) &&
@@ -109,6 +112,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
   }
   for (const { saying, device } of world.sayings.values()) {
     if (saying.room !== room.id || saying.eventId === undefined) continue;
+    if (setback?.isForgotten(saying.eventId) === true) continue;
     const found = ["m.room.message", "m.room.encrypted"].flatMap((type) =>
       texts.get(`${type} ${device.userId} ${saying.text}`)?.event_id ?? []
     );

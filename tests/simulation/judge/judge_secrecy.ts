@@ -86,7 +86,7 @@ async function judgeNosy(world: World, room: WorldRoom): Promise<void> {
   if (nosy === undefined) return;
   const memberships = new Memberships(homeserver, room.id);
   const secret = secretsOf(world, room).filter(({ message: { origin_server_ts: at }, known }) =>
-    world.isVouched || memberships.absent(nosy.userId, known, at)
+    world.isVouched || (memberships.absent(nosy.userId, known, at) && world.setback === undefined)
   );
   for (const { message, author } of some(secret, MOST_COPIES)) {
     await nosy.request(author, { room: room.id, sessionId: message.content.session_id });
@@ -109,7 +109,9 @@ function judgeSessions(world: World, room: WorldRoom): void {
       );
       for (const { message: { event_id, origin_server_ts: at }, author, known } of secrets) {
         const isGone = !author.loss.isSuffered && (author.goneBy.get(device.deviceId) ?? Infinity) < known;
-        if (since < at && (isGone || memberships.absent(device.userId, known, at))) {
+        const isMistaken = () =>
+          world.setback?.isMistaken({ room: room.id, author, reader: device, known }) === true;
+        if (since < at && (isGone || memberships.absent(device.userId, known, at)) && !isMistaken()) {
           world.violate(
             `${author.name} has encrypted ${event_id} with a key of ${device.name}, which is gone`,
           );
@@ -137,6 +139,7 @@ function triesOf(world: World, room: WorldRoom): Try[] {
     const at = message.origin_server_ts;
     return world.devices.flatMap((device) => {
       if (device === author || !device.isRunning || !device.account.encrypts) return [];
+      if (world.setback?.isMistaken({ room: room.id, author, reader: device, known }) === true) return [];
       if (memberships.absent(device.userId, known, at)) return [{ device, event, why: "its user had left" }];
       // What its user's devices were given is in their backup, for which it has the key by now.
       const isBackedUp = device.account.recoveryKey !== undefined &&

@@ -11,7 +11,11 @@ const [BASE, PER_EVENT, PER_DEVICE] = [60, 5, 20];
 
 /** Judges all stores. */
 export async function judgeStores(world: World): Promise<void> {
-  const events = world.roomIds.reduce((sum, id) => sum + world.homeserver.room(id).events.length, 0);
+  const { homeserver, setback } = world;
+  const events = world.roomIds.reduce(
+    (sum, id) => sum + homeserver.room(id).events.length + (setback?.events(id).length ?? 0),
+    0,
+  );
   const bound = BASE + PER_EVENT * events + PER_DEVICE * world.devices.length;
   for (const device of world.devices) {
     const records = await Array.fromAsync(device.disk.store.list([]));

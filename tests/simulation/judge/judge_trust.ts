@@ -83,7 +83,9 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
     const there = await backedUp(world, account);
     const sessions = await Promise.all(devices.map(({ disk }) => disk.sessions()));
     return devices.flatMap(({ name }, index) =>
-      [...sessions[index] ?? []].filter((session) => !there.has(session)).map((each) => `${each} of ${name}`)
+      [...sessions[index] ?? []].filter((session) =>
+        !there.has(session) && !world.setback?.isUnbacked(session)
+      ).map((each) => `${each} of ${name}`)
     );
   };
   if (account.isBackupDeleted) {
@@ -133,6 +135,7 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
         sessions[index]?.has(`${id} ${content.session_id}`) ? device.readings.get(event_id) : undefined
       ).find((text) => text !== undefined);
       if (type !== "m.room.encrypted" || body === undefined) return [];
+      if (world.setback?.isUnbacked(`${id} ${content.session_id}`) === true) return [];
       readings.set(event_id, body);
       return [{ ...message, room_id: id } as unknown as MessageEvent];
     })

@@ -5,13 +5,13 @@
  */
 
 import type { RoomID, UserID } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 
 /** The memberships of a room, over time. */
 export class Memberships {
   readonly #changes = new Map<UserID, { readonly at: number; readonly membership: string }[]>();
 
-  constructor(homeserver: Homeserver, room: RoomID) {
+  constructor(homeserver: WorldHomeserver, room: RoomID) {
     for (const { type, state_key, origin_server_ts: at, content } of homeserver.room(room).events) {
       if (type !== "m.room.member") continue;
       const changes = this.#changes.getOrInsertComputed(state_key as UserID, () => []);

@@ -33,5 +33,9 @@ export function isOwed(
     (bot.firstAt < at || (!isEncrypted && bot.firstShown.has(id))) &&
     (isEncrypted ? bot.keysAt <= known : room.encryptedAt > at) &&
     Object.keys(content).length > 0 && !bot.refused.has(id) &&
-    !mayMiss({ reader: bot, author, isVouched: world.isVouched }, room, message);
+    !mayMiss(
+      { reader: bot, author, isVouched: world.isVouched, setback: world.setback, known },
+      room,
+      message,
+    );
 }

@@ -5,7 +5,7 @@
  */
 
 import type { RoomID } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Ask } from "../world/account.ts";
 import type { Reading, Traffic } from "./libolm_reader.ts";
 import { ReaderDevice } from "./reader_device.ts";
@@ -39,7 +39,7 @@ export class WorldReader {
   static readonly userId = keys.device_keys.user_id;
 
   /** Registers the reader, and publishes the keys of its device. */
-  static async register(homeserver: Homeserver, ask: Ask, fetching: typeof fetch): Promise<WorldReader> {
+  static async register(homeserver: WorldHomeserver, ask: Ask, fetching: typeof fetch): Promise<WorldReader> {
     const { user_id, device_id } = keys.device_keys;
     const name = user_id.slice(1).replace(/:.*/, "");
     const { accessToken: token } = homeserver.createUser(name, { deviceId: device_id });

@@ -64,6 +64,8 @@ export class Device {
   readonly goneBy = new Map<DeviceID, number>();
   /** What its processes act with. */
   login: Login;
+  /** By room, the session that it encrypts with. */
+  readonly sessions = new Map<RoomID, string>();
   /** Up to which moment it has committed what the server has told. */
   seen = 0;
   /** Up to which moment its handlers have settled, as far as that is stored: a restart begins there. */

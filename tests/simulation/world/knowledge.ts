@@ -6,7 +6,8 @@
 
 import type { KvMutation } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
+import type { Setback } from "../setback/setback.ts";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Account } from "./account.ts";
 import type { Device } from "./device.ts";
 import type { Network } from "./network.ts";
@@ -20,6 +21,8 @@ interface Facts {
   readonly accounts: readonly Account[];
   readonly network: Pick<Network, "tokens" | "firsts">;
   readonly timeline: Pick<Timeline, "now">;
+  /** That the homeserver was set back, if it was. */
+  readonly setback: Setback | undefined;
 }
 
 /** What was said somewhere. */
@@ -41,6 +44,7 @@ export function learn(facts: Facts, { device, mutations }: Commit): void {
     if (mutation.type !== "set") continue;
     const { key, value } = mutation;
     if (key.length === 3 && key[2] === "sync") learnPosition(facts, device, value);
+    if (key[3] === "outbound_session") learnSession(device, String(key.at(-1)) as RoomID, value);
     if (key[3] === "devices") learnDevices(facts, device, { userId: key.at(-1), value });
   }
 }
@@ -48,7 +52,7 @@ export function learn(facts: Facts, { device, mutations }: Commit): void {
 /** Whether a process must know that what was said, or an answer to that, is not to be sent in clear. */
 export function mustKnowEncrypted(
   { homeserver, rooms, timeline }: {
-    readonly homeserver: Homeserver;
+    readonly homeserver: WorldHomeserver;
     readonly rooms: readonly { readonly id: RoomID; readonly encryptedAt: number }[];
     readonly timeline: Pick<Timeline, "now">;
   },
@@ -63,7 +67,12 @@ export function mustKnowEncrypted(
     new Memberships(homeserver, room).joined(device.userId, since, timeline.now);
 }
 
-function learnPosition({ network, timeline }: Facts, device: Device, value: unknown): void {
+function learnSession(device: Device, room: RoomID, value: unknown): void {
+  const { sessionId } = value as { readonly sessionId: string };
+  device.sessions.set(room, sessionId);
+}
+
+function learnPosition({ network, timeline, setback }: Facts, device: Device, value: unknown): void {
   const { nextBatch, handled = "" } = value as { readonly nextBatch?: string; readonly handled?: string };
   if (nextBatch === undefined) return; // encryption is ahead of the first response, which comes again
   device.hasTaken = true;
@@ -73,6 +82,7 @@ function learnPosition({ network, timeline }: Facts, device: Device, value: unkn
   }
   const seen = network.tokens.get(nextBatch) ?? 0;
   if (seen > device.seen) device.loss.told(timeline.now);
+  if (setback !== undefined && seen > setback.at) setback.caughtUp(device, seen);
   device.seen = Math.max(device.seen, seen);
   device.settled = Math.max(device.settled, network.tokens.get(handled) ?? 0);
 }

@@ -1,11 +1,13 @@
 /**
  * The network between devices and the homeserver, with what goes wrong there.
  *
+ * Over 300 lines because all that can become of a request on its way is told in one place.
+ *
  * @module
  */
 
 import type { SyncResponse } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Timeline } from "../core/timeline.ts";
 import type { Device } from "./device.ts";
 import { pathName } from "./operations.ts";
@@ -72,6 +74,8 @@ export class Network {
   readonly #resented = new Set<Device>();
   /** Requests that wait to be overtaken, by device. */
   readonly #overtaken = new Map<Device, (() => void)[]>();
+  /** By the text of a one-time key, when it was given first. */
+  readonly #given = new Map<string, number>();
   /** By user and device, the one-time keys that were claimed first. */
   readonly #claimed = new Map<string, { readonly keys: unknown; readonly at: number }>();
   /** Takes whose keys are given again, and when they were first, if that is to happen with the next claim. */
@@ -87,20 +91,26 @@ export class Network {
   /** By sync token, the events of rooms in the response that began at the start and ended there. */
   readonly firsts = new Map<string, ReadonlySet<string>>();
   readonly #options: {
-    readonly homeserver: Homeserver;
+    readonly homeserver: WorldHomeserver;
     readonly timeline: Timeline;
     readonly wire: Wire;
     readonly reach: (what: string) => void;
     readonly published: Published;
+    readonly reused: (device: readonly [userId: string, deviceId: string], at: number) => void;
+    readonly upToDate: (device: Device) => void;
   };
 
   constructor(
     options: {
-      readonly homeserver: Homeserver;
+      readonly homeserver: WorldHomeserver;
       readonly timeline: Timeline;
       readonly wire: Wire;
       readonly reach: (what: string) => void;
       readonly published: Published;
+      /** Takes whose one-time key was given again, and when it was first. */
+      readonly reused: (device: readonly [userId: string, deviceId: string], at: number) => void;
+      /** Takes who has asked what is new, and was told that nothing is. */
+      readonly upToDate: (device: Device) => void;
     },
   ) {
     this.#options = options;
@@ -141,8 +151,10 @@ export class Network {
         return await this.#serve(device, request);
       }
       case "late answer": {
+        const { signal } = this.#up;
         const response = await this.#serve(device, request);
         await this.#wait(weather.ms);
+        if (signal.aborted) throw new TypeError("the connection was lost"); // by a restart
         return response;
       }
       case "429":
@@ -213,6 +225,12 @@ export class Network {
     this.#up = new AbortController();
   }
 
+  /** Forgets when tokens were made: a server that was set back makes the same ones again. */
+  forgetTokens(): void {
+    this.tokens.clear();
+    this.firsts.clear();
+  }
+
   /** Has the next claim of keys be answered with keys that were given before. */
   repeatClaim(onRepeat: (device: readonly [userId: string, deviceId: string], at: number) => void): void {
     this.#onRepeat = onRepeat;
@@ -254,6 +272,7 @@ export class Network {
     for (const [userId, devices] of Object.entries(body.one_time_keys ?? {})) {
       for (const [deviceId, keys] of Object.entries(devices)) {
         const claim = { keys, at: this.#options.timeline.now };
+        this.#give([userId, deviceId], keys);
         const before = this.#claimed.getOrInsert(`${userId} ${deviceId}`, claim);
         if (onRepeat === undefined || before === claim) continue;
         this.#onRepeat = undefined;
@@ -262,6 +281,15 @@ export class Network {
       }
     }
     return JSON.stringify(body);
+  }
+
+  /** Notes that a key was given. Fallback keys are given to all. */
+  #give(device: readonly [userId: string, deviceId: string], keys: unknown): void {
+    const text = JSON.stringify(keys);
+    if (text.includes('"fallback":true')) return;
+    const { timeline: { now }, reused } = this.#options;
+    const first = this.#given.getOrInsert(text, now);
+    if (first < now) reused(device, first);
   }
 
   async #serve(device: Device, request: SentRequest): Promise<Response> {
@@ -282,6 +310,7 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
+    if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
     if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
     const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, request, text) : text);
     const announced = { ...Object.fromEntries(response.headers), "content-length": String(bytes.length) };

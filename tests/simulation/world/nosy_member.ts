@@ -6,10 +6,10 @@
  */
 
 import type { DeviceID, RoomID, UserID } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Ask } from "./account.ts";
 
 type Account = ReturnType<Vodozemac["olm"]["createAccount"]>;
@@ -28,13 +28,13 @@ export class NosyMember {
   readonly userId: UserID;
   readonly #deviceId: DeviceID;
   readonly #token: string;
-  readonly #homeserver: Homeserver;
+  readonly #homeserver: WorldHomeserver;
   readonly #ask: Ask;
   readonly #vodozemac: Vodozemac;
   readonly #account: Account;
   #requests = 0;
 
-  private constructor(homeserver: Homeserver, ask: Ask, vodozemac: Vodozemac) {
+  private constructor(homeserver: WorldHomeserver, ask: Ask, vodozemac: Vodozemac) {
     const { userId, deviceId, accessToken } = homeserver.createUser("nosy");
     this.userId = userId;
     this.#deviceId = deviceId;
@@ -46,7 +46,7 @@ export class NosyMember {
   }
 
   /** Registers the member, and publishes the keys of the device. */
-  static async register(homeserver: Homeserver, ask: Ask): Promise<NosyMember> {
+  static async register(homeserver: WorldHomeserver, ask: Ask): Promise<NosyMember> {
     const member = new NosyMember(homeserver, ask, await Vodozemac.load());
     await member.#publish();
     return member;

@@ -5,6 +5,7 @@
  */
 
 import type { Timeline } from "../core/timeline.ts";
+import type { KeyPost, Setback } from "../setback/setback.ts";
 import type { Account } from "./account.ts";
 import type { Device } from "./device.ts";
 
@@ -14,6 +15,12 @@ interface Place {
   readonly timeline: Pick<Timeline, "now">;
   readonly note: (line: string) => void;
   readonly reach: (what: string) => void;
+  /** What was sent to devices encrypted. */
+  readonly posts: KeyPost[];
+  /** What was put into backups: when, and the rooms and IDs of the sessions. */
+  readonly backedUp: { readonly at: number; readonly sessions: readonly string[] }[];
+  /** That the homeserver was set back, if it was. */
+  readonly setback: Setback | undefined;
   violate(what: string): void;
 }
 
@@ -31,15 +38,43 @@ export function notePublished(place: Place, device: Device, pathname: string, ex
   if (pathname.endsWith("/keys/upload")) noteKeys(place, device, exchange);
   if (pathname.endsWith("/keys/device_signing/upload")) noteIdentity(place, device, exchange);
   if (pathname.endsWith("/keys/signatures/upload")) noteSignatures(place, device, exchange);
+  if (pathname.endsWith("/room_keys/keys")) noteBackup(place, exchange);
+  if (pathname.includes("/sendToDevice/m.room.encrypted/")) notePosts(place, device, exchange);
 }
 
-function noteKeys({ timeline }: Place, device: Device, { body }: Exchange): void {
+function noteBackup({ backedUp, timeline }: Place, { body }: Exchange): void {
+  const { rooms = {} }: { rooms?: Readonly<Record<string, { sessions: Record<string, unknown> }>> } = JSON
+    .parse(body);
+  const sessions = Object.entries(rooms).flatMap(([room, { sessions }]) =>
+    Object.keys(sessions).map((session) => `${room} ${session}`)
+  );
+  backedUp.push({ at: timeline.now, sessions });
+}
+
+/** Who was sent something encrypted gets the keys of what the sender encrypts with, as far as can be told. */
+function notePosts({ posts, timeline, setback }: Place, { sessions }: Device, { body }: Exchange): void {
+  const { messages }: { messages: Readonly<Record<string, Readonly<Record<string, unknown>>>> } = JSON.parse(
+    body,
+  );
+  const used = [...sessions].map(([room, session]) => `${room} ${session}`);
+  for (const [userId, devices] of Object.entries(messages)) {
+    for (const deviceId of Object.keys(devices)) {
+      const post = { at: timeline.now, to: `${userId} ${deviceId}`, sessions: used };
+      posts.push(post);
+      setback?.posted(post);
+    }
+  }
+}
+
+function noteKeys({ timeline, setback }: Place, device: Device, { body }: Exchange): void {
   const { device_keys: keys }: { device_keys?: { signatures: Signatures } } = JSON.parse(body);
   if (keys === undefined) return;
   device.publishedAt = Math.min(device.publishedAt, timeline.now);
+  if (device.signedAt === Infinity) setback?.published(device, timeline.now);
   const signers = Object.keys(keys.signatures[device.userId] ?? {});
   if (signers.some((name) => name !== `ed25519:${device.deviceId}`)) {
     device.signedAt = Math.min(device.signedAt, timeline.now);
+    setback?.published(device, timeline.now);
   }
 }
 
@@ -58,7 +93,11 @@ function noteIdentity(place: Place, { name, account }: Device, { body }: Exchang
   account.master = master;
 }
 
-function noteSignatures({ accounts, timeline, reach }: Place, by: Device, { body, answer }: Exchange): void {
+function noteSignatures(
+  { accounts, timeline, reach, setback }: Place,
+  by: Device,
+  { body, answer }: Exchange,
+): void {
   const signed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = JSON.parse(body);
   const { failures = {} }: { failures?: Record<string, Record<string, unknown>> } = JSON.parse(answer);
   for (const { userId, devices } of accounts) {
@@ -67,6 +106,7 @@ function noteSignatures({ accounts, timeline, reach }: Place, by: Device, { body
       if (failures[userId]?.[device.deviceId] !== undefined) continue;
       reach(device === by ? "trust: a device has signed itself" : "trust: a device was signed by another");
       device.signedAt = Math.min(device.signedAt, timeline.now);
+      setback?.published(device, timeline.now);
     }
   }
 }

@@ -6,9 +6,9 @@
 
 import type { EncryptionOptions, KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Device } from "./device.ts";
 import type { Network } from "./network.ts";
 import type { Process } from "./process.ts";
@@ -18,7 +18,7 @@ import type { Wire } from "./wire.ts";
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly chance: Chance;
-  readonly homeserver: Homeserver;
+  readonly homeserver: WorldHomeserver;
   readonly network: Network;
   readonly wire: Wire;
   /** What clients ask for. */

@@ -19,11 +19,13 @@ import {
   UnknownTokenError,
 } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
-import { Homeserver, type TestUser } from "@greenroom/matrix/testing";
+import type { TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
 import { WorldService } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
 import { Timeline } from "../core/timeline.ts";
+import { RestorableHomeserver } from "../setback/restorable_homeserver.ts";
+import type { KeyPost, Setback } from "../setback/setback.ts";
 import type { Trace } from "../core/trace.ts";
 import { Account, type Ask } from "./account.ts";
 import { Device } from "./device.ts";
@@ -62,7 +64,7 @@ export class World implements Surroundings {
   readonly chance: Chance;
   readonly timeline: Timeline;
   readonly trace: Trace;
-  readonly homeserver: Homeserver;
+  readonly homeserver: RestorableHomeserver;
   readonly network: Network;
   readonly wire: Wire;
   readonly accounts: Account[] = [];
@@ -77,8 +79,16 @@ export class World implements Surroundings {
   readonly forged = new Set<string>();
   /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
   readonly planted = new Set<string>();
-  /** By number, for which device a memo of another program is. */
-  readonly memos = new Map<number, Device>();
+  /** By number, for which device a memo of another program is, and when it was sent. */
+  readonly memos = new Map<number, { readonly device: Device; readonly at: number }>();
+  /** What was sent to devices encrypted. */
+  readonly posts: KeyPost[] = [];
+  /** What was put into backups: when, and the rooms and IDs of the sessions. */
+  readonly backedUp: { readonly at: number; readonly sessions: readonly string[] }[] = [];
+  /** That the homeserver was set back, if it was. */
+  setback: Setback | undefined;
+  /** When all that a world begins with was there. */
+  begunAt = Infinity;
   /** What is still to happen, whatever else does. */
   awaited = 0;
   /** What clients ask for. */
@@ -95,6 +105,8 @@ export class World implements Surroundings {
   readonly #plan: Traits;
   #stranger: TestUser | undefined;
   #intruder: Promise<Intruder> | undefined;
+  /** When those came who are in no room at first: the intruder, and the nosy member. */
+  #outsidersAt = { intruder: Infinity, nosy: Infinity };
 
   constructor(plan: Traits, { trace }: { readonly trace: Trace }) {
     this.trace = trace;
@@ -107,11 +119,10 @@ export class World implements Surroundings {
     };
     this.chance = new Chance(`world ${plan.seed}`);
     this.timeline = new Timeline(trace);
-    this.homeserver = new Homeserver({
-      clock: this.timeline.clock(),
-      requestLogSize: 100,
-      onError: (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
-    });
+    this.homeserver = new RestorableHomeserver(
+      this.timeline,
+      (error) => this.violate(`the homeserver failed inside: ${describe(error)}`),
+    );
     this.wire = new Wire({
       isSecret: (number, sender) => mustKnowEncrypted(this, this.sayings.get(number), sender),
       onViolation: (what) => this.violate(what),
@@ -120,7 +131,18 @@ export class World implements Surroundings {
     });
     const { homeserver, timeline, wire, reach } = this;
     const published: Published = (...of) => notePublished(this, ...of);
-    this.network = new Network({ homeserver, timeline, wire, reach, published });
+    const reused = (key: readonly [string, string], at: number) => this.#reused(key, at);
+    const upToDate = (device: Device) => this.setback?.caughtUp(device, this.timeline.now);
+    this.network = new Network({ homeserver, timeline, wire, reach, published, reused, upToDate });
+  }
+
+  /** A server that was set back gives keys once more that it had given. */
+  #reused([userId, deviceId]: readonly [string, string], at: number): void {
+    if (this.setback === undefined) return;
+    this.reach("excused, since the server was set back: a one-time key was given twice");
+    for (const device of this.devices) {
+      if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(at);
+    }
   }
 
   /** A user who is in no room. */
@@ -130,6 +152,7 @@ export class World implements Surroundings {
 
   /** A device of that user which has keys of its own. */
   async intruder(): Promise<Intruder> {
+    if (this.#intruder === undefined) this.#outsidersAt.intruder = this.timeline.now;
     return await (this.#intruder ??= Intruder.publish(this.stranger, this.ask));
   }
 
@@ -179,14 +202,22 @@ export class World implements Surroundings {
   async admitNosy(room: WorldRoom): Promise<void> {
     const [creator] = this.accounts;
     if (creator === undefined) return;
+    if (this.nosy === undefined) this.#outsidersAt.nosy = this.timeline.now;
     this.nosy ??= await NosyMember.register(this.homeserver, this.ask);
     const path = `v3/rooms/${encodeURIComponent(room.id)}/invite`;
     await this.ask(await creator.token(), "POST", path, { user_id: this.nosy.userId });
     await this.nosy.join(room.id);
   }
 
+  /** Forgets outsiders of whom the server does not know any more. */
+  forgetOutsiders(since: number): void {
+    if (this.#outsidersAt.intruder > since) this.#intruder = undefined;
+    if (this.#outsidersAt.nosy > since) this.nosy = undefined;
+  }
+
   /** Makes users, devices and rooms. */
   async populate({ devices, people, rooms, service }: WorldPlan): Promise<void> {
+    this.#stranger = this.homeserver.createUser("stranger");
     for (const [index, count] of devices.entries()) {
       const account = this.addAccount({ isBot: index >= people });
       for (let each = 0; each < count; each++) (await this.addDevice(account)).start();
@@ -198,6 +229,7 @@ export class World implements Surroundings {
     }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
     for (const { kit } of this.devices) if (kit !== undefined) kit.room = this.rooms[0]?.id;
+    this.begunAt = this.timeline.instant();
     if (service === undefined) return;
     this.service = new WorldService(this, service);
     await this.service.populate();
