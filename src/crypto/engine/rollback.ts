@@ -14,6 +14,11 @@ import type { OwnDevice } from "./context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "./engine_protocol.ts";
 
+/**
+ * What own events can't be decrypted with that were encrypted by a later state of the store, or by a
+ * copy of it: a key that was made there, or an index that another event has used.
+ */
+const TELLING: ReadonlySet<string> = new Set(["MISSING_KEY", "REPLAYED"]);
 /** After hearsay of a rollback no more hearsay counts for an hour: a server can make it up. */
 const HEARSAY_MS = 3_600_000;
 
@@ -28,7 +33,8 @@ export interface DecryptedEvents {
 /**
  * Whether own events prove that the store is out of date. An index and a session's key are
  * committed before anything is sent: an own event at a later index, or of an unknown session, was
- * encrypted after the store was written.
+ * encrypted after the store was written. So was one at an index that another has: by another process
+ * on a copy of the store, unless the server shows one event as two.
  */
 export async function tellsOfRollback(
   tx: Transaction,
@@ -40,7 +46,7 @@ export async function tellsOfRollback(
     const event = encrypted[index];
     if (event?.sender !== own.userId) continue;
     if (!("event" in result)) {
-      if (result.code !== "MISSING_KEY" || !claimsToBeOwn(event, own)) continue;
+      if (!TELLING.has(result.code) || !claimsToBeOwn(event, own)) continue;
       if (elapsed(clock.now(), await tx.get(rollbackKey())) >= HEARSAY_MS) return true;
       continue;
     }
