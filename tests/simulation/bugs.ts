@@ -438,4 +438,47 @@ export const BUGS: readonly Bug[] = [
     find: "      if (!refused) throw error;\n",
     replace: "      if (!refused || known !== undefined) throw error;\n",
   },
+  {
+    name: "A transaction is answered before it is durable",
+    path: "src/appservice/homeserver_door.ts",
+    find: "const arrival = await inbox.add(id, transaction).catch((error) => {",
+    replace:
+      'const arrival = await Promise.race([inbox.add(id, transaction), Promise.resolve("new" as const)]).catch((error) => {',
+  },
+  {
+    name: "A transaction that the homeserver repeats is kept again",
+    path: "src/appservice/inbox.ts",
+    find: '      if (head.ids.includes(name)) return "known";\n',
+    replace: "",
+  },
+  {
+    name: "The inbox forgets the number up to which it was handled",
+    path: "src/appservice/inbox.ts",
+    find: "return { head: { ...head, removed: end }, mutations };",
+    replace: "return { head: { ...head, last: 0, removed: 0 }, mutations };",
+  },
+  {
+    name: "Who of an application service was thrown out counts as a member",
+    path: "src/appservice/ghosts.ts",
+    find: "      else this.#joined.remove(place);\n",
+    replace: "",
+  },
+  {
+    name: "What another process of an application service has taken is not asked for",
+    path: "src/appservice/transaction_feed.ts",
+    find: "    if (since !== this.#returned) this.#options.onOthers();\n",
+    replace: "",
+  },
+  {
+    name: "The device of a ghost that the homeserver has deleted is not made anew",
+    path: "src/appservice/acting_clients.ts",
+    find: "    this.#options.onDeviceLost(userId);\n",
+    replace: "",
+  },
+  {
+    name: "The queue of an application service's device is not read when a process begins",
+    path: "src/appservice/queue_watch.ts",
+    find: "return this.#looked === undefined || elapsed",
+    replace: "return this.#looked !== undefined && elapsed",
+  },
 ];

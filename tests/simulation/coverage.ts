@@ -7,6 +7,16 @@
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
 import { CRASH_POINTS, ELSEWHERE, THREAT } from "./numbered.ts";
+import {
+  SERVICE_ASKS,
+  SERVICE_COLUMNS,
+  SERVICE_COMMIT,
+  SERVICE_COMMITS,
+  SERVICE_REQUESTS,
+  SERVICE_STATES,
+  SERVICE_TAKEN,
+  SERVICE_TAKES,
+} from "./appservice/service_operations.ts";
 import { COMMITS, REQUESTS } from "./world/operations.ts";
 
 /** Divides the operation from what happened to it. */
@@ -16,6 +26,8 @@ const COLUMNS = [
   ...["done", "crash before", "crash after", "error before", "error after"],
   ...["lost", "lost after", "twice", "late", "late answer", "overtaken", "429", "502", "500"],
 ];
+/** How wide the names of operations are. */
+const WIDTH = 56;
 /** What does not happen to commits: they do not pass the network. */
 const NETWORK_COLUMNS = COLUMNS.indexOf("lost");
 
@@ -34,6 +46,9 @@ export class Coverage {
     const others: string[] = [];
     for (const name of COMMITS) operations.set(`commit ${name}`, new Map());
     for (const name of REQUESTS) operations.set(name, new Map());
+    for (const name of SERVICE_COMMITS) operations.set(SERVICE_COMMIT + name, new Map());
+    for (const name of SERVICE_REQUESTS) operations.set(SERVICE_ASKS + name, new Map());
+    for (const name of SERVICE_TAKEN) operations.set(SERVICE_TAKES + name, new Map());
     for (const [what, count] of [...this.counts].sort(([one], [other]) => one < other ? -1 : 1)) {
       const [operation = "", column] = what.split(DIVIDER);
       if (column === undefined) others.push(line(count, what));
@@ -42,6 +57,7 @@ export class Coverage {
     const missing = this.#printOperations(operations, print);
     for (const other of others) print(other);
     missing.push(...this.#printNumbered(print));
+    missing.push(...SERVICE_STATES.filter((state) => !this.#has(state)));
     for (const name of ALL_KINDS.keys()) if (!this.#has(`action: ${name}`)) missing.push(`action: ${name}`);
     print(`not reached (${missing.length}): ${missing.join("; ")}`);
   }
@@ -55,11 +71,13 @@ export class Coverage {
     operations: ReadonlyMap<string, ReadonlyMap<string, number>>,
     print: (line: string) => void,
   ): string[] {
-    print(`${" ".repeat(44)}${COLUMNS.map((column) => column.padStart(13)).join("")}`);
+    print(`${" ".repeat(WIDTH)}${COLUMNS.map((column) => column.padStart(13)).join("")}`);
     return [...operations].flatMap(([operation, counts]) => {
-      const columns = operation.startsWith("commit ") ? COLUMNS.slice(0, NETWORK_COLUMNS) : COLUMNS;
-      const cells = columns.map((column) => String(counts.get(column) ?? "-").padStart(13));
-      print(`${operation.padEnd(44)}${cells.join("")}`);
+      const columns = columnsOf(operation);
+      const cells = COLUMNS.map((column) =>
+        (columns.includes(column) ? String(counts.get(column) ?? "-") : "").padStart(13)
+      );
+      print(`${operation.padEnd(WIDTH)}${cells.join("").trimEnd()}`);
       return columns.filter((column) => !counts.has(column)).map((column) => `${operation}: ${column}`);
     });
   }
@@ -79,6 +97,12 @@ export class Coverage {
     }
     return missing;
   }
+}
+
+/** What can happen to an operation. */
+function columnsOf(operation: string): readonly string[] {
+  const ofService = SERVICE_COLUMNS.entries().find(([prefix]) => operation.startsWith(prefix))?.[1];
+  return ofService ?? (operation.startsWith("commit ") ? COLUMNS.slice(0, NETWORK_COLUMNS) : COLUMNS);
 }
 
 /** Where the threats are listed. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ALL_KINDS } from "./actions/all_kinds.ts";
+import { ALL_KINDS, HOSTILE_KINDS } from "./actions/all_kinds.ts";
 import type { Action } from "./actions/action.ts";
 import type { ServicePlan } from "./appservice/world_service.ts";
 import { Chance } from "./core/chance.ts";
@@ -50,7 +50,7 @@ export function storyOf(seed: number, favoured?: string): Story {
   // Another source, so that the rest of a world does not change with it.
   const trust = new Chance(`trust ${seed}`).pick([undefined, undefined, undefined, undefined, "some", "all"]);
   const hasKit = bots > 0 && new Chance(`kit ${seed}`).below(KITS) === 0;
-  const service = serviceOf(seed);
+  const service = serviceOf(seed, trust);
   const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
   return {
     plan: {
@@ -72,29 +72,47 @@ export function storyOf(seed: number, favoured?: string): Story {
     actions: Array.from(
       { length: count },
       () =>
-        draw(chance, { favoured, hasTrust: trust !== undefined, hasKit, hasService: service !== undefined }),
+        draw(chance, {
+          favoured,
+          hasTrust: trust !== undefined,
+          hasKit,
+          hasService: service !== undefined,
+          isPeaceful: service?.isEncrypted === true,
+        }),
     ),
   };
 }
 
 /** The application service of a seed's world; undefined: it has none. */
-function serviceOf(seed: number): ServicePlan | undefined {
+function serviceOf(seed: number, trust: WorldPlan["trust"]): ServicePlan | undefined {
   const chance = new Chance(`service ${seed}`);
   if (chance.below(SERVICES) > 0) return undefined;
-  return { stays: chance.below(PASSING) > 0, ghosts: 2 + chance.below(2), rooms: 1 + chance.below(2) };
+  return {
+    stays: chance.below(PASSING) > 0,
+    ghosts: 2 + chance.below(2),
+    rooms: 1 + chance.below(2),
+    // Keys go to no device of an application service where users vouch for devices.
+    isEncrypted: chance.odds(0.5) && trust !== "all",
+    isPrivate: chance.odds(0.3),
+    pings: chance.odds(0.5),
+  };
 }
 
 function draw(
   chance: Chance,
-  { favoured, hasTrust, hasKit, hasService }: {
+  { favoured, hasTrust, hasKit, hasService, isPeaceful }: {
     readonly favoured: string | undefined;
     readonly hasTrust: boolean;
     readonly hasKit: boolean;
     readonly hasService: boolean;
+    readonly isPeaceful: boolean;
   },
 ): Action {
-  const kinds = ALL_KINDS.values().filter(({ isOfTrust = false, isOfKit = false, isOfService = false }) =>
-    (hasTrust || !isOfTrust) && (hasKit || !isOfKit) && (hasService || !isOfService)
+  const kinds = ALL_KINDS.values().filter((
+    { name, isOfTrust = false, isOfKit = false, isOfService = false },
+  ) =>
+    (hasTrust || !isOfTrust) && (hasKit || !isOfKit) && (hasService || !isOfService) &&
+    !(isPeaceful && HOSTILE_KINDS.has(name))
   ).map(({ name, weight }) => ({
     name,
     weight: name === favoured ? weight * FAVOUR : weight,

@@ -24,3 +24,10 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
     ...[...kitKinds, ...serviceKinds],
   ].map((kind) => [kind.name, kind]),
 );
+
+/** The names of those in which a server or a user is hostile, or a device loses what it has. */
+export const HOSTILE_KINDS: ReadonlySet<string> = new Set(
+  [
+    ...[...disks, ...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...forgers],
+  ].map(({ name }) => name).concat("a message to devices is refused", "plants a backup"),
+);

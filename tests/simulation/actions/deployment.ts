@@ -25,7 +25,10 @@ function mustConflict(world: World, device: Device, how: { store?: MemoryStore; 
 
 /** Has both processes of a device say the same, or gives both something to answer. */
 function speakTo(world: World, device: Device, { room, first }: { room: WorldRoom; first: Client }): void {
-  if (!device.account.isBot) return world.say(device, room, { also: first });
+  if (!device.account.isBot) {
+    world.say(device, room, { also: first });
+    return;
+  }
   const person = world.accounts[0]?.devices.find(({ isRunning }) => isRunning);
   if (person !== undefined) world.say(person, room);
 }

@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { UserID } from "@greenroom/matrix/types";
 import type { Operation } from "../../client/support/crash.ts";
+import { SERVICE_COMMITS, SERVICE_REQUESTS } from "../appservice/service_operations.ts";
 import type { ServiceWeather } from "../appservice/service_way.ts";
 import type { WorldService } from "../appservice/world_service.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
@@ -12,14 +14,22 @@ import { type ActionKind, chosen, type Scene } from "./action.ts";
 const INCOMING = ["lost", "lost after", "twice", "late", "late answer", "502"] as const;
 const OUTGOING = ["lost", "lost after", "twice", "502"] as const;
 /** Where a process ends: most of all where it keeps transactions, and where it sends. */
-const PLACES: readonly (readonly [Operation, string | undefined])[] = [
+const MOST_OF_ALL: readonly (readonly [Operation, string | undefined])[] = [
   ["commit", "counting/head counting/in"],
   ["commit", "sync"],
   ["commit", "session/"],
   ["commit", "settled/"],
   ["commit", undefined],
   ["request", "PUT v3/rooms/*/send/m.room.message"],
+  ["request", "PUT v3/rooms/*/send/m.room.encrypted"],
   ["request", undefined],
+];
+const PLACES = [
+  ...MOST_OF_ALL,
+  ...MOST_OF_ALL,
+  ...MOST_OF_ALL,
+  ...SERVICE_COMMITS.map((name) => ["commit", name] as const),
+  ...SERVICE_REQUESTS.map((name) => ["request", name] as const),
 ];
 /** How late what is late is, in milliseconds. */
 const LATE = [1_000, 20_000, 3_600_000];
@@ -41,9 +51,43 @@ export const serviceKinds: readonly ActionKind[] = [
     isOfService: true,
     perform: of(async (service, { world, action: { who, where, what } }) => {
       for (let count = 0; count <= what % 4; count++) {
-        await service.say(who + count, where);
+        await service.people.say(who + count, where);
         if ((what >> 2) % 3 === 0) await world.timeline.clock().delay(1 + (what >> 4) * 20);
       }
+    }),
+  },
+  {
+    name: "a ghost of a service is thrown out",
+    weight: 8,
+    isOfService: true,
+    perform: of(({ people }, { action: { who, where } }) => people.throwOut(who, where)),
+  },
+  {
+    name: "a service is started, and the homeserver does not get through",
+    weight: 8,
+    isOfService: true,
+    perform: of(async (service, { action: { who, where, what } }) => {
+      const run = chosen(service.runs, who);
+      if (!service.plan.stays || !service.plan.pings || run === undefined) return;
+      const times = 1 + what % 3;
+      const [list, kind] = what % 4 === 0
+        ? [service.way.outgoing, chosen(OUTGOING, where)]
+        : [service.way.incoming, chosen(INCOMING, where)];
+      list.push({ kind: kind ?? "lost", times, ms: chosen(LATE, what >> 2) ?? 0, path: "/ping" });
+      await service.stop(run);
+    }),
+  },
+  {
+    name: "the homeserver deletes the device of a ghost",
+    weight: 10,
+    isOfService: true,
+    perform: of(async (service, { world, action: { who } }) => {
+      const ghost = service.users[1 + who % service.plan.ghosts] ?? "";
+      if (!service.plan.isEncrypted) return;
+      const query = new URLSearchParams({ user_id: ghost });
+      await world.ask(service.registration.as_token, "DELETE", `v3/devices/GREENROOM?${query}`, {});
+      service.ledger.deletedAt.set(ghost as UserID, world.timeline.now);
+      world.note(`the device of ${ghost} is deleted`);
     }),
   },
   {

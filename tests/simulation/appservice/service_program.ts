@@ -5,11 +5,12 @@
  * @module
  */
 
-import { defineSession } from "@greenroom/matrix";
+import { defineSession, ForbiddenError, UnknownDeviceError } from "@greenroom/matrix";
 import { Appservice, type AppserviceOptions } from "@greenroom/matrix/appservice";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Process } from "../world/process.ts";
+import { EVERYBODY } from "../../support/everybody.ts";
 import { loggerOf } from "../world/surroundings.ts";
 import type { World } from "../world/world.ts";
 import type { WorldService } from "./world_service.ts";
@@ -18,6 +19,9 @@ import type { WorldService } from "./world_service.ts";
 const [SLOW, LONGEST] = [6, 10_000];
 /** How long a device is left alone after the last sign of a process, in milliseconds. */
 const LEASE = 60_000;
+
+/** How long after a handler has failed the process has ended, if it could not go on, in milliseconds. */
+const ENDING = 5_000;
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
@@ -43,6 +47,7 @@ export function serviceProgram(
     clock: process.clock,
     lease: { duration: LEASE, owner: name },
     log: loggerOf(name, world.note),
+    encryption: service.plan.isEncrypted && EVERYBODY,
     queries: { user: () => Promise.resolve({}) },
     ...options,
   });
@@ -61,15 +66,52 @@ export function serviceProgram(
       const number = Number(/^for the service (\d+)$/.exec(content.body)?.[1]);
       if (Number.isNaN(number)) return;
       world.note(`${name} is handed ${number}: ${event_id}`);
+      const isRepeated = service.ledger.handed(number, world.timeline.now);
+      if (isRepeated) world.reach("service: feed: hands over again what was cut off");
       if (pace.below(SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
-      await appservice.intent(answererOf(service, number)).sendText(
-        room_id,
-        `counted ${++session.count}: ${number}`,
-      );
+      const count = ++session.count;
+      const say = () =>
+        appservice.intent(answererOf(service, number)).sendText(room_id, `counted ${count}: ${number}`, {
+          key: "answer",
+        });
+      // A device that is gone is made anew with the next request.
+      const answer = await say().catch((error) => {
+        if (!isOfDevice(error)) throw error;
+        return say();
+      }).catch((error) => {
+        noteFailure({ world, service, process }, number, error);
+        throw error;
+      });
+      service.ledger.answers.set(answer, { count, number });
       if (pace.below(SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
     }), { session: counter, sequential: true });
+  appservice.on("UNDECRYPTABLE", ({ event: { event_id }, code }) => {
+    world.note(`${name} can't read ${event_id}: ${code}`);
+    world.reach(`service: UNDECRYPTABLE ${code}`);
+    service.ledger.late.add(event_id);
+  });
   appservice.on("HANDLER_ERROR", ({ error }) => world.note(`${name}: a handler failed: ${describe(error)}`));
   return appservice;
+}
+
+/**
+ * Notes that a handler has failed: it has settled, unless its process ends. That a ghost is no member, or
+ * has no device, is no reason.
+ */
+function noteFailure(
+  { world, service: { ledger }, process }: Pick<Place, "world" | "service" | "process">,
+  number: number,
+  error: unknown,
+): void {
+  if (error instanceof ForbiddenError || isOfDevice(error)) return;
+  world.timeline.schedule(ENDING, "", () => {
+    if (process.isAlive) ledger.failed.add(number);
+  });
+}
+
+/** Whether something failed since the homeserver has deleted the device of who acts. */
+function isOfDevice(error: unknown): boolean {
+  return error instanceof UnknownDeviceError || (error instanceof Error && isOfDevice(error.cause));
 }
 
 /** Which user answers the message with a number. */

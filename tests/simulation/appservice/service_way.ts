@@ -6,8 +6,11 @@
 
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
+import type { EventID, UserID } from "@greenroom/matrix/types";
+import { pathName } from "../world/operations.ts";
 import type { SentRequest } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+import { SERVICE_ASKS, SERVICE_TAKES, stateOfAnswer, stateOfRequest } from "./service_operations.ts";
 import type { WorldService } from "./world_service.ts";
 
 /** What happens to requests. */
@@ -17,6 +20,8 @@ export interface ServiceWeather {
   times: number;
   /** How late, in milliseconds. */
   readonly ms: number;
+  /** Which requests: a part of the path. Default: all. */
+  readonly path?: string;
 }
 
 /** A transaction as it is on its way. */
@@ -38,6 +43,8 @@ export class ServiceWay {
   readonly outgoing: ServiceWeather[] = [];
   /** The events of transactions that the homeserver has to send again, or for which it waits. */
   readonly #owed = new Set<string>();
+  /** How often the homeserver has knocked and did not get through. */
+  failedPings = 0;
   /** Events whose transaction has failed at least once: those of others may come before them. */
   readonly failed = new Set<string>();
   #open = 0;
@@ -74,11 +81,11 @@ export class ServiceWay {
       for (const event of events) this.#owed.add(event);
       const response = await this.#carry(sent);
       if (response.ok) { for (const event of events) this.#owed.delete(event); }
-      else for (const event of events) this.failed.add(event);
+      else this.#failed(sent);
       this.#world.note(`${nameOf(sent)} of the homeserver is answered ${response.status}`);
       return response;
     } catch (error) {
-      for (const event of events) this.failed.add(event);
+      this.#failed(sent);
       this.#world.note(`${nameOf(sent)} of the homeserver failed: ${describe(error)}`);
       throw error;
     } finally {
@@ -89,25 +96,48 @@ export class ServiceWay {
   /** Brings a request of a process to the homeserver. */
   readonly ask = async ({ url, method, headers, body }: SentRequest): Promise<Response> => {
     const { homeserver } = this.#world;
-    const { kind } = this.#strike(this.outgoing) ?? {};
+    const { kind } = this.#strike(this.outgoing, url.pathname) ?? {};
+    if (kind !== undefined) this.#world.reach(`${SERVICE_ASKS}${method} ${pathName(url.pathname)} | ${kind}`);
+    if (this.#service.plan.isEncrypted) this.#inspect(url, body);
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response("<html>Bad gateway</html>", { status: 502 });
     const send = async (): Promise<Response> => {
       const response = await homeserver.fetch(url, { method, headers, body });
       const headersBack = Object.fromEntries(response.headers);
-      return new Response(await response.arrayBuffer(), { status: response.status, headers: headersBack });
+      const text = await response.text();
+      const state = stateOfRequest(`${method} ${url.pathname}`, { ok: response.ok, body: text });
+      if (state !== undefined) this.#world.reach(state);
+      if (response.ok && url.pathname.endsWith("/keys/upload")) this.#published(url, body);
+      return new Response(text, { status: response.status, headers: headersBack });
     };
     const response = await send();
     if (kind === "lost after") throw new TypeError("the connection was lost");
     return kind === "twice" ? await send() : response;
   };
 
+  /** Looks at what is sent: no answer in clear, and no index of a ratchet twice. */
+  #inspect(url: URL, body: string | undefined): void {
+    if (body === undefined) return;
+    if (/"counted \d+: \d+"/.test(body)) this.#world.violate(`the service sent in clear: ${body}`);
+    this.#world.wire.inspectRatchets(`service as ${url.searchParams.get("user_id")}`, body);
+  }
+
+  /** Notes that a device has its keys on the homeserver. */
+  #published({ searchParams }: URL, body: string | undefined): void {
+    const userId = searchParams.get("user_id");
+    if (userId === null || !body?.includes('"device_keys"')) return;
+    this.#service.ledger.keysAt.getOrInsert(userId as UserID, this.#world.timeline.now);
+  }
+
+  #failed(sent: Sent): void {
+    if (sent.url.endsWith("/ping")) this.failedPings++;
+    for (const event of eventsOf(sent)) this.failed.add(event);
+  }
+
   async #carry(sent: Sent): Promise<Response> {
-    const { kind, ms = 0 } = this.#strike(this.incoming) ?? {};
-    if (kind !== undefined) {
-      this.#world.note(`${nameOf(sent)} of the homeserver is ${kind}`);
-      this.#world.reach(`service: a request of the homeserver is ${kind}`);
-    }
+    const { kind, ms = 0 } = this.#strike(this.incoming, sent.url) ?? {};
+    this.#world.reach(`${SERVICE_TAKES}${nameOf(sent).replace(/\/.*/, "")} | ${kind ?? "done"}`);
+    if (kind !== undefined) this.#world.note(`${nameOf(sent)} of the homeserver is ${kind}`);
     if (kind === "late") await this.#delay(ms);
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response(null, { status: 502 });
@@ -139,8 +169,13 @@ export class ServiceWay {
     });
     gone.catch(() => {});
     run.requests++;
+    const isKnown = eventsOf(sent).length > 0 &&
+      eventsOf(sent).every((event) => this.#service.arrived.has(event as EventID));
     const response = await Promise.race([inside(), gone]).finally(() => run.requests--);
-    const lost = eventsOf(sent).filter((event) => !this.#service.arrived.has(event as never));
+    const state = stateOfAnswer(nameOf(sent), { ok: response.ok, body: await response.clone().text() });
+    if (state !== undefined) this.#world.reach(state);
+    if (response.ok && isKnown) this.#world.reach("service: inbox: one that comes again is known");
+    const lost = eventsOf(sent).filter((event) => !this.#service.arrived.has(event as EventID));
     if (response.ok && lost.length > 0) {
       this.#world.violate(`${name} has answered a transaction that it has not kept, with ${lost.join(", ")}`);
     }
@@ -151,9 +186,9 @@ export class ServiceWay {
     return this.#world.timeline.clock().delay(ms);
   }
 
-  #strike(list: ServiceWeather[]): ServiceWeather | undefined {
-    const [first] = list;
-    if (first !== undefined && --first.times <= 0) list.shift();
+  #strike(list: ServiceWeather[], url: string): ServiceWeather | undefined {
+    const first = list.find(({ path = "" }) => url.includes(path));
+    if (first !== undefined && --first.times <= 0) list.splice(list.indexOf(first), 1);
     return first;
   }
 }

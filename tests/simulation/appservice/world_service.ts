@@ -1,11 +1,18 @@
 /**
  * An application service of a simulated world: what outlives its processes, and those that run.
  *
+ * Over 300 lines because how processes begin, go on and end is read in one place.
+ *
  * @module
  */
 
-import { type KvMutation, MemoryStore, StoreError, StoreInUseError } from "@greenroom/matrix";
-import { type Appservice, createRegistration, type Registration } from "@greenroom/matrix/appservice";
+import { type KvMutation, type KvStore, MemoryStore, StoreError, StoreInUseError } from "@greenroom/matrix";
+import {
+  type Appservice,
+  AppservicePingError,
+  createRegistration,
+  type Registration,
+} from "@greenroom/matrix/appservice";
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
@@ -13,6 +20,9 @@ import type { Chance } from "../core/chance.ts";
 import { watchClosing } from "../world/closing.ts";
 import { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+import { SERVICE_ASKS, SERVICE_COMMIT } from "./service_operations.ts";
+import { ServiceLedger } from "./service_ledger.ts";
+import { ServicePeople } from "./service_people.ts";
 import { serviceProgram } from "./service_program.ts";
 import { ServiceWay } from "./service_way.ts";
 
@@ -24,13 +34,12 @@ export interface ServicePlan {
   readonly ghosts: number;
   /** How many rooms it is in. */
   readonly rooms: number;
-}
-
-/** What people have said to it. */
-export interface Request {
-  readonly number: number;
-  readonly room: RoomID;
-  readonly eventId: EventID;
+  /** Whether these are encrypted. */
+  readonly isEncrypted: boolean;
+  /** Whether one who was thrown out of them has to be invited. */
+  readonly isPrivate: boolean;
+  /** Whether a process that starts has the homeserver knock first. */
+  readonly pings: boolean;
 }
 
 /** A process of it. */
@@ -55,15 +64,11 @@ const INBOX = "in";
 
 /** An application service. */
 export class WorldService {
-  readonly registration: Registration = {
-    ...createRegistration({ id: "counting", url: "https://counting.example", serverName: "localhost" }),
-    as_token: "the-token-of-the-appservice",
-    hs_token: "the-token-of-the-homeserver",
-  };
+  readonly registration: Registration;
   readonly plan: ServicePlan;
-  readonly rooms: RoomID[] = [];
-  /** What people have said to it, by number from 1 on. */
-  readonly requests: Request[] = [];
+  readonly people: ServicePeople;
+  /** What it has done. */
+  readonly ledger = new ServiceLedger();
   /** The events of all transactions, in the order in which they became durable first. */
   readonly arrived = new Set<EventID>();
   readonly way: ServiceWay;
@@ -76,6 +81,17 @@ export class WorldService {
   constructor(world: World, plan: ServicePlan) {
     this.#world = world;
     this.plan = plan;
+    this.registration = {
+      ...createRegistration({
+        id: "counting",
+        url: "https://counting.example",
+        serverName: "localhost",
+        encryption: plan.isEncrypted,
+      }),
+      as_token: "the-token-of-the-appservice",
+      hs_token: "the-token-of-the-homeserver",
+    };
+    this.people = new ServicePeople(world, this);
     this.#chance = world.chance.branch("service");
     this.way = new ServiceWay(world, { service: this, chance: this.#chance.branch("way") });
     world.homeserver.addAppservice(this.registration, this.way.deliver);
@@ -84,7 +100,12 @@ export class WorldService {
   /** Its own user, then its ghosts. */
   get users(): UserID[] {
     const ghosts = Array.from({ length: this.plan.ghosts }, (_, index) => `_counting_ghost${index + 1}`);
-    return [this.registration.sender_localpart, ...ghosts].map((name) => `@${name}:localhost` as UserID);
+    return ["counting", ...ghosts].map((name) => `@${name}:localhost` as UserID);
+  }
+
+  /** The rooms that it is in. */
+  get rooms(): RoomID[] {
+    return this.people.rooms.map(({ id }) => id);
   }
 
   /** The processes that run. */
@@ -92,35 +113,10 @@ export class WorldService {
     return this.#runs.filter(({ process, isClosing }) => process.isAlive && !isClosing);
   }
 
-  /** Makes its rooms: people are there, and its users are invited. */
+  /** Makes its rooms. */
   async populate(): Promise<void> {
     this.tend();
-    const people = this.#world.accounts.filter(({ isBot }) => !isBot);
-    const tokens = await Promise.all(people.map((person) => person.token()));
-    for (let count = 0; count < this.plan.rooms; count++) {
-      const { room_id } = await this.#world.ask(tokens[0] ?? "", "POST", "v3/createRoom", {
-        preset: "public_chat",
-        invite: this.users,
-      });
-      for (const token of tokens) await this.#world.ask(token, "POST", `v3/join/${room_id}`, {});
-      this.rooms.push(room_id as RoomID);
-      this.#world.note(`room ${count + 1} of the service is ${room_id}`);
-    }
-  }
-
-  /** Has a person say something to it. */
-  async say(who: number, where: number): Promise<void> {
-    const people = this.#world.accounts.filter(({ isBot }) => !isBot);
-    const [person, room] = [people[who % people.length], this.rooms[where % this.rooms.length]];
-    if (person === undefined || room === undefined) return;
-    const number = this.requests.length + 1;
-    const path = `v3/rooms/${encodeURIComponent(room)}/send/m.room.message/service-${number}`;
-    const { event_id } = await this.#world.ask(await person.token(), "PUT", path, {
-      msgtype: "m.text",
-      body: `for the service ${number}`,
-    });
-    this.requests.push({ number, room, eventId: event_id as EventID });
-    this.#world.note(`${person.userId} says ${number} to the service: ${event_id}`);
+    await this.people.populate();
   }
 
   /** Begins a process; one that stays delivers what comes. */
@@ -134,8 +130,10 @@ export class WorldService {
       chance,
       skew: () => 0,
       onOperation: (operation, subject, fault) => {
-        if (fault === undefined) return;
-        reach(`service: ${fault.kind} ${fault.takesEffect ? "after" : "before"} ${operation} ${subject}`);
+        const column = fault === undefined
+          ? "done"
+          : `${fault.kind} ${fault.takesEffect ? "after" : "before"}`;
+        reach(`${operation === "commit" ? SERVICE_COMMIT : SERVICE_ASKS}${subject} | ${column}`);
       },
       onFault: ({ kind, takesEffect, operation }, what) => {
         note(`${name}: ${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);
@@ -144,14 +142,29 @@ export class WorldService {
     });
     note(`${name} begins`);
     const appservice = serviceProgram({ world: this.#world, service: this, process, name, chance }, {
-      store: process.store(this.#store, (mutations) => this.#committed(mutations)),
+      store: process.store(this.#watched(), (mutations) => this.#committed(name, mutations)),
       fetch: process.fetch(this.way.ask),
     });
     const run = { name, process, appservice, requests: 0, isClosing: false, isLooking: false };
     this.#runs.push(run);
     appservice.done.catch((error) => this.#ended(run, error));
-    if (this.plan.stays) appservice.start({ ping: false }).catch(() => {}); // `done` says why
+    if (this.plan.stays) this.#start(run);
     return run;
+  }
+
+  #start(run: ServiceRun): void {
+    const { failedPings } = this.way;
+    run.appservice.start({ ping: this.plan.pings }).catch((error) => {
+      // Otherwise `done` says why.
+      if (!(error instanceof AppservicePingError) || !run.process.isAlive) return;
+      this.#world.note(`${run.name} is refused: ${describe(error)}`);
+      this.#world.reach("service: a start is refused, since the homeserver does not get through");
+      if (this.way.failedPings === failedPings) {
+        this.#world.violate(`${run.name} says that the homeserver does not get through, which it did`);
+      }
+      run.process.kill();
+      this.#restartLater();
+    });
   }
 
   /** Begins a process that stays, if there is none, or has one look for what is left. */
@@ -264,10 +277,34 @@ export class WorldService {
     return promise;
   }
 
-  #committed(mutations: readonly KvMutation[]): void {
+  /** The store, which says when another process was faster. */
+  #watched(): KvStore {
+    const store = this.#store;
+    return {
+      getMany: (keys) => store.getMany(keys),
+      list: (prefix, options) => store.list(prefix, options),
+      close: () => {},
+      commit: async (mutations, checks) => {
+        const holds = await store.commit(mutations, checks);
+        const isOfInbox = mutations.some(({ key }) => key[0] === "appservice");
+        if (!holds && isOfInbox) this.#world.reach("service: inbox: another process was faster");
+        return holds;
+      },
+    };
+  }
+
+  #committed(by: string, mutations: readonly KvMutation[]): void {
     for (const each of mutations) {
-      if (each.type !== "set" || each.key[0] !== "appservice" || each.key.at(-2) !== INBOX) continue;
-      for (const { event_id } of JSON.parse(String(each.value)).events) this.arrived.add(event_id);
+      if (each.type === "set" && each.key.at(-1) === "sync" && each.key[0] === this.users[0]) {
+        this.#world.reach(`service: feed: ${this.ledger.goesOn(by)}`);
+      }
+      if (each.key[0] !== "appservice" || each.key.at(-2) !== INBOX) continue;
+      this.#world.reach(`service: inbox: a transaction is ${each.type === "set" ? "kept" : "removed"}`);
+      if (each.type !== "set") continue;
+      for (const { event_id } of JSON.parse(String(each.value)).events) {
+        if (this.arrived.has(event_id)) this.#world.violate(`the service keeps ${event_id} a second time`);
+        this.arrived.add(event_id);
+      }
     }
   }
 

@@ -11,7 +11,11 @@ import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 export class Memberships {
   readonly #changes = new Map<UserID, { readonly at: number; readonly membership: string }[]>();
 
+  /** The room. */
+  readonly room: RoomID;
+
   constructor(homeserver: WorldHomeserver, room: RoomID) {
+    this.room = room;
     for (const { type, state_key, origin_server_ts: at, content } of homeserver.room(room).events) {
       if (type !== "m.room.member") continue;
       const changes = this.#changes.getOrInsertComputed(state_key as UserID, () => []);

@@ -5,6 +5,7 @@
  */
 
 import { ratchetUses } from "../../../bench/kill/ratchet.ts";
+import { SPOKEN_TO } from "../appservice/service_people.ts";
 import type { Device } from "./device.ts";
 import type { Process, SentRequest } from "./process.ts";
 
@@ -124,12 +125,25 @@ export class Wire {
     for (const [text, number] of body.matchAll(NUMBERED)) {
       if (this.#isSecret(Number(number), sender)) this.#onViolation(`${who} sent "${text}" in clear`);
     }
+    if (body.includes(SPOKEN_TO)) this.#onViolation(`${who} sent in clear: ${body}`);
+    this.inspectRatchets(who, body, { isBlind: () => sender.device.loss.isBlind(this.#now()) });
+  }
+
+  /**
+   * Looks at what a body has of ratchets.
+   *
+   * @param options.isBlind Whether who sends it may use an index again. Default: never.
+   */
+  inspectRatchets(
+    who: string,
+    body: string,
+    { isBlind = () => false }: { readonly isBlind?: () => boolean } = {},
+  ): void {
     if (!body.includes('"ciphertext"')) return;
     for (const { chain, index, digest } of ratchetUses(JSON.parse(body))) {
       const place = `${chain} ${index}`;
       const before = this.#uses.get(place);
-      const isBlind = sender.device.loss.isBlind(this.#now());
-      if (before !== undefined && before.digest !== digest && !isBlind) {
+      if (before !== undefined && before.digest !== digest && !isBlind()) {
         this.#onViolation(`an index was used twice: ${place}, by ${who}`);
       }
       this.#uses.set(place, before ?? { digest, who, at: this.#now() });

@@ -290,6 +290,7 @@ export class World implements Surroundings {
   /**
    * Has a device say something.
    *
+   * @returns What it says; undefined if nobody would be given the key.
    * @param options.also A client of another of its processes, which says it too.
    * @param options.words What it says, with its number. Default: what a bot answers.
    */
@@ -300,9 +301,9 @@ export class World implements Surroundings {
       readonly also?: Client;
       readonly words?: (number: number) => string;
     } = {},
-  ): void {
+  ): Saying | undefined {
     // What it says reaches nobody who waits for its user to vouch for it.
-    if (this.isVouched && !device.hasKey && device.signedAt === Infinity) return;
+    if (this.isVouched && !device.hasKey && device.signedAt === Infinity) return undefined;
     const number = this.sayings.size + 1;
     const saying: Saying = { number, room: room.id, text: words(number) };
     const since = room.encryptedAt;
@@ -311,6 +312,7 @@ export class World implements Surroundings {
     this.sayings.set(number, { saying, device, isSecret });
     this.note(`${device.name} says ${number} in room ${this.rooms.indexOf(room) + 1}: ${saying.text}`);
     device.say(saying, also);
+    return saying;
   }
 
   reply(device: Device, roomId: RoomID, words: (number: number) => string): void {

@@ -1,0 +1,47 @@
+/**
+ * What an application service has done, by what its processes say of it.
+ *
+ * @module
+ */
+
+import type { EventID, UserID } from "@greenroom/matrix/types";
+
+/** An answer. */
+export interface Answer {
+  /** What the counter of the room was. */
+  readonly count: number;
+  /** The number of the message that it is about. */
+  readonly number: number;
+}
+
+/** What it has done. */
+export class ServiceLedger {
+  /** By number of a message, when it was handed to a handler first. */
+  readonly handedAt = new Map<number, number>();
+  /** The answers that are known to have arrived. */
+  readonly answers = new Map<EventID, Answer>();
+  /** What could not be read when it came. */
+  readonly late = new Set<EventID>();
+  /** The numbers of messages whose handlers have failed, since something could not be asked for. */
+  readonly failed = new Set<number>();
+  /** By user, when the homeserver last deleted its device, and with it what it had sent. */
+  readonly deletedAt = new Map<UserID, number>();
+  /** By user, since when others may give keys to its device. */
+  readonly keysAt = new Map<UserID, number>();
+  #last: string | undefined;
+
+  /** Notes that a process has a message; whether one had it before. */
+  handed(number: number, now: number): boolean {
+    const isRepeated = this.handedAt.has(number);
+    this.handedAt.getOrInsert(number, now);
+    return isRepeated;
+  }
+
+  /** Notes which process goes on with the inbox, and says whether another had it before. */
+  goesOn(process: string): string {
+    const before = this.#last;
+    this.#last = process;
+    if (before === undefined) return "begins";
+    return before === process ? "goes on" : "goes on where another process was";
+  }
+}
