@@ -107,7 +107,10 @@ export function clientEncryption(
           } catch (error) {
             const delay = session.http.restartDelay(error, restarts);
             if (delay === undefined) throw error;
-            log.warn("Could not be verified, trying again", { delay, error: String(error) });
+            log.warn("Could not be verified, trying again", {
+              delay: Math.round(delay),
+              error: String(error),
+            });
             await clock.delay(delay, { signal: stopping.signal });
           } finally {
             early.end();

@@ -273,7 +273,7 @@ export class OwnIdentity {
 
   #warn({ pinned, master }: StoredIdentity): void {
     const { context: { log, policy } } = this.#options;
-    if (pinned !== undefined || this.isAwaited) return;
+    if (pinned !== undefined || this.isAwaited || this.#known?.master === master) return;
     if (policy.sendTo !== "cross-signed" && policy.accept === "all") return;
     const todo =
       "compare its master key with what another client of the user says, and acknowledgeIdentity()";

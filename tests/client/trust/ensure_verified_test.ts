@@ -7,6 +7,7 @@ import {
   UnknownTokenError,
   ValueError,
 } from "@greenroom/matrix";
+import { complaintsIn } from "../../actors/kernel/support.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
@@ -270,3 +271,14 @@ function cutOff(here: ClientStage): typeof globalThis.fetch {
     return await here.homeserver.fetch(request);
   };
 }
+
+Deno.test("A start that makes the identity, and one that takes it, warn of nothing", async () => {
+  await using here = clientStage();
+  for (const name of ["FIRST", "NEXT"]) {
+    const bot = await device(here, name, { encryption: { recoveryKey: KEY, dehydratedDevice: true } });
+    await bot.crypto?.start();
+    await bot.crypto?.idle();
+    await bot.syncOnce();
+  }
+  assertEquals(complaintsIn(here.log), []);
+});
