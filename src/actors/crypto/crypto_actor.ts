@@ -117,6 +117,8 @@ const DEHYDRATION_STEPS = namesOf<DehydrationStep>({
   dehydrationState: true,
   keepPickleKey: true,
   pickleKeyToStore: true,
+  renewPickleKey: true,
+  pickleKeyRenewed: true,
   createDehydrated: true,
   dehydratedUploaded: true,
   beginRehydration: true,

@@ -56,13 +56,13 @@ async function ensured(
   const state = await actor.ask("dehydrationState", undefined);
   const { made } = state;
   const isFresh = made !== undefined && elapsed(clock.now(), made.at) < LIFETIME;
-  if (isFresh && made.isUploaded && await isListed(identity)) {
+  if (isFresh && made.isUploaded && !state.isKeyOld && await isListed(identity)) {
     if (state.reading !== undefined) await clearRehydration(parts);
     return "on";
   }
   if (!state.canSign) return "no-secret";
   let shown = await present(parts);
-  if (isFresh && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
+  if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
     await actor.ask("dehydratedUploaded", made.deviceId);
     await identity.look();
     if (await isListed(identity)) return "on";
@@ -75,6 +75,7 @@ async function ensured(
     if (round === MAX_ROUNDS) break;
     shown = await present(parts);
   }
+  if (state.isKeyOld && storage !== undefined) await renewKey(parts, storage);
   const upload = await actor.ask("createDehydrated", undefined);
   if (upload === undefined) return "no-secret";
   await api.putDehydratedDevice(upload, { signal });
@@ -120,17 +121,32 @@ async function withKey(
   return await actor.ask("keepPickleKey", stored) ? undefined : "unusable";
 }
 
+/** Puts another key in the place of one that may be known, wherever that is stored. */
+async function renewKey({ actor }: DehydrationParts, storage: SecretKeeper): Promise<void> {
+  const secret = await actor.ask("renewPickleKey", undefined);
+  for (const name of PICKLE_KEY_SECRETS) {
+    const isStored = await secretOf(storage, name) !== undefined;
+    if (isStored || name === PICKLE_KEY_SECRETS[0]) await storage.set(name, secret);
+  }
+  await actor.ask("pickleKeyRenewed", undefined);
+}
+
 /** What is stored as the key; undefined: nothing for this key of the storage. */
 async function storedKey(storage: SecretKeeper): Promise<string | undefined> {
   for (const name of PICKLE_KEY_SECRETS) {
-    try {
-      const secret = await storage.get(name);
-      if (secret !== undefined) return secret;
-    } catch (error) {
-      if (!(error instanceof SecretStorageError && error.problem === "other-keys")) throw error;
-    }
+    const secret = await secretOf(storage, name);
+    if (secret !== undefined) return secret;
   }
   return undefined;
+}
+
+async function secretOf(storage: SecretKeeper, name: string): Promise<string | undefined> {
+  try {
+    return await storage.get(name);
+  } catch (error) {
+    if (error instanceof SecretStorageError && error.problem === "other-keys") return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -52,16 +52,16 @@ export class RoomKeysReader {
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index] as number; // within the bounds
       if (this.#string !== "outside") {
-        if (this.#endsString(byte) && this.#isName && !this.#isKey) {
+        if (this.#endsString(byte) && this.#isName) {
           this.#names[this.#depth] = this.#name(bytes.subarray(start, index + 1));
         }
         continue;
       }
       if (byte === QUOTE) {
         this.#string = "inside";
-        if (!this.#isKey && this.#isName) start = this.#begin(index);
+        if (this.#isName) start = this.#begin(index);
       } else if (byte === BEGIN_OBJECT || byte === BEGIN_LIST) {
-        if (!this.#isKey && byte === BEGIN_OBJECT && this.#isAtKey) {
+        if (byte === BEGIN_OBJECT && this.#isAtKey) {
           start = this.#begin(index);
           this.#isKey = true;
         }
@@ -89,11 +89,11 @@ export class RoomKeysReader {
 
   /** Whether there may be names where it is. */
   get #mayName(): boolean {
-    return this.#depth <= KEY_LEVEL && this.#list === 0;
+    return this.#depth <= KEY_LEVEL;
   }
 
   get #isAtKey(): boolean {
-    return this.#depth === KEY_LEVEL && this.#list === 0 && !this.#isName && this.#names[1] === "rooms" &&
+    return this.#depth === KEY_LEVEL && this.#list === 0 && this.#names[1] === "rooms" &&
       this.#names[3] === "sessions";
   }
 
@@ -124,11 +124,11 @@ export class RoomKeysReader {
 
   #finish(part: Uint8Array): unknown {
     this.#keep(part);
-    const bytes = this.#isGood ? concat(this.#parts ?? []) : undefined;
+    const bytes = concat(this.#parts ?? []);
     this.#parts = undefined;
     this.#isKey = false;
     try {
-      return bytes && JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+      return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     } catch {
       return undefined;
     }

@@ -77,6 +77,8 @@ interface ReadingRecord extends ReadingState {
 interface DehydrationRecord {
   /** The key that encrypts dehydrated devices; secret. */
   readonly key?: Uint8Array;
+  /** Whether that key, and the one in secret storage, may be known to others. */
+  readonly isKeyOld?: true;
   /** The device that was made last. */
   readonly made?: MadeDevice;
   /** The one that is being read. */
@@ -102,10 +104,10 @@ export class Dehydration {
 
   /** How it is. */
   async state(tx: Transaction): Promise<DehydrationState> {
-    const { key, made, reading } = await tx.get(RECORD) ?? {};
+    const { key, isKeyOld = false, made, reading } = await tx.get(RECORD) ?? {};
     const { phase, missing } = this.#options.ownIdentity.known ?? {};
     const canSign = phase === "published" && missing?.includes("selfSigning") !== true;
-    return { hasKey: key !== undefined, canSign, made, reading: reading && stateOf(reading) };
+    return { hasKey: key !== undefined, isKeyOld, canSign, made, reading: reading && stateOf(reading) };
   }
 
   /** Keeps the key that secret storage has; returns whether it is one. */
@@ -122,6 +124,24 @@ export class Dehydration {
     const key = record?.key ?? newPickleKey();
     tx.set(RECORD, { ...record, key });
     return pickleKeySecret(key);
+  }
+
+  /** Notes that the identity is replaced: what opened its private keys may have opened this key, too. */
+  async outdate(tx: Transaction): Promise<void> {
+    tx.set(RECORD, { ...await tx.get(RECORD), isKeyOld: true });
+  }
+
+  /** Makes another key in place of one that is {@link outdate outdated}, for secret storage. */
+  async renewKey(tx: Transaction): Promise<string> {
+    const key = newPickleKey();
+    tx.set(RECORD, { ...await tx.get(RECORD), key });
+    return pickleKeySecret(key);
+  }
+
+  /** Learns that secret storage has the other key. */
+  async renewed(tx: Transaction): Promise<void> {
+    const { isKeyOld: _, ...record } = await tx.get(RECORD) ?? {};
+    tx.set(RECORD, record);
   }
 
   /**
@@ -216,12 +236,8 @@ export class Dehydration {
   ): boolean {
     if (from === undefined) return false;
     if (messages < MAX_MESSAGES && from !== before.from && from.length <= MAX_TOKEN) return true;
-    this.#options.context.log.warn(
-      "Did not read all messages to a dehydrated device: the server has no end",
-      {
-        messages,
-      },
-    );
+    const problem = "Did not read all messages to a dehydrated device: the server has no end";
+    this.#options.context.log.warn(problem, { messages });
     return false;
   }
 

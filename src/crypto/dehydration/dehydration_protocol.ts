@@ -36,6 +36,8 @@ export interface ReadingState {
 export interface DehydrationState {
   /** Whether the key that encrypts them is here. */
   readonly hasKey: boolean;
+  /** Whether another key is to take its place before the next device is made. */
+  readonly isKeyOld: boolean;
   /** Whether this device can sign one. */
   readonly canSign: boolean;
   /** The one that was made last; undefined: none was. */

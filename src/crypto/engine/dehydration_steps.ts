@@ -40,6 +40,16 @@ export class DehydrationSteps {
     return await this.#of((tx, dehydration) => dehydration.keyToStore(tx));
   }
 
+  /** Another key in place of the old one, for secret storage; {@link pickleKeyRenewed} once that has it. */
+  async renewPickleKey(): Promise<string> {
+    return await this.#of((tx, dehydration) => dehydration.renewKey(tx));
+  }
+
+  /** Learns that secret storage has the other key. */
+  async pickleKeyRenewed(): Promise<void> {
+    await this.#of((tx, dehydration) => dehydration.renewed(tx));
+  }
+
   /** Makes a dehydrated device; undefined if there is no key to encrypt or to sign it with. */
   async createDehydrated(): Promise<DehydratedDeviceUpload | undefined> {
     return await this.#of((tx, dehydration) => dehydration.create(tx));

@@ -152,7 +152,10 @@ export class IdentitySteps {
 
   /** Makes a new identity, or returns the one that was made and is not published yet. */
   async createIdentity(input: NewIdentityInput): Promise<NewIdentity> {
-    return await this.#run((tx, { ownIdentity }) => ownIdentity.create(tx, input));
+    return await this.#run(async (tx, { ownIdentity, dehydration }) => {
+      if (input.replaces === true) await dehydration.outdate(tx);
+      return await ownIdentity.create(tx, input);
+    });
   }
 
   /** Offers the new identity, once it is published. */

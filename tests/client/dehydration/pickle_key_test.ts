@@ -1,10 +1,13 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { MemoryStore, ValueError } from "@greenroom/matrix";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { readDeviceData } from "../../../src/crypto/dehydration/device_data.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { device, history, KEY } from "../trust/scene.ts";
+import { device, history, KEY, PASSWORD } from "../trust/scene.ts";
 import { bot, DEHYDRATED, dehydratedDevices, friendOf, leave, outcomeOf, says, watched } from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
+const vodozemac = await Vodozemac.create();
 const WEEK = 7 * 86_400_000;
 const NAME = "org.matrix.msc3814";
 
@@ -117,4 +120,30 @@ Deno.test("A bootstrap that hands its recovery key out makes a dehydrated device
   await says(friend, roomId, "for the next one");
   const next = await bot(here, "NEXT", { encryption: { ...DEHYDRATED, recoveryKey } });
   assertEquals(await history(next, roomId), ["for the next one by direct"]);
+});
+
+Deno.test("A reset of the identity makes another key: who knows the old one reads nothing of later devices", async () => {
+  await using here = clientStage();
+  for (const [number, store] of [new MemoryStore(), new MemoryStore()].entries()) {
+    const client = await bot(here, `BOT${number}`, { store });
+    using storage = await client.secretStorage.open({ recoveryKey: KEY });
+    const known = await storage.get(NAME) ?? "";
+    const [before = ""] = await dehydratedDevices(client);
+    const reset = { ...DEHYDRATED, password: PASSWORD, confirm: () => true };
+    const isLater = number === 1; // the reset is not asked to see to the dehydrated device: the next start is
+    const report = await client.crypto?.resetIdentity({ ...reset, dehydratedDevice: !isLater });
+    assertEquals([report?.state, report?.dehydratedDevice], ["reset", isLater ? undefined : "on"]);
+    await client.close();
+    const again = await bot(here, `BOT${number}`, { store });
+    assertEquals(await outcomeOf(again), "on");
+    const [after = ""] = await dehydratedDevices(again);
+    assert(after !== before);
+    const now = await storage.get(NAME) ?? "";
+    assert(now !== known && now !== "");
+    const { device_data } = await again.getDehydratedDevice();
+    const opened = (secret: string) =>
+      readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(secret))?.curve25519Key;
+    assertEquals([opened(known), opened(now)], [undefined, after]);
+    await leave(again);
+  }
 });

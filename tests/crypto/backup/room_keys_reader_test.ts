@@ -72,3 +72,30 @@ Deno.test("RoomKeysReader finds nothing in what is no backup, and notices that i
     assertFalse(read(text).isWhole, text);
   }
 });
+
+Deno.test("RoomKeysReader takes no list, and nothing in one, for rooms, sessions or keys", () => {
+  const key = '{"sessions":{"one":{"a":1}}}';
+  const texts = [
+    `{"rooms":[${key}]}`,
+    `{"rooms":[[],${key}]}`,
+    `{"rooms":[{},${key}]}`,
+    `{"rooms":["!r:x",${key},[${key}]]}`,
+    '{"rooms":{"!r:x":{"sessions":{"one":[{"a":1}]}}}}',
+    '{"rooms":{"!r:x":{"sessions":{"one":["a"],"two":1}}}}',
+    '{"rooms":{"!r:x":[{"one":{"a":1}}]}}',
+  ];
+  for (const text of texts) assertEquals(read(text), { found: [], isWhole: true }, text);
+});
+
+Deno.test("RoomKeysReader reads keys and names that are as long and as deep as they may be", () => {
+  const of = (data: string, room = "!r:x") =>
+    read(`{"rooms":{"${room}":{"sessions":{"one":${data}}}}}`, 999).found;
+  const long = (length: number) => `{"a":"${"x".repeat(length - 8)}"}`;
+  assert(of(long(65_536))[0]?.[2] !== undefined);
+  assertEquals(of(long(65_537))[0]?.[2], undefined);
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+  assert(of(deep(16))[0]?.[2] !== undefined);
+  assertEquals(of(deep(17))[0]?.[2], undefined);
+  const named = (length: number) => of('{"a":1}', "!".repeat(length - 2))[0]?.[0].length;
+  assertEquals([named(1_024), named(1_025)], [1_022, 0]);
+});
