@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, elapsed } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { isSameSecret } from "../base/same_secret.ts";
@@ -13,6 +13,7 @@ import { BoundedBodies } from "../client/serving/bounded_body.ts";
 import { Refusal } from "../client/serving/refusal.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
+import { ArrivalOrder } from "./arrival_order.ts";
 import type { Inbox } from "./inbox.ts";
 import type { GhostProfile, QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
 import { readTransaction } from "./transaction.ts";
@@ -48,8 +49,6 @@ export interface HomeserverDoorOptions {
 const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20, time: 60_000 };
 /** The longest transaction ID and token, in characters. */
 const MAX_TEXT = 1_000;
-/** How soon another transaction follows one that was refused, in milliseconds, before that comes again. */
-const OVERTAKING = 2_000;
 /** How many pings are remembered. */
 const MAX_KNOCKS = 100;
 /** When to come back, in seconds. */
@@ -70,8 +69,7 @@ type Answer = unknown[] | JsonObject | undefined;
 export class HomeserverDoor {
   readonly #options: HomeserverDoorOptions;
   readonly #bodies: BoundedBodies;
-  /** The transaction that was refused last, until the next one comes, and when. */
-  #refused: { readonly id: string; readonly at: number } | undefined;
+  readonly #order: ArrivalOrder;
   /** The IDs of the latest pings that came. */
   readonly #knocks = new RecentMap<string, string>();
 
@@ -79,6 +77,7 @@ export class HomeserverDoor {
   constructor(options: HomeserverDoorOptions) {
     this.#options = options;
     this.#bodies = new BoundedBodies(options.clock, BOUNDS);
+    this.#order = new ArrivalOrder(options.clock);
   }
 
   /** Whether the homeserver has knocked with this ID. */
@@ -139,36 +138,24 @@ export class HomeserverDoor {
   }
 
   async #transaction(id: string, request: Request): Promise<Answer> {
-    const { inbox, onTransaction, hasFailed, clock, log } = this.#options;
+    const { inbox, onTransaction, hasFailed, log } = this.#options;
     if (hasFailed()) throw new Refusal(503, "M_UNKNOWN", "This process has failed; send it again", SOON);
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");
-    this.#checkOrder(id);
+    this.#order.check(id);
     const arrival = await inbox.add(id, transaction).catch((error) => {
       log.error("A transaction could not be kept, and comes again", { error: String(error) });
-      this.#refused = { id, at: clock.now() };
+      this.#order.refused(id);
       throw new Refusal(503, "M_UNKNOWN", "Not kept; send it again", SOON);
     });
     if (arrival === "full") {
       log.warn("A transaction was refused, since too many wait to be handled; it comes again");
-      this.#refused = { id, at: clock.now() };
+      this.#order.refused(id);
       throw new Refusal(503, "M_LIMIT_EXCEEDED", "Too many transactions wait", SOON);
     }
     await onTransaction(); // one that comes again may not have been handled by whoever kept it
     return {};
-  }
-
-  /**
-   * Refuses a transaction that comes in place of one that was refused: Synapse may send it although the
-   * other is to come before it.
-   */
-  #checkOrder(id: string): void {
-    const refused = this.#refused;
-    this.#refused = undefined;
-    if (refused === undefined || refused.id === id) return;
-    if (elapsed(this.#options.clock.now(), refused.at) >= OVERTAKING) return;
-    throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
   }
 
   async #user(userId: UserID): Promise<Answer> {

@@ -64,10 +64,11 @@ export class Person {
   }
 
   /** Waits for messages of a user in a room: until there are so many, or until one says this. */
-  async reads(room: RoomID, sender: UserID, what: string | number): Promise<void> {
-    await this.#board.until(`${sender} is to say ${what}`, () => {
-      const bodies = this.of(room, sender);
-      return typeof what === "number" ? bodies.length >= what : bodies.includes(what);
+  async reads(room: RoomID, sender: UserID, what: string | number | (() => number)): Promise<void> {
+    const wanted = () => typeof what === "function" ? what() : what;
+    await this.#board.until(`${sender} is to say ${wanted()}`, () => {
+      const [bodies, now] = [this.of(room, sender), wanted()];
+      return typeof now === "number" ? bodies.length >= now : bodies.includes(now);
     });
   }
 

@@ -5,6 +5,7 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { Client, type ClientOptions } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { OperationsHost } from "../operations/support/operation.ts";
@@ -23,6 +24,11 @@ export interface StoryHost extends OperationsHost {
   restart(): Promise<void>;
   /** Makes the account of a bot. */
   bot(transport: Transport): Promise<BotAccount>;
+  /**
+   * Whether it may keep a transaction back until another comes, as Synapse does with one that it makes
+   * in the moment in which it has sent those again that had failed. Default: no.
+   */
+  readonly keepsBack?: boolean;
 }
 
 /** How a story is told. */
@@ -109,7 +115,8 @@ export class World implements AsyncDisposable {
   async talk(person: Person, bot: Bot): Promise<Talk> {
     const room = await person.room(this.encrypted, bot.userId);
     await person.sees(room, bot.userId, "join");
-    return new Talk(room, person, bot);
+    const keepsBack = this.host.keepsBack === true && this.transport === "transactions";
+    return new Talk(room, person, { bot, keepsBack });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -118,6 +125,8 @@ export class World implements AsyncDisposable {
   }
 }
 
+/** After how long somebody says more, so that what the homeserver has kept back comes, in milliseconds. */
+const KEPT_BACK = 8_000;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** What a person says to a bot in a room, and what comes back. */
@@ -130,11 +139,17 @@ export class Talk {
   /** What it must not answer: it was not there, or must not listen. */
   readonly #unheard: string[] = [];
   readonly #bot: Bot;
+  readonly #keepsBack: boolean;
 
-  constructor(room: RoomID, person: Person, bot: Bot) {
+  constructor(
+    room: RoomID,
+    person: Person,
+    { bot, keepsBack }: { readonly bot: Bot; readonly keepsBack: boolean },
+  ) {
     this.room = room;
     this.person = person;
     this.#bot = bot;
+    this.#keepsBack = keepsBack;
   }
 
   /** Says so many things, one after the other. */
@@ -151,7 +166,8 @@ export class Talk {
   async answered(): Promise<void> {
     const { room, said } = this;
     const answers = () => this.person.of(room, this.#bot.userId);
-    await this.person.reads(room, this.#bot.userId, said.length).catch((cause) => {
+    const all = this.#keepsBack ? this.#readAndGoOn() : this.#read();
+    await all.catch((cause) => {
       const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
       throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
         cause,
@@ -171,6 +187,19 @@ export class Talk {
     const counts = answers.map((answer) => Number.parseInt(answer));
     assertEquals(new Set(counts).size, counts.length, "each is to be counted once");
     assertEquals(Math.max(...counts), this.said.length, "the count is to have no gap");
+  }
+
+  async #read(): Promise<void> {
+    await this.person.reads(this.room, this.#bot.userId, () => this.said.length);
+  }
+
+  /** Waits, and says more if what was said may be kept back. */
+  async #readAndGoOn(): Promise<void> {
+    const isOver = new AbortController();
+    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(() => this.say(1), () => {});
+    await this.#read().finally(() => isOver.abort());
+    await more;
+    await this.#read();
   }
 
   async #say(list: string[], text: string): Promise<void> {

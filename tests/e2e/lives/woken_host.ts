@@ -74,6 +74,7 @@ class Host implements AsyncDisposable {
       ...synapseHost(this.#synapse),
       restart: () => this.#synapse.restart(),
       bot: (transport) => this.#bot(transport),
+      keepsBack: true,
     };
   }
 
