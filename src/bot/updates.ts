@@ -18,9 +18,8 @@ import {
   invocationOf,
   isPartOf,
 } from "./commands/command.ts";
-import { CANCEL, HELP, isBuiltIn, UNKNOWN } from "./commands/built_in.ts";
+import { answerBuiltIn, CANCEL, HELP, isBuiltIn, UNKNOWN } from "./commands/built_in.ts";
 import { readStructuredCommand } from "./commands/structured.ts";
-import { helpText } from "./commands/help.ts";
 import type { Middleware } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
 import { type Conversations, laneOf } from "./conversations/conversations.ts";
@@ -119,7 +118,8 @@ export class Updates {
     if (found === undefined || !isBuiltIn(found.command)) {
       return void await composer.middleware()(c, NOTHING);
     }
-    await this.#builtIn(c, found);
+    const { prefix } = parts.options;
+    await answerBuiltIn(c, found, { prefix, commands: composer.commands, builtIns: this.#builtIns });
   }
 
   /** Does things of one kind one after the other. */
@@ -152,7 +152,7 @@ export class Updates {
     event: MatrixEvent,
     { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
   ): Promise<void> {
-    const { parts, conversations, failed } = this.#options;
+    const { conversations, failed } = this.#options;
     const update = updateOf(type, event, { queries: queriesOf(type, event) });
     if (update.queries.has("edit") && !await this.#isHeard(update, context)) return;
     const kept: KeptEvent = { type, event, encryption: update.encryption };
@@ -279,27 +279,6 @@ export class Updates {
     const names = this.#options.composer.commands.flatMap((each) => each.names);
     const wanted = this.#options.behaviour.help === false ? [CANCEL] : [HELP, CANCEL];
     return wanted.filter(({ name }) => !names.includes(name));
-  }
-
-  async #builtIn(c: Context, { command, given }: Found): Promise<void> {
-    const { prefix } = this.#options.parts.options;
-    const args = "args" in given ? given.args : {};
-    if (command === CANCEL) return void await c.reply("There is nothing to cancel.");
-    if (command === UNKNOWN) {
-      const name = String(args.name).replaceAll(/[^\p{L}\p{N}_-]/gu, "").slice(0, 50);
-      return void await c.reply(`There is no command ${prefix}${name}. Try ${prefix}help.`, {
-        format: "plain",
-      });
-    }
-    const visible: Command[] = [];
-    for (const each of this.#options.composer.commands) {
-      const { access } = each;
-      const mayUse = access === "everybody" ||
-        (access === "admins" ? await c.isAdmin(c.sender) : await access(c));
-      if (mayUse) visible.push(each);
-    }
-    const about = typeof args.command === "string" ? args.command : undefined;
-    await c.reply(helpText([...visible, ...this.#builtIns], { prefix, about }));
   }
 }
 

@@ -175,11 +175,13 @@ export class ClientLife {
     this.first.begin();
     this.#syncing++;
     try {
-      if (this.#parts.holding.mode !== "kept") await this.#keep(options.signal);
-      if (!this.#isStopped) await this.#sync(plain, options, start);
+      const keeping = this.#parts.holding.mode === "kept" ? Promise.resolve() : this.#keep(options.signal);
+      await keeping.then(() => this.#sync(plain, options, start)).catch((error) => {
+        if (!options.signal?.aborted || error !== options.signal.reason) throw error;
+      });
       await this.#rest(start);
     } catch (error) {
-      await this.#supervisor.stop(); // nothing else ends a sync
+      await this.#supervisor.fail("syncer", error); // nothing else ends a sync
       if (!(error instanceof ActorStoppedError)) this.#fail(error);
     } finally {
       this.#syncing--;
@@ -197,12 +199,11 @@ export class ClientLife {
 
   /** Syncs until it is stopped; a logout that the server refuses stops nothing. */
   async #sync(plain: LifeAPI, options: StartOptions, start: number): Promise<void> {
+    if (this.#isStopped) return;
     let hasLeft: boolean | undefined;
     do {
       this.#leaving = undefined;
-      await plain.start(options).catch((error) => {
-        if (!options.signal?.aborted || error !== options.signal.reason) throw error;
-      });
+      await plain.start(options);
       hasLeft = await this.#leaving;
     } while (hasLeft === false && !this.#isStopped && start === this.#starts);
   }

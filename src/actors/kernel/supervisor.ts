@@ -7,6 +7,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import type { Lifecycle } from "./actor.ts";
+import { ActorError } from "./actor_error.ts";
 import { isInside, runOutside } from "./turn_scope.ts";
 
 /** How actors are supervised. */
@@ -47,6 +48,15 @@ export interface Supervisor {
    *   ended.
    */
   stop(): Promise<void>;
+  /**
+   * Stops the actors, since one of them can't begin its work; unless they are being stopped, {@link
+   * Supervisor.done} rejects with an `ActorError` that names it.
+   *
+   * @param actor Its name.
+   * @param cause What keeps it from that.
+   * @returns Resolves when all are stopped.
+   */
+  fail(actor: string, cause: unknown): Promise<void>;
 }
 
 /**
@@ -91,6 +101,11 @@ class ActorSupervisor implements Supervisor {
   stop(): Promise<void> {
     this.#stopping ??= runOutside(() => this.#stopAll());
     return isInside(this.#actors) ? Promise.resolve() : this.#stopping;
+  }
+
+  fail(actor: string, cause: unknown): Promise<void> {
+    if (!this.isStopping) this.#failure ??= new ActorError(actor, { cause });
+    return this.stop();
   }
 
   async #watch(): Promise<void> {

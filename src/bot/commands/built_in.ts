@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { Context, Found } from "../context/context.ts";
 import type { Command } from "./command.ts";
+import { helpText } from "./help.ts";
 
 function builtIn(name: string, usage: string, description: string): Command {
   const parameters = usage === "" ? [] : [{ name: usage.slice(1, -1), isRequired: false, isRest: true }];
@@ -24,4 +26,33 @@ export const UNKNOWN = builtIn("unknown", "", "");
 /** Whether a command is one of these. */
 export function isBuiltIn(command: Command): boolean {
   return command === HELP || command === CANCEL || command === UNKNOWN;
+}
+
+/** Answers one of these: what is left to say of `cancel` when nothing was cancelled. */
+export async function answerBuiltIn(
+  c: Context,
+  { command, given }: Found,
+  { prefix, commands, builtIns }: {
+    readonly prefix: string;
+    readonly commands: readonly Command[];
+    readonly builtIns: readonly Command[];
+  },
+): Promise<void> {
+  const args = "args" in given ? given.args : {};
+  if (command === CANCEL) return void await c.reply("There is nothing to cancel.");
+  if (command === UNKNOWN) {
+    const name = String(args.name).replaceAll(/[^\p{L}\p{N}_-]/gu, "").slice(0, 50);
+    return void await c.reply(`There is no command ${prefix}${name}. Try ${prefix}help.`, {
+      format: "plain",
+    });
+  }
+  const visible: Command[] = [];
+  for (const each of commands) {
+    const { access } = each;
+    const mayUse = access === "everybody" ||
+      (access === "admins" ? await c.isAdmin(c.sender) : await access(c));
+    if (mayUse) visible.push(each);
+  }
+  const about = typeof args.command === "string" ? args.command : undefined;
+  await c.reply(helpText([...visible, ...builtIns], { prefix, about }));
 }

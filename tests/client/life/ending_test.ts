@@ -251,3 +251,38 @@ Deno.test("close() leaves no connection, no timer, and nothing that waits, by th
   await ill.close();
   await failing;
 }); // what is left would fail the test
+
+for (const reads of [false, true]) {
+  const how = reads ? " whose fetch was read before" : "";
+  Deno.test(`start() of a client${how} with a dead token says why, and done names the part`, async () => {
+    await using stage = clientStage();
+    const bot = stage.client("bot", { store: new MemoryStore() });
+    if (reads) assert(bot.fetch);
+    stage.homeserver.revokeTokens("@bot:localhost");
+    const done = assertRejects(() => bot.done, ActorError);
+    await assertRejects(() => bot.start(), UnknownTokenError);
+    assertInstanceOf((await done).cause, UnknownTokenError);
+    const { cause } = await assertRejects(() => bot.start(), ClientEndedError);
+    assertInstanceOf(cause, ActorError);
+  });
+
+  Deno.test(`start() of a client${how} that is to end while another has the device ends, and may begin anew`, async () => {
+    await using stage = clientStage();
+    const store = new MemoryStore();
+    const [first, second] = [stage.client("bot", { store }), stage.client("bot", { store })];
+    const running = first.start();
+    await first.ready;
+    if (reads) assert(second.fetch);
+    const ending = new AbortController();
+    const waiting = second.start({ signal: ending.signal });
+    await stage.settle();
+    ending.abort();
+    await waiting;
+    await first.close();
+    await running;
+    const again = second.start();
+    await second.ready;
+    await second.stop();
+    await again;
+  });
+}
