@@ -108,10 +108,10 @@ export {
   pollStart,
   type PollStartContent,
 } from "./polls/poll_contents.ts";
+export type { PollEvent } from "./polls/poll_count.ts";
 export { type Poll, type PollAnswer, readPoll } from "./polls/read_poll.ts";
 export {
   type PollAnswerTally,
-  type PollEvent,
   type PollTally,
   tallyPoll,
   type TallyPollOptions,

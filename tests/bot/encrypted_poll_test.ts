@@ -25,3 +25,22 @@ Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let i
   await client.stop();
   await running;
 });
+
+Deno.test("countPoll() reads votes page by page, and once more if those it kept came after the end", async () => {
+  await using homeserver = new Homeserver();
+  const { baseUrl, fetch } = homeserver;
+  const { accessToken: token } = homeserver.createUser("bot");
+  await using client = new Client({ baseUrl, fetch, token });
+  const room = await client.createRoom();
+  const poll = await sendPoll(client, room, { question: "To be?", answers: ["Yes", "No"] });
+  const vote = (answer: string) =>
+    client.sendMessageEvent(room, POLL_EVENTS.RESPONSE, pollResponse(poll, [answer]));
+  for (let index = 0; index < 250; index++) await vote(String(index % 2 + 1));
+  const pages = () => homeserver.requests.filter("GET", "/relations/").length;
+  const before = pages();
+  assertEquals((await countPoll(client, room, poll)).answers.map(({ votes }) => votes), [0, 1]);
+  assertEquals(pages() - before, 3);
+  await endPoll(client, room, poll);
+  await vote("1");
+  assertEquals((await countPoll(client, room, poll)).answers.map(({ votes }) => votes), [0, 1]);
+});

@@ -5,20 +5,16 @@
  */
 
 import type { Client } from "../../../mod.ts";
-import {
-  type ClientEvent,
-  type EventID,
-  type RelatesTo,
-  type RoomID,
-  SyncStream,
-  type UserID,
-} from "../../../types.ts";
+import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
 import { pollEventOf } from "../polls/read_poll.ts";
-import { type PollEvent, type PollTally, tallyPoll } from "../polls/tally_poll.ts";
+import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
 
 /** What {@linkcode RoomContext.poll} takes beside the question and the answers. */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
+
+/** How many votes are asked for at once. */
+const PAGE = 100;
 
 /** Begins a poll. */
 export async function sendPoll(
@@ -30,20 +26,20 @@ export async function sendPoll(
   return await client.sendMessageEvent(room, POLL_EVENTS.START, { ...pollStart(poll), ...related });
 }
 
-/** Counts the votes of a poll, as far as the server gives them and they can be decrypted. */
+/**
+ * Counts the votes of a poll, as far as the server gives them and they can be decrypted. They are read page
+ * by page, the newest first, and one of each user is kept.
+ */
 export async function countPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
-  const start = await inClear(client, await client.getEvent(room, poll));
-  const related: PollEvent[] = [];
-  const moderators = new Set<UserID>();
-  for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", direction: "f" })) {
-    const clear = await inClear(client, event);
-    related.push(clear);
-    const mayEnd = pollEventOf(clear.type) === "end" && !moderators.has(clear.sender);
-    if (mayEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact")) {
-      moderators.add(clear.sender);
+  const count = countOf(await inClear(client, await client.getEvent(room, poll)));
+  do {
+    for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", limit: PAGE })) {
+      const clear = await inClear(client, event);
+      const isEnd = pollEventOf(clear.type) === "end";
+      count.add(clear, isEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact"));
     }
-  }
-  return tallyPoll(start, related, { mayRedact: (user) => moderators.has(user) });
+  } while (count.takeMisses());
+  return tallyOf(count);
 }
 
 /** An event in plain text; as it is if it can't be decrypted, so that it counts for nothing. */

@@ -225,7 +225,8 @@ export class RoomContext {
   }
 
   /**
-   * Counts the votes of a poll.
+   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
+   * memory grows with the users who voted, not with their votes.
    *
    * @param poll Its ID.
    * @returns The votes by answer, and who leads.

@@ -6,22 +6,9 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import type { EventID, UserID } from "../../../types.ts";
-import { type Poll, type PollAnswer, pollEventOf, pollOf, readPoll, readPollVote } from "./read_poll.ts";
-
-/** As much of an event as is needed for counting. */
-export interface PollEvent {
-  /** Its type. */
-  readonly type: string;
-  /** Its ID. */
-  readonly event_id: EventID;
-  /** Who sent it. */
-  readonly sender: UserID;
-  /** When, in milliseconds since the epoch. */
-  readonly origin_server_ts: number;
-  /** What it says, decrypted. */
-  readonly content: object;
-}
+import type { UserID } from "../../../types.ts";
+import { PollCount, type PollEvent } from "./poll_count.ts";
+import { type Poll, type PollAnswer, pollEventOf, readPoll } from "./read_poll.ts";
 
 /** Options of {@link tallyPoll}. */
 export interface TallyPollOptions {
@@ -96,27 +83,35 @@ export function tallyPoll(
   related: Iterable<PollEvent>,
   { mayRedact = () => false }: TallyPollOptions = {},
 ): PollTally {
+  const count = countOf(start);
+  const events = [...related];
+  do {
+    for (const each of events) count.add(each, pollEventOf(each.type) === "end" && mayRedact(each.sender));
+  } while (count.takeMisses());
+  return tallyOf(count);
+}
+
+/**
+ * A count without votes.
+ *
+ * @param start The event with which the poll began.
+ * @throws {ValueError} If it is no poll.
+ */
+export function countOf(start: PollEvent): PollCount {
   const poll = pollEventOf(start.type) === "start" ? readPoll(start.content) : undefined;
   if (poll === undefined) {
     throw new ValueError(`Cannot count the votes for event ${start.event_id}: it is no poll`);
   }
-  const own = [...related].filter(({ content }) => pollOf(content) === start.event_id);
-  const mayEnd = ({ type, sender }: PollEvent) =>
-    pollEventOf(type) === "end" && (sender === start.sender || mayRedact(sender));
-  const end = own.filter(mayEnd).toSorted(byTime)[0];
-  const last = new Map<UserID, PollEvent>();
-  for (const event of own.toSorted(byTime)) {
-    const isLate = end !== undefined && event.origin_server_ts > end.origin_server_ts;
-    if (pollEventOf(event.type) !== "response" || isLate) continue;
-    last.delete(event.sender); // so that voters are in the order of their votes
-    last.set(event.sender, event);
-  }
+  return new PollCount(start, poll);
+}
+
+/** What a count has come to. */
+export function tallyOf({ poll, votes, endedAt }: PollCount): PollTally {
   const votersOf = new Map(poll.answers.map(({ id }) => [id, [] as UserID[]]));
   const spoiled: UserID[] = [];
-  for (const [user, { content }] of last) {
-    const selected = new Set(readPollVote(content)?.selections?.slice(0, poll.maxSelections));
-    if (selected.size === 0 || [...selected].some((id) => !votersOf.has(id))) spoiled.push(user);
-    else for (const id of selected) votersOf.get(id)?.push(user);
+  for (const [user, { selected }] of votes) {
+    if (selected === undefined) spoiled.push(user);
+    for (const id of selected ?? []) votersOf.get(id)?.push(user);
   }
   const answers = poll.answers.map((answer) => {
     const voters = votersOf.get(answer.id) ?? [];
@@ -127,15 +122,9 @@ export function tallyPoll(
     poll,
     answers,
     winners: answers.filter(({ votes }) => votes > 0 && votes === most),
-    voters: last.size - spoiled.length,
+    voters: votes.length - spoiled.length,
     spoiled,
-    ...(end !== undefined && { endedAt: end.origin_server_ts }),
-    mayShow: !poll.undisclosed || end !== undefined,
+    ...(endedAt !== undefined && { endedAt }),
+    mayShow: !poll.undisclosed || endedAt !== undefined,
   };
-}
-
-/** From old to new; of those at one time, the order is the same for everybody. */
-function byTime(one: PollEvent, other: PollEvent): number {
-  if (one.origin_server_ts !== other.origin_server_ts) return one.origin_server_ts - other.origin_server_ts;
-  return one.event_id < other.event_id ? -1 : Number(one.event_id > other.event_id);
 }

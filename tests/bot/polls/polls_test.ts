@@ -4,7 +4,8 @@ import { ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, pollResponse, pollStart } from "../../../src/bot/polls/poll_contents.ts";
 import { readPoll, readPollVote } from "../../../src/bot/polls/read_poll.ts";
-import { type PollEvent, tallyPoll } from "../../../src/bot/polls/tally_poll.ts";
+import { countOf, tallyOf, tallyPoll } from "../../../src/bot/polls/tally_poll.ts";
+import type { PollEvent } from "../../../src/bot/polls/poll_count.ts";
 
 const ALICE = "@alice:a.b";
 let ids = 0;
@@ -208,4 +209,49 @@ Deno.test("pollEnd() puts the result in words", () => {
     "The poll has ended. Top answers: Pizza, Pasta (1 vote each)",
   );
   assert(pollEnd("$a", "over")["org.matrix.msc1767.text"] === "over");
+});
+
+Deno.test("A count keeps one vote of each user, and says when those before the end have to be read again", () => {
+  const start = poll();
+  const count = countOf(start);
+  for (let at = 10_000; at > 0; at--) count.add(vote(start, `user-${at % 7}`, at, "1"));
+  assertEquals([count.votes.length, count.takeMisses()], [7, false]);
+  count.add(end(start, "alice", 5_000)); // clocks differ: the votes that were kept are late
+  assertEquals([count.votes.length, count.takeMisses(), count.takeMisses()], [0, true, false]);
+  for (let at = 1; at <= 10_000; at++) count.add(vote(start, `user-${at % 7}`, at, "2"));
+  count.add(end(start, "alice", 5_000));
+  assertEquals([count.takeMisses(), tallyOf(count).winners[0]?.votes], [false, 7]);
+});
+
+Deno.test("tallyPoll() counts as who keeps all votes would, in whatever order they come", () => {
+  const start = poll();
+  const some = fc.record({
+    user: fc.constantFrom("alice", "b", "c"),
+    at: fc.integer({ min: 1, max: 6 }),
+    answer: fc.constantFrom("1", "2", "x"),
+    isEnd: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 14 }), (given) => {
+      const events = given.map(({ user, at, answer, isEnd }) =>
+        isEnd ? end(start, user, at) : vote(start, user, at, answer)
+      );
+      const sorted = events.toSorted((one, other) =>
+        one.origin_server_ts - other.origin_server_ts || (one.event_id < other.event_id ? -1 : 1)
+      );
+      const over = sorted.find(({ type, sender }) => type === POLL_EVENTS.END && sender === ALICE);
+      const last = new Map<string, string | undefined>();
+      for (const { type, sender, content, origin_server_ts: at } of sorted) {
+        if (type !== POLL_EVENTS.RESPONSE || at > (over?.origin_server_ts ?? Infinity)) continue;
+        last.set(sender, readPollVote(content)?.selections?.[0]);
+      }
+      const wanted = ["1", "2", "3"].map((id) => [...last.values()].filter((each) => each === id).length);
+      const tally = tallyPoll(start, events);
+      assertEquals([tally.answers.map(({ votes }) => votes), tally.endedAt], [
+        wanted,
+        over?.origin_server_ts,
+      ]);
+    }),
+    { numRuns: 1_000 },
+  );
 });
