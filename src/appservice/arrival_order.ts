@@ -7,6 +7,7 @@
 
 import { type Clock, elapsed } from "../base/clock.ts";
 import { Refusal } from "../client/serving/refusal.ts";
+import type { Inbox } from "./inbox.ts";
 
 /** How soon another transaction follows one that was refused, in milliseconds, before that comes again. */
 const OVERTAKING = 2_000;
@@ -20,11 +21,13 @@ const SOON = { "retry-after": "5" };
  *
  * Synapse sends a transaction that has failed again, with all that were made meanwhile. One that it
  * makes in the moment in which all are sent stays there until another fails. It numbers them, so the
- * next one shows that one is missing: it is refused, and both come. The numbers of all application
- * services of a Synapse are one sequence; where none came in between, it is not looked at again.
+ * next one shows that one is missing, unless another process has kept it: it is refused, and both
+ * come. The numbers of all application services of a Synapse are one sequence; where none came in
+ * between, it is not looked at again.
  */
 export class ArrivalOrder {
   readonly #clock: Clock;
+  readonly #inbox: Pick<Inbox, "has">;
   /** The transaction that was refused last, until it comes again, and when. */
   #refused: { readonly id: string; readonly at: number } | undefined;
   /** The number of the transaction that was taken last; NaN: none was, or it has no number. */
@@ -34,9 +37,13 @@ export class ArrivalOrder {
   /** Whether what is left out between two numbers may be missing. */
   #isSuspicious = true;
 
-  /** @param clock Measures the time. */
-  constructor(clock: Clock) {
+  /**
+   * @param clock Measures the time.
+   * @param inbox Has what any process has kept.
+   */
+  constructor(clock: Clock, inbox: Pick<Inbox, "has">) {
     this.#clock = clock;
+    this.#inbox = inbox;
   }
 
   /**
@@ -44,7 +51,7 @@ export class ArrivalOrder {
    *
    * @throws {Refusal} If another is to come before it.
    */
-  check(id: string): void {
+  async check(id: string): Promise<void> {
     const number = numberOf(id);
     const refused = this.#refused;
     if (refused !== undefined && number < numberOf(refused.id)) {
@@ -56,11 +63,10 @@ export class ArrivalOrder {
       throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
     }
     const missed = number - this.#last - 1;
-    const mayMiss = missed > 0 && missed <= MAX_MISSED;
     if (this.#questioned === id) {
       this.#questioned = undefined;
-      if (mayMiss) this.#isSuspicious = false;
-    } else if (mayMiss && this.#isSuspicious) {
+      if (missed > 0) this.#isSuspicious = false; // nothing was missing
+    } else if (this.#isSuspicious && missed > 0 && missed <= MAX_MISSED && await this.#isAnyNew(number)) {
       this.#questioned = id;
       this.refused(id);
       throw new Refusal(503, "M_UNKNOWN", "One before this one may be missing; send both", SOON);
@@ -71,6 +77,14 @@ export class ArrivalOrder {
   /** Notes that a transaction was refused: it comes again, and nothing before it. */
   refused(id: string): void {
     this.#refused = { id, at: this.#clock.now() };
+  }
+
+  /** Whether any between the last and this one was kept by no process. */
+  async #isAnyNew(number: number): Promise<boolean> {
+    for (let each = this.#last + 1; each < number; each++) {
+      if (!await this.#inbox.has(String(each))) return true;
+    }
+    return false;
   }
 
   #isSoonAfter(at: number): boolean {

@@ -77,7 +77,7 @@ export class HomeserverDoor {
   constructor(options: HomeserverDoorOptions) {
     this.#options = options;
     this.#bodies = new BoundedBodies(options.clock, BOUNDS);
-    this.#order = new ArrivalOrder(options.clock);
+    this.#order = new ArrivalOrder(options.clock, options.inbox);
   }
 
   /** Whether the homeserver has knocked with this ID. */
@@ -143,7 +143,7 @@ export class HomeserverDoor {
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");
-    this.#order.check(id);
+    await this.#order.check(id);
     const arrival = await inbox.add(id, transaction).catch((error) => {
       log.error("A transaction could not be kept, and comes again", { error: String(error) });
       this.#order.refused(id);

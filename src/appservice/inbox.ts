@@ -86,6 +86,12 @@ export class Inbox {
     return this.#last;
   }
 
+  /** Whether the latest transactions have one of this ID, whichever process has kept it. */
+  async has(id: string): Promise<boolean> {
+    const [{ ids }] = await this.#head();
+    return ids.some((name) => name.startsWith(`${id} `));
+  }
+
   /** Keeps a transaction, durably, unless it has been before. */
   async add(id: string, transaction: Transaction): Promise<Arrival> {
     const name = await nameOf(id, transaction);
