@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
-import { Homeserver } from "@greenroom/matrix/testing";
+import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import { countPoll, endPoll, sendPoll } from "../../src/bot/context/polls.ts";
 import { POLL_EVENTS, pollEnd, pollResponse } from "../../src/bot/polls/poll_contents.ts";
 
@@ -27,14 +27,17 @@ Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let i
 });
 
 Deno.test("countPoll() reads votes page by page, and once more if those it kept came after the end", async () => {
-  await using homeserver = new Homeserver();
+  const clock = new TestClock();
+  await using homeserver = new Homeserver({ clock });
   const { baseUrl, fetch } = homeserver;
   const { accessToken: token } = homeserver.createUser("bot");
-  await using client = new Client({ baseUrl, fetch, token });
+  await using client = new Client({ baseUrl, fetch, token, clock });
   const room = await client.createRoom();
   const poll = await sendPoll(client, room, { question: "To be?", answers: ["Yes", "No"] });
-  const vote = (answer: string) =>
-    client.sendMessageEvent(room, POLL_EVENTS.RESPONSE, pollResponse(poll, [answer]));
+  const vote = async (answer: string) => {
+    await clock.tick(1); // of votes at one time, none is the later one
+    await client.sendMessageEvent(room, POLL_EVENTS.RESPONSE, pollResponse(poll, [answer]));
+  };
   for (let index = 0; index < 250; index++) await vote(String(index % 2 + 1));
   const pages = () => homeserver.requests.filter("GET", "/relations/").length;
   const before = pages();
