@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DeviceConflictError } from "../errors/encryption_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import {
   HomeserverAddressError,
@@ -100,7 +101,12 @@ export class Session {
     return [await this.userId(options), this.deviceId ?? ""];
   }
 
-  /** Asks the server who acts, and remembers what was not known. */
+  /**
+   * Asks the server who acts, and remembers what was not known.
+   *
+   * @throws {DeviceConflictError} If the token is that of another user than was given: what it syncs would
+   *   get into the records of that one.
+   */
   async #identify(options?: RequestOptions): Promise<UserID> {
     const epoch = this.#epoch;
     const { user_id, device_id } = await this.whoami(options);
@@ -108,6 +114,7 @@ export class Session {
       throw new ServiceResponseError("Cannot use the answer to whoami: it names no user ID");
     }
     if (epoch === this.#epoch) {
+      if (this.mxid !== "" && this.mxid !== user_id) throw otherUser(this.mxid, user_id);
       this.mxid ||= user_id;
       this.deviceId ??= device_id;
     }
@@ -156,6 +163,12 @@ export class Session {
     }
     return name;
   }
+}
+
+function otherUser(mxid: UserID, owner: UserID): DeviceConflictError {
+  return new DeviceConflictError(
+    `Cannot act as ${mxid}: the access token is that of ${owner}; give the token of ${mxid}, or another mxid`,
+  );
 }
 
 // Whether there is a homeserver at all.

@@ -14,8 +14,9 @@ export class EncryptionError extends MatrixError {
 }
 
 /**
- * The server has keys of this device that are not in the store: it can't go on, and syncing ends.
- * Nothing was overwritten: run it with the store that has the keys, or log in again.
+ * The server has keys of this device that are not in the store, or the access token is that of another
+ * user than `mxid`: it can't go on, and syncing ends. Nothing was overwritten: run it with the store that
+ * has the keys and the token that belongs to it, or log in again.
  */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */

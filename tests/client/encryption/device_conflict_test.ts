@@ -149,6 +149,27 @@ Deno.test("Nothing is uploaded or encrypted before the server has said what it h
   assertEquals(uploads(stage), 2);
 });
 
+Deno.test("A start as a user with the token of another is refused, sends nothing, and leaves the store as it was", async () => {
+  for (const encryption of [EVERYBODY, false] as const) {
+    await using stage = clientStage();
+    const { bot, store } = await botInARoom(stage);
+    await bot.close();
+    const before = await Array.fromAsync(store.list([]));
+    const { accessToken: token, userId: mallory } = stage.homeserver.createUser("mallory");
+    const options = { encryption, store, token, mxid: BOT } as const;
+    for (const way of ["start", "syncOnce"] as const) {
+      const client = stage.client("bot", options);
+      const error = await rejectionOf(client[way]());
+      assertInstanceOf(error, DeviceConflictError, way);
+      for (const text of [BOT, mallory]) assertStringIncludes(error.message, text);
+      await client.close();
+    }
+    const sent = [...stage.homeserver.requests].filter(({ user }) => user === mallory);
+    assertEquals([...new Set(sent.map(({ path }) => path.replace(/.*\//, "")))], ["whoami"]);
+    assertEquals(await Array.fromAsync(store.list([])), before);
+  }
+});
+
 Deno.test("A start with an empty store takes nothing of what was sent to the device while the server can't say whose it is", async () => {
   await using stage = clientStage();
   const { alice, bot, roomId, store } = await botInARoom(stage);
