@@ -439,6 +439,12 @@ export const BUGS: readonly Bug[] = [
     replace: "      if (!refused || known !== undefined) throw error;\n",
   },
   {
+    name: "A dehydrated device is replaced before what it has received was read",
+    path: "src/client/dehydration/ensure_dehydrated.ts",
+    find: "    if (await rehydrate(parts, shown)) break;\n",
+    replace: "    break;\n",
+  },
+  {
     name: "A transaction is answered before it is durable",
     path: "src/appservice/homeserver_door.ts",
     find: "const arrival = await inbox.add(id, transaction).catch((error) => {",

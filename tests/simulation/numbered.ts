@@ -6,8 +6,8 @@
 
 /**
  * By crash point, the operations between which a process ends there; a crash before one, or after one.
- * Those that are missing belong to what is not in these worlds: bundles of keys (C23), dehydrated devices
- * (C24), and key files (C25), whose hashing takes real time.
+ * What is missing is not in these worlds: bundles of keys (C23), and key files (C25), whose hashing takes
+ * real time.
  */
 export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["C1 own keys made, not uploaded", ["POST v3/keys/upload | crash before"]],
@@ -69,6 +69,13 @@ export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
     "PUT v3/user/*/account_data/* | lost after",
   ]],
   ["C22 store set back", ["state: a disk was put back, which events show"]],
+  ["C24 a part of what a dehydrated device has received is read", [
+    "commit rehydrated_session | crash before",
+    "commit rehydrated_session | crash after",
+    "GET v3/dehydrated_device/*/events | crash after",
+    "PUT v3/dehydrated_device | crash after",
+    "commit dehydration | crash after",
+  ]],
   ["C26 identity pinned", ["commit devices | crash after"]],
 ]);
 

@@ -66,6 +66,7 @@ export function storyOf(seed: number, favoured?: string): Story {
       refreshes: chance.odds(0.25),
       answersRequests: chance.odds(0.3),
       trust,
+      ...trust === undefined ? {} : { dehydrates: new Chance(`dehydrated ${seed}`).odds(0.5) },
       ...hasKit ? { hasKit } : {},
       ...service === undefined ? {} : { service },
     },

@@ -6,6 +6,7 @@ import { faults } from "./faults.ts";
 import { forgers } from "./forgers.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
+import { inheritance } from "./inheritance.ts";
 import { intrusion } from "./intrusion.ts";
 import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
@@ -20,7 +21,7 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
-    ...[...trust, ...forgers],
+    ...[...trust, ...forgers, ...inheritance],
     ...[...kitKinds, ...serviceKinds],
   ].map((kind) => [kind.name, kind]),
 );

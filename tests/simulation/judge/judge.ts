@@ -7,6 +7,7 @@
 import type { World } from "../world/world.ts";
 import { judgeAnswering } from "./judge_answering.ts";
 import { judgeArrivals } from "./judge_arrivals.ts";
+import { judgeInheritance } from "./judge_inheritance.ts";
 import { judgeKit } from "./judge_kit.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
@@ -25,5 +26,6 @@ export async function judge(world: World): Promise<void> {
   await judgeService(world);
   await judgeSecrecy(world);
   await judgeStores(world);
+  await judgeInheritance(world);
   await judgeTrust(world); // it adds devices
 }

@@ -11,6 +11,8 @@ import { checkSignature, ed25519KeyOf } from "../../../src/testing/model/signed_
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
+import { isOfNobody } from "./judge_inheritance.ts";
+import { Memberships } from "./memberships.ts";
 import { soon } from "./soon.ts";
 
 /** How long it may take until all is signed and backed up, in milliseconds: longer than waits after failures. */
@@ -128,9 +130,12 @@ async function backedUp(world: World, account: Account, of?: string): Promise<Re
 async function judgeRestored(world: World, account: Account, devices: readonly Device[]): Promise<void> {
   const readings = new Map<string, string>();
   const sessions = await Promise.all(devices.map(({ disk }) => disk.sessions()));
-  const events = world.rooms.flatMap(({ id }) =>
-    world.homeserver.room(id).messages.flatMap((message) => {
+  const events = world.rooms.flatMap(({ id }) => {
+    const memberships = new Memberships(world.homeserver, id);
+    return world.homeserver.room(id).messages.flatMap((message) => {
       const { event_id, type, content } = message;
+      const author = world.devices.find(({ deviceId }) => deviceId === content.device_id);
+      if (author !== undefined && isOfNobody(world, author, memberships)) return [];
       const body = devices.map((device, index) =>
         sessions[index]?.has(`${id} ${content.session_id}`) ? device.readings.get(event_id) : undefined
       ).find((text) => text !== undefined);
@@ -138,13 +143,15 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
       if (world.setback?.isUnbacked(`${id} ${content.session_id}`) === true) return [];
       readings.set(event_id, body);
       return [{ ...message, room_id: id } as unknown as MessageEvent];
-    })
-  );
+    });
+  });
   const fresh = await world.addDevice(account);
   world.note(`${fresh.name} has nothing but the recovery key of ${account.userId}`);
   const { client, process } = fresh.begin();
   const isStarted = await soon(world, client.crypto?.start().then(() => true));
   if (isStarted !== true) return world.violate(`${fresh.name} does not start with the recovery key`);
+  // A key that came from its author itself is taken with what is known of that device.
+  if (world.dehydrates) await soon(world, client.syncOnce(world.sync));
   const step = Math.ceil(events.length / MOST_READ);
   for (const event of events.filter((_, index) => index % step === 0)) {
     const decryption = await soon(world, client.crypto?.decrypt(event));

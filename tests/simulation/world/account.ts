@@ -7,6 +7,7 @@
 import type { Clock, Tokens } from "@greenroom/matrix";
 import type { DeviceID, RoomID, UserID } from "@greenroom/matrix/types";
 import type { Device } from "./device.ts";
+import type { Dehydrated } from "./inheritance.ts";
 
 /** Sends a request without a client. */
 export type Ask = (
@@ -59,6 +60,8 @@ export class Account {
   master: string | undefined;
   /** Whether the server has shown somebody another identity than that. */
   isMisshown = false;
+  /** The dehydrated device that the homeserver has; undefined: none. */
+  dehydrated: Dehydrated | undefined;
   /** A version of the backup that somebody else has made; undefined: nobody has. */
   planted: string | undefined;
   /** Whether its backup was deleted by what says nothing of it to clients: the next start makes a new one. */

@@ -211,7 +211,11 @@ export class Device {
         this.#world.reach("state: token refreshed");
         run.token = token;
       }),
-      encryption: this.account.encrypts && { ...this.#world.encryption, recoveryKey },
+      encryption: this.account.encrypts && {
+        ...this.#world.encryption,
+        recoveryKey,
+        ...this.#world.dehydrates && recoveryKey !== undefined ? { dehydratedDevice: true } : {},
+      },
       lease: { duration: LEASE, owner: name, held },
       wake: WAKE,
       clock: process.clock,

@@ -9,6 +9,7 @@ import { generalPathOf } from "../../client/support/operation_names.ts";
 /** The kinds of records of which a commit has its name: the first that it has. Others only go along. */
 export const COMMITS: readonly string[] = [
   ...["own_identity", "signature_due", "secret_request", "secret_answer", "verification"],
+  ...["rehydrated_session", "dehydration"],
   ...["session/", "outbound_session", "inbound", "olm-session", "devices", "room_settings", "parked"],
   ...["account", "replay", "outbox", "tracked", "state/", "owner", "send_key", "attempts", "olm-wanted"],
   ...["backup_due", "backup"],
@@ -37,6 +38,7 @@ export const REQUESTS: readonly string[] = [
   ...["POST v3/keys/device_signing/upload", "POST v3/keys/signatures/upload"],
   ...["GET v3/room_keys/version", "POST v3/room_keys/version", "PUT v3/room_keys/keys"],
   ...["GET v3/room_keys/keys/*", "GET v3/user/*/account_data/*", "PUT v3/user/*/account_data/*"],
+  ...["GET v3/dehydrated_device", "PUT v3/dehydrated_device", "GET v3/dehydrated_device/*/events"],
   "PUT v3/sendToDevice/m.key.verification.*",
   "PUT v3/sendToDevice/m.secret.request",
 ];
@@ -45,6 +47,7 @@ export const REQUESTS: readonly string[] = [
 export function pathName(pathname: string): string {
   return generalPathOf(pathname).replace("/_matrix/client/", "").replace(/(?<=account_data\/).*/, "*")
     .replace(/(?<=room_keys\/keys\/).*/, "*").replace(/(?<=room_keys\/version\/).*/, "*")
+    .replace("unstable/org.matrix.msc3814.v1", "v3").replace(/(?<=dehydrated_device\/)[^/]+/, "*")
     .replace(/(?<=m\.key\.verification\.).*/, "*");
 }
 

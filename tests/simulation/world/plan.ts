@@ -34,6 +34,8 @@ export interface WorldPlan {
    * or `all`, who then send to devices only that their users vouch for. Default: nobody.
    */
   readonly trust?: "some" | "all";
+  /** Whether users with a recovery key have dehydrated devices. Default: no. */
+  readonly dehydrates?: boolean;
   /** Whether bots are bots of the kit. Default: no. */
   readonly hasKit?: boolean;
   /** An application service; undefined: there is none. */

@@ -35,6 +35,7 @@ interface Exchange {
 
 /** Notes what the server has accepted of a device. */
 export function notePublished(place: Place, device: Device, pathname: string, exchange: Exchange): void {
+  if (pathname.endsWith("/dehydrated_device")) noteDehydrated(place, device, exchange);
   if (pathname.endsWith("/keys/upload")) noteKeys(place, device, exchange);
   if (pathname.endsWith("/keys/device_signing/upload")) noteIdentity(place, device, exchange);
   if (pathname.endsWith("/keys/signatures/upload")) noteSignatures(place, device, exchange);
@@ -64,6 +65,14 @@ function notePosts({ posts, timeline, setback }: Place, { sessions }: Device, { 
       setback?.posted(post);
     }
   }
+}
+
+/** A request without a body asks for it. */
+function noteDehydrated({ timeline, reach }: Place, { account }: Device, { body }: Exchange): void {
+  const { device_id: deviceId }: { device_id?: string } = JSON.parse(body);
+  if (deviceId === undefined || account.dehydrated?.deviceId === deviceId) return;
+  reach(`trust: a dehydrated device was ${account.dehydrated === undefined ? "made" : "replaced"}`);
+  account.dehydrated = { deviceId, at: timeline.now };
 }
 
 function noteKeys({ timeline, setback }: Place, device: Device, { body }: Exchange): void {

@@ -25,6 +25,8 @@ export interface Surroundings {
   readonly sync: SyncOnceOptions;
   /** Whether clients send to devices that their users vouch for, and to no others. */
   readonly isVouched: boolean;
+  /** Whether users with a recovery key have dehydrated devices. */
+  readonly dehydrates: boolean;
   /** How clients encrypt. */
   readonly encryption: EncryptionOptions;
   /** Events of sessions that somebody has written into a backup. */

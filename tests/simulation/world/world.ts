@@ -40,6 +40,7 @@ import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
 import type { Process } from "./process.ts";
 import type { Saying } from "./saying.ts";
+import type { Bereavement } from "./inheritance.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { syncOptionsOf } from "./sync_options.ts";
 import { planFault } from "./trust_faults.ts";
@@ -94,7 +95,10 @@ export class World implements Surroundings {
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
   readonly isVouched: boolean;
+  readonly dehydrates: boolean;
   readonly encryption: Surroundings["encryption"];
+  /** Users who have lost all of their devices. */
+  readonly bereavements: Bereavement[] = [];
   /** What must not be. */
   readonly violations: string[] = [];
   /** How often what was reached. */
@@ -113,6 +117,7 @@ export class World implements Surroundings {
     this.#plan = plan;
     this.sync = syncOptionsOf(plan);
     this.isVouched = plan.trust === "all";
+    this.dehydrates = plan.dehydrates === true;
     this.encryption = {
       ...this.isVouched ? {} : EVERYBODY,
       answerKeyRequests: plan.answersRequests ?? false,

@@ -1,0 +1,67 @@
+/**
+ * Who has lost all devices reads what was said meanwhile: the dehydrated device has received the keys.
+ *
+ * @module
+ */
+
+import type { MessageEvent } from "@greenroom/matrix/types";
+import type { Device } from "../world/device.ts";
+import type { Bereavement } from "../world/inheritance.ts";
+import type { World, WorldRoom } from "../world/world.ts";
+import { Memberships } from "./memberships.ts";
+import { soon } from "./soon.ts";
+
+/** How long a failure may keep a device from what the dehydrated one has received, in milliseconds. */
+const PATIENCE = 2 * 3_600_000;
+
+/** Judges all who have lost their devices. */
+export async function judgeInheritance(world: World): Promise<void> {
+  for (const each of world.bereavements) {
+    const { account, heir } = each;
+    if (heir.goneAt < Infinity || !heir.isRunning || account.isMisshown) continue;
+    if (world.devices.some(({ isHidden, loss }) => isHidden || loss.needsHealing)) continue;
+    await soon(world, heir.client?.crypto?.ensureVerified());
+    for (const room of world.rooms) await judgeRoom(world, room, each);
+  }
+}
+
+/**
+ * Whether a device that has come since can't know who vouches for the author of a message: the device is
+ * gone, or its user is not there any more. A key that came from the author itself is taken only with that.
+ */
+export function isOfNobody(world: World, author: Device, memberships: Memberships): boolean {
+  if (!world.isVouched || !world.dehydrates) return false;
+  const { now } = world.timeline;
+  return author.goneAt < Infinity || !memberships.joined(author.userId, now, now);
+}
+
+async function judgeRoom(
+  world: World,
+  room: WorldRoom,
+  { account, dehydrated, heir, at: until }: Bereavement,
+): Promise<void> {
+  const memberships = new Memberships(world.homeserver, room.id);
+  for (const message of world.homeserver.room(room.id).messages) {
+    const { type, event_id: id, sender, content, origin_server_ts: at } = message;
+    const author = world.devices.find((device) =>
+      device.userId === sender && device.deviceId === content.device_id
+    );
+    const body = author?.readings.get(id) ?? "";
+    const known = author?.knownAt.get(body) ?? -Infinity;
+    if (type !== "m.room.encrypted" || author === undefined || author.account === account) continue;
+    // What was said before is in the backup, and what comes later is sent to the new device.
+    if (known < dehydrated.at || at > until || world.forged.has(id) || heir.spoiled.has(id)) continue;
+    if (!memberships.joined(account.userId, Math.min(known, at), world.timeline.now)) continue;
+    if (isOfNobody(world, author, memberships)) continue;
+    const event = { ...message, room_id: room.id } as unknown as MessageEvent;
+    const end = world.timeline.now + PATIENCE;
+    let why: string | undefined;
+    for (let isOver = false; !isOver; isOver = why === undefined || world.timeline.now >= end) {
+      if (why !== undefined) await world.timeline.pass(600_000);
+      const decryption = await soon(world, heir.client?.crypto?.decrypt(event));
+      why = decryption !== undefined && "event" in decryption ? undefined : String(decryption?.code);
+    }
+    if (why === undefined) world.reach("trust: read by what the dehydrated device has received");
+    else world.violate(`${heir.name} can't read ${id} of ${author.name}, "${body}": ${why}`);
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * Users who lose all of their devices, and have a dehydrated one.
+ *
+ * @module
+ */
+
+import type { Account } from "./account.ts";
+import type { Device } from "./device.ts";
+
+/** A dehydrated device that the homeserver has. */
+export interface Dehydrated {
+  readonly deviceId: string;
+  /** Since when. */
+  readonly at: number;
+}
+
+/** A user who has lost all devices, and has a new one that takes what the dehydrated one has received. */
+export interface Bereavement {
+  readonly account: Account;
+  readonly at: number;
+  readonly dehydrated: Dehydrated;
+  readonly heir: Device;
+}
