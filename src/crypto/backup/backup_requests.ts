@@ -94,11 +94,11 @@ export class BackupRequests {
     return Math.max(this.#failed.wait("any", now), this.#isUploadWanted ? 0 : restore.nextIn(now));
   }
 
-  /** The request that is to be made now, if there is one: what can't be read waits for no upload. */
+  /** The request that is to be made now, if {@link isDue}: what can't be read waits for no upload. */
   async take(tx: Transaction): Promise<BackupRequest[]> {
     const { backup, restore, context } = this.#options;
     const { used } = backup;
-    if (!this.isDue || used === undefined) return [];
+    if (used === undefined) return [];
     const id = context.uniqueId();
     const { version } = used;
     if (used.phase === "asking") {

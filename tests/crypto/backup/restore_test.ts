@@ -116,3 +116,31 @@ Deno.test("restoreKeys() restores many, counts them, and takes none of another v
   await fresh.flush();
   assertEquals(backups.log, [], "nothing of it is put into it again");
 });
+
+Deno.test("A session that can't be in a backup is not asked for: events may name anything", async () => {
+  const { alice, fresh, backups, secret } = await stage();
+  await trusting(fresh, backups, secret);
+  backups.log.splice(0);
+  await alice.engine.discardGroupSession(ROOM);
+  const event = await alice.send("hello");
+  for (const session_id of ["../../keys", "", "A".repeat(42), 7]) {
+    const content = { ...event.content, session_id } as typeof event.content;
+    await fresh.sync({ toDevice: [], encrypted: [{ ...event, event_id: `$${session_id}`, content }] });
+  }
+  assertEquals(backups.log, []);
+  await fresh.sync({ toDevice: [], encrypted: [event] });
+  assertEquals(backups.log, [["backupDownload", 0]]);
+});
+
+Deno.test("Nothing is asked of a backup that was deleted or replaced", async () => {
+  const { alice, bob, fresh, backups, secret } = await stage();
+  await trusting(fresh, backups, secret);
+  backups.delete(bob, "1");
+  await withSessions(fresh, 1);
+  await fresh.flush();
+  assertEquals((await fresh.engine.keys.backupState())?.phase, "deleted");
+  backups.log.splice(0);
+  await alice.engine.discardGroupSession(ROOM);
+  await fresh.sync({ toDevice: [], encrypted: [await alice.send("hello")] });
+  assertEquals(backups.log, []);
+});

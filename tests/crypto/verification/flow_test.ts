@@ -250,3 +250,11 @@ Deno.test("A step through a room refers to its verification, by a name that can 
   assertEquals(of({ transaction_id: "x".repeat(255) }), "x".repeat(255));
   assertEquals(of({ transaction_id: "\ud800" }), undefined);
 });
+
+Deno.test("m.unexpected_message: a MAC, or a key, before its exchange has come so far", () => {
+  for (const content of [{ mac: {}, keys: "mac" }, { key: "key" }]) {
+    const { alice } = new Duel().startSas();
+    alice.flow.receive({ step: "mac" in content ? "mac" : "key", content });
+    assertEquals(alice.cancelled, ["m.unexpected_message", "us"]);
+  }
+});

@@ -110,7 +110,11 @@ Deno.test("Only a request asks, in its own form: not one of devices in a room, n
   const { place } = step("request", "$flow");
   await scene.receive(
     { type: "m.room.message", content: { ...content, timestamp, transaction_id: "flow" } },
-    { ...step("request", "$flow"), content: { ...step("request", "$flow").content, to: ME, timestamp } },
+    {
+      ...step("request", "$flow"),
+      content: { ...step("request", "$flow").content, to: ME, timestamp },
+      place: { ...place, at: timestamp },
+    },
     { ...request(scene, "flow"), place: { ...place, at: timestamp } },
   );
   assertEquals([...scene.states], []);
@@ -215,6 +219,17 @@ Deno.test("A device that vouches for itself alone is trusted although its user h
   await scene.lookUp();
   scene.take(await scene.bot.engine.verifications.completeVerification(id));
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: false });
+});
+
+Deno.test("A device that vouches for itself alone, and is gone by then, is not trusted", async () => {
+  const scene = await EngineScene.open();
+  const keys = scene.peerKeys();
+  scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
+  const id = await scene.confirmed();
+  scene.server.show(scene.peer.own, "hidden");
+  await scene.lookUp();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
 });
 
 Deno.test("Of a thousand that have ended what comes late is ignored, and of those before them answered as unknown", async () => {
