@@ -147,3 +147,22 @@ Deno.test("A reset of the identity makes another key: who knows the old one read
     await leave(again);
   }
 });
+
+Deno.test("A device that another one has made with the old key since a reset is read, and replaced by one with another key", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const first = await bot(here, "FIRST", { store });
+  using storage = await first.secretStorage.open({ recoveryKey: KEY });
+  const known = await storage.get(NAME);
+  const options = { recoveryKey: KEY, backup: false, password: PASSWORD, confirm: () => true };
+  assertEquals((await first.crypto?.resetIdentity(options))?.state, "reset");
+  await first.close();
+  const second = await bot(here, "SECOND");
+  assertEquals([await outcomeOf(second), await storage.get(NAME)], ["on", known]);
+  const before = await dehydratedDevices(second);
+  const again = await bot(here, "FIRST", { store });
+  assertEquals(await outcomeOf(again), "on");
+  assert(await storage.get(NAME) !== known);
+  const after = await dehydratedDevices(again);
+  assertEquals([before.length, after.length, after[0] === before[0]], [1, 1, false]);
+});

@@ -23,14 +23,24 @@ export class RawDevice {
   #inbound: OlmSession | undefined;
   readonly #sessions = new Map<Bot, ReturnType<typeof this.start>>();
 
-  /** Makes a device; it is not published yet. */
-  constructor(server: EngineServer, userId: UserID, deviceId: string) {
+  /**
+   * Makes a device; it is not published yet.
+   *
+   * @param change What it claims beside its own: another Curve25519 key, or that it is dehydrated.
+   */
+  constructor(
+    server: EngineServer,
+    userId: UserID,
+    deviceId: string,
+    { curve25519, ...claims }: { readonly curve25519?: string; readonly dehydrated?: true } = {},
+  ) {
     this.#server = server;
-    const { curve25519Key: curve25519, ed25519Key: ed25519 } = this.#account;
-    this.own = { userId, deviceId, curve25519, ed25519 };
-    const signature = this.#account.sign(signableJson({ ...newDeviceKeys(this.own) }));
+    const { curve25519Key, ed25519Key: ed25519 } = this.#account;
+    this.own = { userId, deviceId, curve25519: curve25519 ?? curve25519Key, ed25519 };
+    const keys = { ...newDeviceKeys(this.own), ...claims };
+    const signature = this.#account.sign(signableJson({ ...keys }));
     const keyId = `ed25519:${deviceId}`;
-    this.deviceKeys = withSignature(newDeviceKeys(this.own), { userId, keyId, signature }) as DeviceKeys;
+    this.deviceKeys = withSignature(keys, { userId, keyId, signature }) as DeviceKeys;
   }
 
   /** Publishes its keys. */

@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { ALICE, fileAt, historyScene } from "../../history/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";
+import { RawDevice } from "../../engine/raw_device.ts";
 
 Deno.test("T37: keys of history go to no device that its user has not signed, or whose user has another identity than before", async () => {
   const scene = await historyScene();
@@ -38,6 +39,19 @@ Deno.test("T37: where only verified devices get keys, only those get keys of his
   const [phone] = await bot.engine.devicesOf([ALICE]);
   if (phone !== undefined) await bot.engine.identities.setDeviceTrust({ ...phone, trust: "verified" });
   assertEquals(await count(), 1);
+});
+
+Deno.test("T37: keys of history go to no dehydrated device, which takes none", async () => {
+  const { bot, server } = await historyScene();
+  new RawDevice(server, ALICE, "DRY", { dehydrated: true }).publish();
+  await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
+  await bot.flush();
+  const devices = await bot.engine.devicesOf([ALICE]);
+  assertEquals(devices.map(({ deviceId, trust }) => `${deviceId} ${trust}`).sort(), [
+    "DRY cross-signed",
+    "PHONE cross-signed",
+  ]);
+  assertEquals((await bot.engine.history.historyRecipients(ALICE)).devices, 1);
 });
 
 Deno.test("T37: a device that the application has blocked gets no keys of history", async () => {

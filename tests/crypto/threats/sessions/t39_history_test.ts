@@ -66,6 +66,21 @@ Deno.test("T39: a device that the inviter's identity does not vouch for shares n
   }
 });
 
+Deno.test("T39: a device shares nothing if the inviter's identity vouches for its Curve25519 key alone, or for a dehydrated one", async () => {
+  for (const which of ["other signing key", "dehydrated"] as const) {
+    const { bot, announcement, accepts, asked, files, server } = await historyScene();
+    const claims = which === "dehydrated" ? { dehydrated: true } as const : {};
+    const sender = new RawDevice(server, ALICE, "TABLET", claims);
+    files.set(FILE, bundleWith(new RawSession(), sender));
+    await bot.sync({ toDevice: [announcement(sender)] });
+    const { curve25519 } = sender.own;
+    (which === "dehydrated" ? sender : new RawDevice(server, ALICE, "TABLET", { curve25519 })).publish();
+    await accepts(ALICE);
+    const [tablet] = (await bot.engine.devicesOf([ALICE])).filter(({ deviceId }) => deviceId === "TABLET");
+    assertEquals([tablet?.trust, tablet?.curve25519, asked], ["cross-signed", curve25519, []], which);
+  }
+});
+
 Deno.test("T39: a message that came in clear, without the sender's keys, or without a proper file, counts for nothing", async () => {
   const scene = await historyScene();
   const { bot, alice, announcement, accepts, asked } = scene;
