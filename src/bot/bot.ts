@@ -37,6 +37,7 @@ import { announcer } from "./running/announce.ts";
 import { BotAccount } from "./running/account.ts";
 import { optionsFromEnv } from "./running/env.ts";
 import { LazyStore } from "./running/lazy_store.ts";
+import { reportUnread } from "./running/unread.ts";
 import { within } from "./timers/within.ts";
 import { ReminderLimit } from "./timers/reminder_limit.ts";
 import { readCron } from "./timers/schedule.ts";
@@ -181,6 +182,7 @@ export class Bot extends Composer<Context> {
     const { client } = this;
     this.#announce = announcer("appservice" in options ? client.log : options.log, client.api.clock);
     const access = new Access(client, options);
+    reportUnread(client, access);
     const sessions = this.#sessions = new BotSessions(client);
     const timers = this.#timers = new Timers(client, {
       timer: (timer, context, due) => this.#due(timer, context, due),

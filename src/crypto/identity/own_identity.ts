@@ -200,7 +200,8 @@ export class OwnIdentity {
     const known = this.#known;
     let isOwn = true;
     await devices.changeIdentity(tx, own.userId, (shown) => {
-      if (shown !== undefined) this.#warn(shown);
+      const isNew = known?.phase === "created" && shown !== undefined && isSame(shown, known);
+      if (shown !== undefined && !isNew) this.#warn(shown);
       isOwn = known?.phase !== "published" || (shown !== undefined && isSame(shown, known));
       return shown;
     });

@@ -8,6 +8,7 @@ import {
   ValueError,
 } from "@greenroom/matrix";
 import { complaintsIn } from "../../actors/kernel/support.ts";
+import { Homeserver } from "@greenroom/matrix/testing";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
@@ -281,4 +282,22 @@ Deno.test("A start that makes the identity, and one that takes it, warn of nothi
     await bot.syncOnce();
   }
   assertEquals(complaintsIn(here.log), []);
+});
+
+Deno.test("A bot that makes an identity later than its device is not told to accept it", async () => {
+  await using homeserver = new Homeserver();
+  const { baseUrl, fetch } = homeserver;
+  const { accessToken: token } = homeserver.createUser("bot");
+  const store = new MemoryStore();
+  const warned: string[] = [];
+  const log = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
+  for (const encryption of [true, { onRecoveryKey() {} }, { onRecoveryKey() {} }]) {
+    const bot = new Client({ baseUrl, fetch, token, store, encryption, log });
+    const running = bot.start();
+    await bot.ready;
+    await bot.crypto?.ensureVerified();
+    await bot.close();
+    await running;
+  }
+  assertEquals(warned.filter((line) => !line.startsWith("Nobody has signed this device")), []);
 });

@@ -1,0 +1,38 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { Client } from "@greenroom/matrix";
+import { trying } from "./support.ts";
+
+Deno.test("What a bot can't read is in its log, with the mend, once for each sender and reason", async () => {
+  await using tester = trying((bot) => void bot.command("ping", (c) => c.reply("pong")), {
+    encryption: { accept: "cross-signed", sendTo: "cross-signed" },
+  });
+  const room = await tester.room("alice"); // whose device nobody has signed
+  const { baseUrl, fetch } = tester.homeserver;
+  const { accessToken: token } = tester.homeserver.createUser("carol");
+  const log = false;
+  const encryption = { accept: "all", sendTo: "all" } as const;
+  await using carol = new Client({ baseUrl, fetch, token, clock: tester.clock, log, encryption });
+  const running = carol.start();
+  await tester.settle();
+  const initialState = [{
+    type: "m.room.encryption",
+    state_key: "",
+    content: { algorithm: "m.megolm.v1.aes-sha2" },
+  }];
+  const invitees = [tester.mxid];
+  const secret = await carol.createRoom({ preset: "private_chat", invitees, initialState });
+  await tester.until(() => tester.homeserver.room(secret).membership(tester.mxid) === "join", "not joined");
+  for (let times = 0; times < 3; times++) {
+    const sent = carol.sendText(secret, "!ping");
+    await tester.until(() => tester.homeserver.room(secret).messages.length > times, "not sent");
+    await sent;
+  }
+  const unread = () => tester.logged.filter((line) => line.includes("can't be read"));
+  await tester.until(() => unread().length > 0, "nothing is logged");
+  await tester.settle();
+  assertEquals(unread().length, 1);
+  assertMatch(unread()[0] ?? "", /@carol:localhost.*encryption\.accept/s);
+  await room.expectNothing();
+  await carol.close();
+  await running;
+});
