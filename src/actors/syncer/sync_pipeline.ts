@@ -141,13 +141,14 @@ function applyCrypto(
 
 /** What Crypto gets of a response. */
 function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
-  const { initial, members, handledBefore } = context;
+  const { initial, members, handledBefore, dropTimeline: isIgnored } = context;
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   const verifying: MessageEvent[] = [];
   return {
     nextBatch,
     initial,
     handledBefore,
+    isIgnored,
     toDevice,
     deviceLists,
     oneTimeKeyCounts,

@@ -52,6 +52,8 @@ export interface CryptoInput {
   readonly verifying?: readonly MessageEvent[];
   /** Whether earlier responses are handled: then events that come again are not handled again. */
   readonly handledBefore: boolean;
+  /** Whether nobody handles its events: those that can't be read are not kept for later. Default: no. */
+  readonly isIgnored?: boolean;
 }
 
 /** State of a room that changes. */

@@ -68,7 +68,7 @@ export async function receiveSync(
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
       if (again.has(index) || !undecryptable.delivered(tx, event)) underway.push(index);
-    } else if (undecryptable.add(tx, event, result)) {
+    } else if (input.isIgnored !== true && undecryptable.add(tx, event, result)) {
       await keyRequests.want(tx, event);
       tx.leadsToRequest ||= backup.used !== undefined; // which may have the key
     }
