@@ -136,7 +136,7 @@ export class Appservice {
     const deviceId = isEncrypting ? options.deviceId ?? DEVICE : undefined;
     const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users, deviceId });
     const kept = store ?? new MemoryStore();
-    const inbox = new Inbox(kept, { id: registration.id, userId: users.bot });
+    const inbox = new Inbox(kept, { id: registration.id, userId: users.bot, clock });
     const api = new HTTPAPI({
       ...this.#transport,
       // Synapse fails if the device is named, and its user is not.

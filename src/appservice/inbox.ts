@@ -9,6 +9,7 @@
  * @module
  */
 
+import { alarm, type Clock } from "../base/clock.ts";
 import { nodeCrypto } from "../base/node_crypto.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -44,6 +45,8 @@ const MAX_IDS = 100;
 const MAX_WAITING = 10_000;
 /** How often a change is tried that another process was faster than. */
 const TRIES = 20;
+/** How long a change may take, in milliseconds: what never settles must not hold up the next one. */
+const PATIENCE = 30_000;
 /** How many transactions are removed at once. */
 const REMOVED_AT_ONCE = 500;
 
@@ -66,6 +69,7 @@ async function nameOf(id: string, transaction: Transaction): Promise<string> {
 /** Keeps transactions. */
 export class Inbox {
   readonly #store: KvStore;
+  readonly #clock: Clock;
   readonly #prefix: KvKey;
   /** The changes of this process, one after the other. */
   #changes: Promise<unknown> = Promise.resolve();
@@ -74,10 +78,15 @@ export class Inbox {
 
   /**
    * @param store Where they are kept.
-   * @param owner Whose it is: its ID, which another homeserver may have given as well, and its own user.
+   * @param owner Whose it is: its ID, which another homeserver may have given as well, and its own user;
+   *   and the clock, which bounds how long a change may take.
    */
-  constructor(store: KvStore, { id, userId }: { readonly id: string; readonly userId: string }) {
+  constructor(
+    store: KvStore,
+    { id, userId, clock }: { readonly id: string; readonly userId: string; readonly clock: Clock },
+  ) {
     this.#store = store;
+    this.#clock = clock;
     this.#prefix = ["appservice", userId, id];
   }
 
@@ -157,16 +166,35 @@ export class Inbox {
   #change<Result>(
     make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
   ): Promise<Result | { readonly head: Head }> {
-    const change = this.#changes.then(() => this.#commit(make));
+    const change = this.#changes.then(() => this.#inTime((isLate) => this.#commit(make, isLate)));
     this.#changes = change.catch(() => {}); // its caller gets that
     return change;
   }
 
+  /**
+   * Waits for a change, but not for ever. One that takes effect later is one that another process has
+   * made: what comes after it checks the head.
+   */
+  async #inTime<Result>(change: (isLate: () => boolean) => Promise<Result>): Promise<Result> {
+    let isLate = false;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const cancel = alarm(this.#clock, PATIENCE, () => {
+      isLate = true;
+      reject(new StoreError(`Cannot keep a transaction: the store has not answered within ${PATIENCE} ms`));
+    });
+    try {
+      return await Promise.race([change(() => isLate), late]);
+    } finally {
+      cancel();
+    }
+  }
+
   async #commit<Result>(
     make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
+    isLate: () => boolean,
   ): Promise<Result | { readonly head: Head }> {
     const key = [...this.#prefix, "head"];
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < TRIES && !isLate(); tries++) {
       const [head, versionstamp] = await this.#head();
       const made = make(head);
       if (typeof made !== "object" || made === null || !("mutations" in made)) return made as Result;

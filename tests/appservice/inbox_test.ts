@@ -1,10 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { Appservice } from "@greenroom/matrix/appservice";
+import { systemClock } from "../../src/base/clock.ts";
 import { Inbox } from "../../src/appservice/inbox.ts";
 import { appserviceScene, message, registration } from "./scene.ts";
 
-const ECHO = { id: "echo", userId: "@echo:localhost" };
+const ECHO = { id: "echo", userId: "@echo:localhost", clock: systemClock };
 const transaction = (name: string) => ({ events: [{ name }], ephemeral: [], to_device: [] });
 
 Deno.test("Inbox.add() of several processes at once keeps all, each under a number of its own, and each ID once", async () => {

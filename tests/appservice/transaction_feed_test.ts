@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import type { JsonObject } from "../../src/types/json.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { Inbox } from "../../src/appservice/inbox.ts";
 import { OwnUsers } from "../../src/appservice/own_users.ts";
 import { readTransaction } from "../../src/appservice/transaction.ts";
@@ -17,7 +18,7 @@ const device = { userId: "@echo:localhost", deviceId: "GREENROOM" };
 /** A feed, and what its device's queue answers. */
 function feedOf(pages: Partial<SyncResponse>[] = []) {
   const store = new MemoryStore();
-  const inbox = new Inbox(store, { id: "echo", userId: "@echo:localhost" });
+  const inbox = new Inbox(store, { id: "echo", userId: "@echo:localhost", clock: systemClock });
   const asked: (string | undefined)[] = [];
   const devices: string[] = [];
   const clock = new TestClock();
