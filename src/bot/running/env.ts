@@ -53,16 +53,20 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
     value("MATRIX_ADMINS"),
   ];
   const store = storeOf(value("MATRIX_STORE"));
-  const encryption = recoveryKey === undefined ? store !== undefined : { recoveryKey };
+  const { encryption: wanted = store !== undefined || recoveryKey !== undefined } = given as Partial<
+    BotOptions
+  >;
+  const more = typeof wanted === "object" ? wanted : {};
+  const encryption = wanted === false || recoveryKey === undefined ? wanted : { recoveryKey, ...more };
   return {
     baseUrl,
     mxid: mxid as UserID | undefined,
     ...(token === undefined ? { password } : { token }),
     ...(store === undefined ? {} : { store }),
-    encryption,
     ...(secret === undefined ? {} : { wake: { secret } }),
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/) as UserID[] }),
     ...given,
+    encryption,
   };
 }
 

@@ -102,7 +102,7 @@ const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
     /^unable to open|disk I\/O error|not a directory|permission denied/i,
     (cause) =>
       new StoreError(
-        "Cannot use the database: its file can't be opened, read or written; look at the path, the rights, and the disk",
+        "Cannot use the database: its file can't be opened, read or written; make its folder, and look at the path, the rights, and the disk",
         { cause },
       ),
   ],
