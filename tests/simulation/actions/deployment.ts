@@ -4,7 +4,14 @@
  * @module
  */
 
-import { type Client, DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
+import {
+  type Client,
+  DeviceConflictError,
+  MemoryStore,
+  SecretStorageError,
+  StoreInUseError,
+} from "@greenroom/matrix";
 import { type ActionKind, chosen } from "./action.ts";
 import type { Login } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
@@ -16,11 +23,23 @@ const CONFLICT = 120_000;
 const IMPATIENCE = 5_000;
 
 /** Starts a process that must be refused: it has not the keys that the server has of its device. */
-function mustConflict(world: World, device: Device, how: { store?: MemoryStore; login?: Login }): void {
+function mustConflict(
+  world: World,
+  device: Device,
+  how: { readonly store?: MemoryStore; readonly login?: Login; readonly mxid?: UserID },
+): void {
   const run = device.begin({ ...how, isExtra: true });
-  run.process.excuse = [DeviceConflictError];
+  run.process.excuse = [DeviceConflictError, SecretStorageError];
   run.client.start().catch(() => {}); // `done` says why
   world.timeline.schedule(CONFLICT, "", () => run.process.kill());
+}
+
+/** Sees to it that nothing is sent with a login but questions. */
+function mustSendNothing(world: World, { name }: Device, { token }: Login): void {
+  world.network.watch(token, ({ method, url: { pathname } }) => {
+    if ((method === "GET" && !pathname.endsWith("/sync")) || pathname.endsWith("/keys/query")) return;
+    world.violate(`${method} ${pathname} was sent with a token of ${name} that it was not to be sent with`);
+  });
 }
 
 /** Has both processes of a device say the same, or gives both something to answer. */
@@ -113,6 +132,26 @@ export const deployment: readonly ActionKind[] = [
       if (other === undefined) return;
       world.note(`${device.name} is started with the token of ${other.name}`);
       mustConflict(world, device, { login: other.login });
+    },
+  },
+  {
+    name: "start with the token of another user",
+    weight: 2,
+    async perform({ world, device, action: { what } }) {
+      const others = world.devices.filter((other) =>
+        other.account !== device.account && other.goneAt === Infinity && other.publishedAt < Infinity
+      );
+      const other = chosen(others, what >> 1);
+      if (other === undefined || !device.account.encrypts) return;
+      // Told whose it is, it finds that the token is not; else it is a device whose keys it does not have.
+      const mxid = what % 2 === 0 ? device.userId : undefined;
+      world.note(
+        `${device.name} is started with the token of ${other.name}${mxid ? ", as its own user" : ""}`,
+      );
+      world.reach(`state: started with the token of another user${mxid ? ", as the own one" : ""}`);
+      const login = await other.account.login({ deviceId: other.deviceId, refreshes: false });
+      mustConflict(world, device, { login, mxid });
+      mustSendNothing(world, other, login);
     },
   },
 ];

@@ -6,8 +6,11 @@
 
 import type { ActionKind } from "./action.ts";
 import type { Device } from "../world/device.ts";
+import { Fork } from "../world/fork.ts";
 import type { World } from "../world/world.ts";
 
+/** By when a copy has begun: the lease that was copied has ended, in milliseconds. */
+const LEASE_ENDS = 70_000;
 /** How long what a process had sent may be on its way, in milliseconds. */
 const ON_ITS_WAY = 1_000;
 
@@ -60,6 +63,39 @@ export const disks: readonly ActionKind[] = [
       if (!isTold) world.wire.forget(device.name, backup.at);
       await device.putBack(backup);
       device.start();
+    },
+  },
+  {
+    name: "a copy of a disk is in use, too",
+    weight: 3,
+    async perform({ world, device, room, action: { what } }) {
+      const { loss, account, disk, process, seen, ledger } = device;
+      if (!device.isRunning || process?.isPaused !== false || account.isBot || world.setback !== undefined) {
+        return;
+      }
+      // Where users vouch for devices, what two make of one identity is another story.
+      if (world.isVouched || account.recoveryKey !== undefined) return;
+      if (device.publishedAt === Infinity || loss.backup !== undefined || !knowsRooms(world, seen)) return;
+      world.note(`a copy of the disk of ${device.name} is in use, too`);
+      world.reach("state: two processes of one device ran on two stores");
+      const { timeline } = world;
+      loss.fork({ disk: await disk.copy(), at: timeline.now, seen, noted: ledger.length });
+      const fork = device.fork = new Fork(world, device.name, await disk.duplicate());
+      const { client, process: copy } = device.begin({ store: fork.disk.store, isExtra: true });
+      copy.excuse = [];
+      fork.copy = copy;
+      client.start({ timeout: 120_000, ...world.sync }).catch(() => {}); // `done` says why
+      for (let count = 1; count <= 1 + what % 3; count++) {
+        timeline.schedule(LEASE_ENDS + count * 2_000, "", () => {
+          if (!copy.isAlive) return;
+          client.sendText(room.id, `copy ${device.name}${" again".repeat(count)}`).catch(() => {});
+          if ((what >> 2) % 2 === 0) world.say(device, room);
+        });
+      }
+      timeline.schedule(LEASE_ENDS + (1 + (what >> 3) % 4) * 30_000, "", () => {
+        world.note(`the copy of ${device.name} is not in use any more`);
+        fork.end();
+      });
     },
   },
 ];

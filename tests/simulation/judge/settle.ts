@@ -38,6 +38,7 @@ async function rest(world: World): Promise<void> {
   world.service?.recover();
   const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);
   for (const device of devices) {
+    device.fork?.end();
     device.skew = 0;
     device.process?.clearFaults();
     device.process?.resume();

@@ -19,7 +19,7 @@ export function maySetBack(world: World, to: number): boolean {
     // They are told things once, and what they then miss is not judged here.
     service === undefined && reader === undefined &&
     rooms.every(({ encryptedAt }) => encryptedAt === Infinity || encryptedAt <= to) &&
-    devices.every(({ loss }) => !loss.isSuffered);
+    devices.every(({ loss, fork }) => !loss.isSuffered && fork === undefined);
 }
 
 /** Sets it back to a moment. */

@@ -14,6 +14,7 @@ import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { type Account, type Login, tokensOf } from "./account.ts";
 import { teach } from "./application.ts";
 import type { Disk } from "./disk.ts";
+import type { Fork } from "./fork.ts";
 import { type Backup, Loss } from "./loss.ts";
 import { watchClosing } from "./closing.ts";
 import { isUnsaid, type Saying, sendSaying } from "./saying.ts";
@@ -92,6 +93,8 @@ export class Device {
   isWanted = false;
   /** What it has lost. */
   readonly loss = new Loss();
+  /** That a copy of its disk is in use, too, or was. */
+  fork: Fork | undefined;
   process: Process | undefined;
   client: Client | undefined;
   /** The bot of the kit in that process, if it is one. */
@@ -183,6 +186,7 @@ export class Device {
       recoveryKey = this.recoveryKey,
       isExtra = false,
       held,
+      mxid,
     }: BeginOptions = {},
   ): Run {
     const { timeline, chance, note } = this.#world;
@@ -207,6 +211,7 @@ export class Device {
     note(`${name} begins`);
     const client = new Client({
       baseUrl: this.#world.homeserver.baseUrl,
+      mxid,
       ...tokensOf(login, process.clock, (token) => {
         this.#world.reach("state: token refreshed");
         run.token = token;
@@ -221,15 +226,22 @@ export class Device {
       clock: process.clock,
       log: loggerOf(name, (line) => {
         note(line);
-        if (line.includes("The store was set back")) this.loss.noticedAt = this.#world.timeline.now;
+        if (!line.includes("The store was set back")) return;
+        this.loss.noticedAt = this.#world.timeline.now;
+        this.fork?.notices(process);
       }),
       store: process.store(store, (mutations) => {
         if (store === this.disk.store && login === this.login) this.disk.written(name, mutations, violate);
-        this.#world.committed(this, mutations);
+        if (store !== this.fork?.disk.store) this.#world.committed(this, mutations);
       }),
       fetch: process.fetch(async (request) => {
+        const { url: { pathname }, body } = request;
+        if (body !== undefined && pathname.includes("/send/m.room.encrypted/")) {
+          this.fork?.sends(process, body);
+        }
         const response = await this.#world.network.send({ device: this, process }, request);
-        const isSync = response.ok && request.url.pathname.endsWith("/sync");
+        const isSync = response.ok && pathname.endsWith("/sync");
+        if (isSync) this.fork?.shows(process, await response.clone().text());
         if (isSync && this.process === process) this.answeredAt = timeline.now;
         return response;
       }),

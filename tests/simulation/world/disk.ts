@@ -18,6 +18,8 @@ export interface DiskCopy {
 export class Disk {
   readonly #inner = new MemoryStore();
   #store: KvStore = this.#inner;
+  /** What it is sealed with. */
+  #seal: Uint8Array | undefined;
   /** The process that has taken it; undefined: nobody can say. */
   #owner: string | undefined;
 
@@ -30,9 +32,12 @@ export class Disk {
    * Opens a disk.
    *
    * @param seal What it is sealed with; undefined: it is not.
+   * @param entries What is on it.
    */
-  static async open(seal?: Uint8Array): Promise<Disk> {
+  static async open(seal?: Uint8Array, entries: readonly KvEntry[] = []): Promise<Disk> {
     const disk = new Disk();
+    await disk.#inner.commit(entries.map(({ key, value }) => ({ type: "set", key, value }) as const));
+    disk.#seal = seal;
     if (seal !== undefined) disk.#store = await SealedStore.open(disk.#inner, seal);
     return disk;
   }
@@ -51,6 +56,12 @@ export class Disk {
   async copy(): Promise<DiskCopy> {
     const entries = await Array.fromAsync(this.#inner.list([]));
     return { entries: structuredClone(entries), sessions: await this.sessions() };
+  }
+
+  /** Another disk, with a copy of what is on this one. */
+  async duplicate(): Promise<Disk> {
+    const { entries } = await this.copy();
+    return await Disk.open(this.#seal, entries);
   }
 
   /** Puts a copy in place of what is there. */

@@ -35,6 +35,8 @@ export class Loss {
   backup: Backup | undefined;
   /** Whether that was put back. */
   isSuffered = false;
+  /** Whether a copy of it was in use at the same time. */
+  #isForked = false;
   /** When that was. */
   #sufferedAt = Infinity;
   /** Until when it may use again what it had used: its first response behind it says what that was. */
@@ -65,6 +67,19 @@ export class Loss {
     this.#sufferedAt = Math.min(this.#sufferedAt, at);
     this.noticedAt = Infinity;
     this.#blindUntil = Infinity;
+  }
+
+  /** Notes that a copy of the disk is in use, too: what goes to the one does not go to the other. */
+  fork(backup: Backup): void {
+    this.backup = backup;
+    this.isSuffered = true;
+    this.#isForked = true;
+    this.#sufferedAt = backup.at;
+  }
+
+  /** Notes the rooms and IDs of sessions whose keys may have gone to a copy of the disk. */
+  lose(sessions: readonly string[]): void {
+    for (const session of sessions) this.#sessions.add(session);
   }
 
   /** Notes that the device has been told by the server what is new. */
@@ -109,6 +124,7 @@ export class Loss {
 
   /** Whether an event's key may have been sent by old ratchets, before the device noticed. */
   maySendInVain({ origin_server_ts: at }: LostEvent): boolean {
-    return at >= this.#sufferedAt && at < Math.min(this.noticedAt + ON_ITS_WAY, this.healedAt);
+    const end = this.#isForked ? Infinity : this.noticedAt + ON_ITS_WAY;
+    return at >= this.#sufferedAt && at < Math.min(end, this.healedAt);
   }
 }

@@ -70,6 +70,8 @@ export class Network {
   readonly #tampers: { readonly device: Device; readonly path: string; readonly change: Change }[] = [];
   /** Messages to devices that come late, by the number of the message that they come in place of. */
   readonly #held = new Map<string, readonly unknown[]>();
+  /** By header with a token, what looks at requests with it. */
+  readonly #watched = new Map<string, (request: SentRequest) => void>();
   /** Devices over which the server fails whenever they are to get something. */
   readonly #resented = new Set<Device>();
   /** Requests that wait to be overtaken, by device. */
@@ -119,6 +121,9 @@ export class Network {
   /** Sends a request, or has it go wrong. */
   async send(sender: Sender, request: SentRequest): Promise<Response> {
     const { wire } = this.#options;
+    if (this.#watched.size > 0) {
+      this.#watched.get(new Headers(request.headers).get("authorization") ?? "")?.(request);
+    }
     if (request.body !== undefined) wire.inspect(sender, request.body);
     wire.repeated(sender, request);
     const response = await this.#deliver(sender.device, request);
@@ -205,6 +210,11 @@ export class Network {
     const held = String(this.#held.size);
     this.#held.set(held, events.toReversed());
     return { held };
+  }
+
+  /** Has every request with a token be looked at. */
+  watch(token: string, look: (request: SentRequest) => void): void {
+    this.#watched.set(`Bearer ${token}`, look);
   }
 
   /** Has the server fail whenever a device is to get something. */

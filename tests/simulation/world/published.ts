@@ -53,7 +53,11 @@ function noteBackup({ backedUp, timeline }: Place, { body }: Exchange): void {
 }
 
 /** Who was sent something encrypted gets the keys of what the sender encrypts with, as far as can be told. */
-function notePosts({ posts, timeline, setback }: Place, { sessions }: Device, { body }: Exchange): void {
+function notePosts(
+  { posts, timeline, setback, accounts }: Place,
+  { sessions }: Device,
+  { body }: Exchange,
+): void {
   const { messages }: { messages: Readonly<Record<string, Readonly<Record<string, unknown>>>> } = JSON.parse(
     body,
   );
@@ -63,6 +67,10 @@ function notePosts({ posts, timeline, setback }: Place, { sessions }: Device, { 
       const post = { at: timeline.now, to: `${userId} ${deviceId}`, sessions: used };
       posts.push(post);
       setback?.posted(post);
+      const reader = accounts.flatMap((account) => account.devices).find((device) =>
+        device.userId === userId && device.deviceId === deviceId
+      );
+      if (reader?.fork?.isLive === true) reader.loss.lose(used); // one of the two gets it
     }
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type { Client, KvStore } from "@greenroom/matrix";
+import type { UserID } from "@greenroom/matrix/types";
 import type { Login } from "./account.ts";
 import type { Process } from "./process.ts";
 
@@ -22,6 +23,8 @@ export interface BeginOptions {
   readonly store?: KvStore;
   /** Another login. */
   readonly login?: Login;
+  /** Whose the client is told to be. Default: nobody's, it asks. */
+  readonly mxid?: UserID;
   /** Another recovery key than the device's. */
   readonly recoveryKey?: string;
   /** Whether the process that runs goes on. */

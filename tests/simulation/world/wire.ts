@@ -126,7 +126,10 @@ export class Wire {
       if (this.#isSecret(Number(number), sender)) this.#onViolation(`${who} sent "${text}" in clear`);
     }
     if (body.includes(SPOKEN_TO)) this.#onViolation(`${who} sent in clear: ${body}`);
-    this.inspectRatchets(who, body, { isBlind: () => sender.device.loss.isBlind(this.#now()) });
+    const { device, process } = sender;
+    const isBlind = () =>
+      device.loss.isBlind(this.#now()) || device.fork?.isBlind(process, this.#now()) === true;
+    this.inspectRatchets(who, body, { isBlind });
   }
 
   /**
