@@ -85,7 +85,8 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   api?: HTTPAPI;
   /**
    * The acting user. Default: the owner of the access token; the server is asked when it
-   * matters.
+   * matters. If it then names another user than this, the client is refused with a
+   * {@linkcode DeviceConflictError}. It is not asked if `deviceId` is given, too.
    */
   mxid?: UserID;
   /** The device that the access token belongs to. Default: as the server says. */

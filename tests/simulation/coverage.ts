@@ -6,7 +6,7 @@
  */
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
-import { CRASH_POINTS, ELSEWHERE, THREAT } from "./numbered.ts";
+import { CRASH_POINTS, CRASHES_ELSEWHERE, ELSEWHERE, THREAT } from "./numbered.ts";
 import {
   SERVICE_ASKS,
   SERVICE_COLUMNS,
@@ -89,6 +89,7 @@ export class Coverage {
       print(line(ways.reduce((sum, way) => sum + (this.counts.get(way) ?? 0), 0), point));
       missing.push(...ways.filter((way) => !this.#has(way)).map((way) => `${point}: ${way}`));
     }
+    for (const [point, why] of CRASHES_ELSEWHERE) print(`           ${point}: ${why}`);
     for (const [why, threats] of ELSEWHERE) print(`           ${threats.join(", ")}: ${why}`);
     const reached = new Set([...this.counts.keys()].flatMap((what) => what.match(/\bT\d+/g) ?? []));
     const elsewhere = new Set([...ELSEWHERE.values()].flat());

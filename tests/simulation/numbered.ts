@@ -6,8 +6,8 @@
 
 /**
  * By crash point, the operations between which a process ends there; a crash before one, or after one.
- * What is missing is not in these worlds: bundles of keys (C23), and key files (C25), whose hashing takes
- * real time.
+ * Those that are missing are not in these worlds: bundles of keys (C23), or why is said in
+ * {@link CRASHES_ELSEWHERE}.
  */
 export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["C1 own keys made, not uploaded", ["POST v3/keys/upload | crash before"]],
@@ -79,12 +79,22 @@ export const CRASH_POINTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["C26 identity pinned", ["commit devices | crash after"]],
 ]);
 
+/** By crash point, why no world has it, and which test has. */
+export const CRASHES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  [
+    "C25 keys of a file or of the backup taken in, some",
+    "the hashing of a key file takes real time, and nobody here restores a backup by hand: each commit and request " +
+    "is cut off in tests/actors/crypto/key_files_test.ts and tests/client/backup/crash_changes_test.ts",
+  ],
+]);
+
 /** How a threat is named where something reaches it. */
 export const THREAT = "threat: ";
 
-/** Why no action stands for a threat. */
+/** Why no action stands for a threat; each has its tests in `tests/crypto/threats/`, as `SECURITY.md` says. */
 export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
-  ["a message that the reader refuses for its form, alone: no order or chance is in it", [
+  ["a message or a key that the reader refuses for its form, alone: no order or chance is in it", [
+    "T08",
     "T10",
     "T27",
     "T39",
@@ -94,17 +104,20 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
     "T36",
   ]],
   ["it takes keys of a member or of a user's other device, which outsiders do not get here", [
-    ...["T37", "T69", "T73", "T74", "T94", "T115"],
+    ...["T37", "T69", "T73", "T74", "T94", "T115", "T116"],
   ]],
   ["the application's own decisions, which these worlds do not make", ["T70", "T76"]],
   ["encryption that the client itself begins: here another program does", ["T68", "T85"]],
   ["not on the way of messages: secrets, files, logs, memory", [
     ...["T53", "T54", "T55", "T57", "T58", "T104", "T105", "T106", "T107", "T108", "T109", "T110"],
   ]],
-  ["codes that are scanned, and keys that a user is about to sign: users compare emoji here", [
-    "T49",
-    "T56",
-  ]],
+  [
+    "codes are scanned beside the network, by a function of the code and of what is shown: users compare emoji here",
+    [
+      "T49",
+    ],
+  ],
+  ["what is signed is made of the own keys, and not of an answer: no order or chance is in it", ["T56"]],
   ["stores here refuse no record, and no engine traps", ["T63", "T86", "T96"]],
   ["one record alone: here whole disks are put back", ["T84"]],
 ]);
