@@ -7,8 +7,6 @@ import {
   UnknownTokenError,
   ValueError,
 } from "@greenroom/matrix";
-import { complaintsIn } from "../../actors/kernel/support.ts";
-import { Homeserver } from "@greenroom/matrix/testing";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
 
@@ -198,36 +196,6 @@ Deno.test("A start during which the identity is replaced takes the new one, sinc
   assertEquals(queries, 2);
 });
 
-Deno.test("A bot without a recovery key that nobody has signed says so once when it starts, and what to do", async () => {
-  await using here = clientStage();
-  const warnings = () => here.log.lines.filter(([, message]) => message.includes("Nobody has signed"));
-  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
-  await first.crypto?.start();
-  assertEquals(warnings(), []);
-  const store = new MemoryStore();
-  const plain = await device(here, "PLAIN", { store });
-  for (let count = 0; count < 2; count++) await plain.crypto?.start();
-  await plain.crypto?.shareGroupSession("!room:localhost").catch(() => {});
-  const [[level, message, data] = []] = warnings();
-  assertEquals([warnings().length, level, data], [1, "warn", { userId: ALICE, deviceId: "PLAIN" }]);
-  assert(message?.includes("give encryption.recoveryKey"));
-  await plain.close();
-
-  // Another client of the user verifies it: the bot has no private key, and needs none.
-  const owner = await device(here, "OWNER", { encryption: { recoveryKey: KEY } });
-  await owner.crypto?.start();
-  const devices = await owner.crypto?.getDevices(ALICE) ?? [];
-  const seen = devices.find(({ deviceId }) => deviceId === "PLAIN");
-  assert(seen);
-  await owner.crypto?.verifyDevice(seen);
-  await owner.crypto?.idle();
-  const again = await device(here, "PLAIN", { store });
-  await again.crypto?.start();
-  assertEquals(warnings().length, 1);
-  const findings = await again.crypto?.doctor() ?? [];
-  assert(findings.some(({ code }) => code === "device-signed"));
-});
-
 Deno.test("An identity that the server has once made up, and shows no more, keeps no start from making the account's", async () => {
   for (const isStored of [false, true]) {
     await using here = clientStage();
@@ -272,32 +240,3 @@ function cutOff(here: ClientStage): typeof globalThis.fetch {
     return await here.homeserver.fetch(request);
   };
 }
-
-Deno.test("A start that makes the identity, and one that takes it, warn of nothing", async () => {
-  await using here = clientStage();
-  for (const name of ["FIRST", "NEXT"]) {
-    const bot = await device(here, name, { encryption: { recoveryKey: KEY, dehydratedDevice: true } });
-    await bot.crypto?.start();
-    await bot.crypto?.idle();
-    await bot.syncOnce();
-  }
-  assertEquals(complaintsIn(here.log), []);
-});
-
-Deno.test("A bot that makes an identity later than its device is not told to accept it", async () => {
-  await using homeserver = new Homeserver();
-  const { baseUrl, fetch } = homeserver;
-  const { accessToken: token } = homeserver.createUser("bot");
-  const store = new MemoryStore();
-  const warned: string[] = [];
-  const log = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
-  for (const encryption of [true, { onRecoveryKey() {} }, { onRecoveryKey() {} }]) {
-    const bot = new Client({ baseUrl, fetch, token, store, encryption, log });
-    const running = bot.start();
-    await bot.ready;
-    await bot.crypto?.ensureVerified();
-    await bot.close();
-    await running;
-  }
-  assertEquals(warned.filter((line) => !line.startsWith("Nobody has signed this device")), []);
-});

@@ -276,26 +276,3 @@ Deno.test("A backup that was replaced, with the answer lost, is finished by the 
     assertEquals(await history(fresh, before), ["before by backup"]);
   }
 });
-
-Deno.test("What an ignored first sync has shown is not handled when its key comes from the backup", async () => {
-  await using here = clientStage();
-  const first = await started(here, "FIRST");
-  const roomId = await said(first, "before");
-  for (const ignores of [true, false]) {
-    const fresh = await device(here, `FRESH${ignores}`, { encryption: { recoveryKey: KEY } });
-    const heard: string[] = [];
-    fresh.on("m.room.message", ({ content }) => void heard.push(content.body));
-    const running = fresh.start({ ignoreInitialSync: ignores });
-    await fresh.ready;
-    await fresh.crypto?.idle();
-    await here.settle();
-    await first.sendText(roomId, `after ${ignores}`);
-    await here.until(() => heard.includes(`after ${ignores}`));
-    await fresh.crypto?.idle();
-    await here.settle();
-    assertEquals(heard.includes("before"), !ignores);
-    assertEquals((await history(fresh, roomId)).at(-1), "before by backup");
-    await fresh.stop();
-    await running;
-  }
-});
