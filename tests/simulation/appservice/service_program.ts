@@ -96,14 +96,16 @@ export function serviceProgram(
 
 /**
  * Notes that a handler has failed: it has settled, unless its process ends. That a ghost is no member, or
- * has no device, is no reason.
+ * who answers has no device, is no reason. The own user is no member before it has joined by itself.
  */
 function noteFailure(
-  { world, service: { ledger }, process }: Pick<Place, "world" | "service" | "process">,
+  { world, service, process }: Pick<Place, "world" | "service" | "process">,
   number: number,
   error: unknown,
 ): void {
-  if (error instanceof ForbiddenError || isOfDevice(error)) return;
+  const { users: [own], ledger } = service;
+  const isOfGhost = answererOf(service, number) !== own;
+  if ((error instanceof ForbiddenError && isOfGhost) || isOfDevice(error)) return;
   world.timeline.schedule(ENDING, "", () => {
     if (process.isAlive) ledger.failed.add(number);
   });
