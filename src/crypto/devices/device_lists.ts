@@ -280,7 +280,8 @@ export class DeviceLists {
   async isSpared(tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
     const { own, policy } = this.#context;
     if (!policy.sparesOwn || userId !== own.userId || trust !== "unsigned") return false;
-    return (await tx.get(userKey(userId)))?.identity === undefined;
+    const { identity, hadIdentity } = await tx.get(userKey(userId)) ?? NO_RECORD;
+    return identity === undefined && hadIdentity !== true;
   }
 
   /** Changes what is known of a user's identity; the change gets the own user-signing key too. */

@@ -152,7 +152,13 @@ function withDevices(
     !there.has(deviceId)
   );
   const sorted = devices.toSorted((one, other) => one.deviceId < other.deviceId ? -1 : 1);
-  return { devices: sorted, gone: newestOf(gone, MAX_DEVICES), identity };
+  const hadIdentity = before.hadIdentity === true || before.identity !== undefined;
+  return {
+    devices: sorted,
+    gone: newestOf(gone, MAX_DEVICES),
+    identity,
+    ...(hadIdentity && identity === undefined && { hadIdentity }),
+  };
 }
 
 function lasting(device: KnownDevice): KnownDevice {

@@ -47,6 +47,8 @@ export interface UserRecord {
   readonly gone: readonly KnownDevice[];
   /** The cross-signing keys; undefined if none were ever seen. */
   readonly identity?: StoredIdentity;
+  /** Whether there was an identity, which was forgotten since the server does not show it any more. */
+  readonly hadIdentity?: true;
   /**
    * When the devices were removed, since no encrypted room was shared any more, in milliseconds
    * since the epoch.

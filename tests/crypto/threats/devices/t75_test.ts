@@ -74,6 +74,28 @@ for (const sendTo of ["cross-signed", "verified"] as const) {
   });
 }
 
+Deno.test("T75: own devices count as signed while the account never had an identity, and not once it is hidden again", async () => {
+  const { server, bot, identity } = await impostor({ sendTo: "cross-signed", sparesOwn: true });
+  assertEquals(await reached(bot), ["m.unverified to EVIL"]);
+  server.identities.delete(ME);
+  identity.unsigned.add("EVIL");
+  server.show(EVIL);
+  await bot.sync();
+  assertEquals(await reached(bot), ["m.unverified to EVIL"], "hidden");
+  await bot.restart();
+  assertEquals(await reached(bot), ["m.unverified to EVIL"], "after a restart");
+
+  const other = new EngineServer();
+  const spared = await Bot.open(other, {
+    userId: ME,
+    deviceId: "MINE",
+    policy: { sendTo: "cross-signed", sparesOwn: true },
+  });
+  new RawDevice(other, ME, "PHONE").publish();
+  await spared.sync();
+  assertEquals(await reached(spared), ["key to PHONE"], "there never was one");
+});
+
 Deno.test("T75: a dehydrated own device of an identity that was not accepted gets no key, whatever is chosen", async () => {
   const { server, identity, bot } = await impostor({ sendTo: "all" });
   identity.devices.push(new FakeUser(ME, "DRY").device("DRY"));
