@@ -179,7 +179,6 @@ export class HistoryIntake {
         tx.onCommit(() => this.#lookedUp.add(nameOf(pair)));
         continue;
       }
-      if (devices.isBehind(sender)) continue;
       if (!isTrusted(await devices.device(tx, sender, deviceId), pair)) {
         log.warn("Ignored shared history: its sender's identity does not vouch for the device that sent it", {
           sender,

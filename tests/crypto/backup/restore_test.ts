@@ -144,3 +144,21 @@ Deno.test("Nothing is asked of a backup that was deleted or replaced", async () 
   await fresh.sync({ toDevice: [], encrypted: [await alice.send("hello")] });
   assertEquals(backups.log, []);
 });
+
+Deno.test("A session is asked for once in ten minutes, whoever asks, and again in another version", async () => {
+  const { server, bob, fresh, backups, secret } = await stage();
+  await trusting(fresh, backups, secret);
+  const { keys } = fresh.engine;
+  const session = { roomId: ROOM, sessionId: "A".repeat(43) } as const;
+  assertEquals(await keys.versionFor(session), "1");
+  assertEquals(await keys.versionFor({ ...session, sessionId: "../keys" }), undefined);
+  await keys.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
+  assertEquals(await keys.versionFor(session), undefined);
+  await server.clock.tick(600_000);
+  assertEquals(await keys.versionFor(session), "1");
+  await keys.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
+  const { algorithm, auth_data } = backups.shown(bob);
+  backups.create(bob, { algorithm, auth_data });
+  await trusting(fresh, backups, secret);
+  assertEquals(await keys.versionFor(session), "2");
+});

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { RoomID } from "../../../src/types/ids.ts";
-import { bundleOf, keysIn, MAX_BUNDLED } from "../../../src/crypto/history/key_bundle.ts";
+import { bundleOf, keysIn, MAX_BUNDLED, withheldIn } from "../../../src/crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 
 const roomId: RoomID = "!room:example.org";
@@ -58,4 +58,19 @@ Deno.test("Of a bundle no more than 50,000 keys are taken", () => {
   const [key] = bundleOf([session("shared")]).room_keys;
   const room_keys = Array.from({ length: MAX_BUNDLED + 1 }, () => key);
   assertEquals(keysIn({ room_keys }, { roomId, sharedBy: "@alice:example.org" }).length, MAX_BUNDLED);
+});
+
+Deno.test("Of a bundle no more than 500 reasons are taken, and no key of a session without a name", () => {
+  const reason = {
+    algorithm: "m.megolm.v1.aes-sha2",
+    room_id: roomId,
+    session_id: KEY,
+    code: "m.history_not_shared",
+  };
+  const withheld = Array.from({ length: 501 }, () => reason);
+  assertEquals(withheldIn({ withheld }, roomId).length, 500);
+  const [key] = bundleOf([session("shared")]).room_keys;
+  const room_keys = [{ ...key, session_id: 7 }, { ...key, session_id: undefined }, key];
+  const keys = keysIn({ room_keys }, { roomId, sharedBy: "@alice:example.org" });
+  assertEquals(keys.map(({ sessionId }) => sessionId), ["shared"]);
 });

@@ -252,9 +252,15 @@ Deno.test("A step through a room refers to its verification, by a name that can 
 });
 
 Deno.test("m.unexpected_message: a MAC, or a key, before its exchange has come so far", () => {
-  for (const content of [{ mac: {}, keys: "mac" }, { key: "key" }]) {
+  const mac = { step: "mac", content: { mac: {}, keys: "mac" } } as const;
+  for (const incoming of [mac, { step: "key", content: { key: "key" } } as const]) {
     const { alice } = new Duel().startSas();
-    alice.flow.receive({ step: "mac" in content ? "mac" : "key", content });
+    alice.flow.receive(incoming);
     assertEquals(alice.cancelled, ["m.unexpected_message", "us"]);
   }
+  const duel = new Duel().startSas();
+  duel.deliver(duel.alice);
+  duel.bob.flow.answerStart(vodozemac, duel.bob.keys(duel.alice));
+  duel.bob.flow.receive(mac); // without the other key
+  assertEquals(duel.bob.cancelled, ["m.unexpected_message", "us"]);
 });

@@ -1,0 +1,39 @@
+/** History that can't be told or fetched just now. */
+
+import { assertEquals } from "@std/assert";
+import { Refusal, ROOM } from "../engine/homeserver.ts";
+import { RawSession } from "../engine/raw_device.ts";
+import { ALICE, bundleWith, fileAt, historyScene } from "./stage.ts";
+
+const FILE = "mxc://example.org/bundle";
+
+Deno.test("A user whose devices have no session yet is told nothing, and no empty message is sent", async () => {
+  const { bot } = await historyScene();
+  await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
+  await bot.flush();
+  const offer = { userId: ALICE, roomId: ROOM, file: fileAt(FILE) as never };
+  assertEquals(await bot.engine.history.offerHistory(offer), 0);
+  assertEquals(await bot.engine.requests(), []);
+  await bot.engine.history.historyRecipients(ALICE);
+  await bot.flush();
+  assertEquals(await bot.engine.history.offerHistory(offer), 1);
+});
+
+Deno.test("History of a sender whose devices can't be looked up for now is fetched when they can", async () => {
+  const { bot, alice, announcement, accepts, asked, files, server } = await historyScene();
+  files.set(FILE, bundleWith(new RawSession(), alice));
+  const answer = server.answer.bind(server);
+  let isDown = true;
+  server.answer = (from, request) => {
+    if (isDown && request.kind === "keysQuery") throw new Refusal(503);
+    return answer(from, request);
+  };
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  await bot.sync();
+  assertEquals(asked, []);
+  isDown = false;
+  await server.clock.tick(60_000);
+  await bot.sync();
+  assertEquals(asked, [FILE]);
+});
