@@ -8,7 +8,7 @@ const NAME = "com.example.token";
 export const secretStorage: readonly Operation[] = [
   {
     name: "secretStorage.create() makes a storage whose secrets can be stored, listed, read and deleted",
-    covers: ["getAccountData", "setAccountData", "sync"],
+    covers: ["getAccountData", "setAccountData", "listAccountData"],
     async run(scene) {
       const alice = await scene.player("alice");
       assertEquals((await alice.secretStorage.info()).problem, "absent");
@@ -32,7 +32,7 @@ export const secretStorage: readonly Operation[] = [
   },
   {
     name: "secretStorage.changeKey() moves all secrets to the new key, and more than ten of them",
-    covers: ["getAccountData", "setAccountData", "sync"],
+    covers: ["getAccountData", "setAccountData", "listAccountData"],
     async run(scene) {
       const alice = await scene.player("alice");
       await alice.createRoom({ name: "not to be listed" });
