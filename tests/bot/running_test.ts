@@ -81,7 +81,6 @@ Deno.test("Bot.fromEnv() reads the environment, and says which variable is missi
 });
 
 Deno.test("Bot.fromEnv() takes a recovery key of the environment also beside other options of encryption", () => {
-  const IS_ON = true;
   const onRecoveryKey = () => {};
   const environment: Record<string, string> = { MATRIX_URL: "https://example.org", MATRIX_TOKEN: "t" };
   const read = (encryption: boolean | { onRecoveryKey(): void; recoveryKey?: string }) =>
@@ -90,7 +89,7 @@ Deno.test("Bot.fromEnv() takes a recovery key of the environment also beside oth
   environment.MATRIX_RECOVERY_KEY = "EsT…";
   assertEquals(read({ onRecoveryKey }), { recoveryKey: "EsT…", onRecoveryKey });
   assertEquals(read({ onRecoveryKey, recoveryKey: "EsU…" }), { recoveryKey: "EsU…", onRecoveryKey });
-  assertEquals([IS_ON, !IS_ON].map(read), [{ recoveryKey: "EsT…" }, false]);
+  assertEquals([true, false].map(read), [{ recoveryKey: "EsT…" }, false]);
 });
 
 Deno.test("stop() right after start() ends the bot, also while it logs in", async () => {
