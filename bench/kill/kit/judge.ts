@@ -51,6 +51,7 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
     }
     return all[0];
   };
+  const leftOut = answersLeftOut(ledger);
   const counts = new Map<RoomID, number[]>();
   for (const { kind, number, roomId } of begun) {
     if (kind === "tell") {
@@ -60,9 +61,11 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
       }
       continue;
     }
+    const sures = of("confirms").filter((each) => each.number === number);
+    const isAnew = leftOut.has(number) && new Set(sures.map(({ count }) => count)).size === sures.length;
     const [asked, sure, taken, ready] = [
       one(of("asks").filter((each) => each.number === number), `the question of order ${number}`),
-      one(of("confirms").filter((each) => each.number === number), `the confirmation of order ${number}`),
+      one(isAnew ? sures.slice(-1) : sures, `the confirmation of order ${number}`),
       one(of("takes").filter((each) => each.number === number), `the end of order ${number}`),
       one(of("reminds").filter((each) => each.number === number), `the reminder of order ${number}`),
     ];
@@ -105,6 +108,16 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
     },
     problems,
   };
+}
+
+/**
+ * The orders whose first answer was left out for a time, since process after process had ended with it: others
+ * have been counted before it is handled, so that it is confirmed anew, with another count.
+ */
+function answersLeftOut(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
+  const events = new Set(entriesOf(ledger, "quarantined").map(({ eventId }) => eventId));
+  const texts = entriesOf(ledger, "received").filter(({ eventId }) => events.has(eventId));
+  return new Set(texts.map(({ body }) => Number(/^tea (\d+)$/.exec(body)?.[1])));
 }
 
 /** Each minute was said once, after it had begun, and none was left out while somebody was there. */

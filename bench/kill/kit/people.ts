@@ -168,10 +168,16 @@ export class People {
     const asked = await hearing.until((said) => said.kind === "asks" && said.number === number, ending);
     if (asked === undefined) return;
     await say(`tea ${number}`);
-    const sure = await hearing.until((said) => said.kind === "confirms" && said.number === number, ending);
-    if (sure === undefined) return;
-    if (this.#random() < ODDS.reaction) await client.react(roomId, sure.eventId, "👍");
-    else await say("yes");
-    await hearing.until((said) => said.kind === "takes" && said.number === number, ending);
+    // An answer that the bot left out for a time is handled anew, with another count: it asks once more.
+    const answered = new Set<string>();
+    for (;;) {
+      const next = await hearing.until((said, text) =>
+        said.kind === "takes" && said.number === number ||
+        said.kind === "confirms" && said.number === number && !answered.has(text), ending);
+      if (next === undefined || readKitText(next.text).kind === "takes") return;
+      answered.add(next.text);
+      if (this.#random() < ODDS.reaction) await client.react(roomId, next.eventId, "👍");
+      else await say("yes");
+    }
   }
 }
