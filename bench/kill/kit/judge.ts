@@ -62,7 +62,7 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
       continue;
     }
     const sures = of("confirms").filter((each) => each.number === number);
-    const isAnew = leftOut.has(number) && new Set(sures.map(({ count }) => count)).size === sures.length;
+    const isAnew = leftOut.has(number) && new Set(sures.map(({ shown }) => shown.text)).size === sures.length;
     const [asked, sure, taken, ready] = [
       one(of("asks").filter((each) => each.number === number), `the question of order ${number}`),
       one(isAnew ? sures.slice(-1) : sures, `the confirmation of order ${number}`),
@@ -76,7 +76,8 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
       problems.push(`order ${number} was number ${sure?.count}, and is ${taken?.count}`);
     }
     if (sure !== undefined) {
-      if (sure.what !== `tea ${number}`) problems.push(`order ${number} was understood as "${sure.what}"`);
+      const isUnderstood = sure.what === `tea ${number}` || (isAnew && sure.what === "yes");
+      if (!isUnderstood) problems.push(`order ${number} was understood as "${sure.what}"`);
       for (const key of ["✅", "❌"]) {
         const given = reactions.filter((each) => each.to === sure.shown.eventId && each.key === key).length;
         if (given !== 1) problems.push(`the confirmation of order ${number} has ${key} ${given} times`);
@@ -111,8 +112,9 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
 }
 
 /**
- * The orders whose first answer was left out for a time, since process after process had ended with it: others
- * have been counted before it is handled, so that it is confirmed anew, with another count.
+ * The orders whose first answer was left out for a time, since process after process had ended with it. Others
+ * have been counted before it is handled, so it is confirmed anew, with another count; and if the first
+ * confirmation was shown and answered, that answer came to the first question in its place.
  */
 function answersLeftOut(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
   const events = new Set(entriesOf(ledger, "quarantined").map(({ eventId }) => eventId));
