@@ -14,10 +14,12 @@ const AWAY = 1_000;
 
 /** Whether the homeserver may be set back to a moment. */
 export function maySetBack(world: World, to: number): boolean {
-  const { rooms, devices, begunAt, service, reader, setback, awaited } = world;
+  const { rooms, accounts, devices, begunAt, service, reader, setback, awaited } = world;
   return setback === undefined && to >= begunAt && awaited === 0 &&
     // They are told things once, and what they then miss is not judged here.
     service === undefined && reader === undefined &&
+    // Nothing tells a device to look again at an identity that the server made up, when that is forgotten.
+    accounts.every(({ isMisshown }) => !isMisshown) &&
     rooms.every(({ encryptedAt }) => encryptedAt === Infinity || encryptedAt <= to) &&
     devices.every(({ loss, fork }) => !loss.isSuffered && fork === undefined);
 }
