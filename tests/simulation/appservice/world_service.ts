@@ -254,7 +254,9 @@ export class WorldService {
     Object.assign(this.plan, { stays: false });
     const last = this.begin();
     Object.assign(this.plan, { stays });
-    const isDone = await this.look(last);
+    // Its device is new to the homeserver, which tells it so.
+    const isDone = await this.look(last) && await this.#within(CLOSING, () => !this.way.isBusy) &&
+      await this.look(last);
     await this.stop(last);
     return isDone;
   }
