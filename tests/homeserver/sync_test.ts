@@ -278,3 +278,14 @@ Deno.test("GET /sync is woken by membership, account data, to-device messages an
   assertEquals(await wakes(() => alice.createRoom({ invite: ["@bob:localhost"] })), ["rooms"]);
   assertEquals(scene.clock.pending, 0);
 });
+
+Deno.test("sync: events have a whole number of milliseconds, whatever the clock has", async () => {
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const room = await alice.createRoom();
+  await scene.clock.tick(1.5);
+  await alice.say(room, "hello");
+  const { rooms } = await alice.sync();
+  const { origin_server_ts: sentAt } = rooms.join[room].timeline.events.at(-1);
+  assertEquals(sentAt, scene.clock.now() - 0.5);
+});

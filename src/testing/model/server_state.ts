@@ -121,9 +121,9 @@ export class ServerState {
     this.media = new MediaStore(settings.serverName, settings.ids);
   }
 
-  /** The time, in milliseconds since the epoch. */
+  /** The time, in whole milliseconds since the epoch: clients take no event with a fraction of one. */
   get now(): number {
-    return this.settings.clock.now();
+    return Math.floor(this.settings.clock.now());
   }
 
   /** The user with this ID, or a 404. */
