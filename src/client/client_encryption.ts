@@ -89,6 +89,7 @@ export function clientEncryption(
       dispatcher.ask("announce", event).catch(() => {}); // the client is closed
     },
     onNewRecipient: options.onNewRecipient,
+    http: session.http,
     identity: {
       async prepare(identity, using) {
         const { shown, keys } = await identity.known();

@@ -12,6 +12,10 @@ export const FALTERING = {
     await (await forward()).body?.cancel();
     return new Response("<h1>Bad gateway</h1>", { status: 502 });
   },
+  "connection lost when all is done": async (forward: () => Promise<Response>) => {
+    await (await forward()).body?.cancel();
+    throw new TypeError("connection closed before message completed");
+  },
 } as const satisfies Record<string, (forward: () => Promise<Response>) => Response | Promise<Response>>;
 
 /** The ways in which it fails. */

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import type { Clock } from "../../base/clock.ts";
 import type {
   AnswerOutput,
@@ -198,7 +199,8 @@ export class EngineCrypto implements CryptoMachine {
       this.#refuseConflict();
       const encrypted = await actor.ask("encrypt", input);
       if (encrypted !== undefined) return encrypted.content;
-      await this.#prepare(roomId, input.since);
+      const prepared = this.#prepare(roomId, input.since); // for others, too: it goes on without this one
+      await (options.signal === undefined ? prepared : abortable(prepared, options.signal));
     }
     throw new EncryptionError(
       `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,

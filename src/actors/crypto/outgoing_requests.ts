@@ -34,9 +34,7 @@ export interface OutgoingRequestsOptions {
 
 /** What became of the requests of a kind. */
 export interface RoundOutcome {
-  /**
-   * How many have ended, also those of other callers: each may add to what the engine has.
-   */
+  /** How many have ended, also those of other callers: each may add to what the engine has. */
   readonly ended: number;
   /** Why the first failed, if one did. */
   readonly failure: unknown;
@@ -150,12 +148,15 @@ export class OutgoingRequests {
     this.wake();
   }
 
-  /**
-   * Aborts the requests under way, and makes no more. They are stored, and made after a restart.
-   */
+  /** Aborts the requests under way, and makes no more. They are stored, and made after a restart. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.pause();
+  }
+
+  /** Ends what is under way, at the next pause. */
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.#stopping.signal, this.#pausing.signal]);
   }
 
   get #isPaused(): boolean {
@@ -237,7 +238,7 @@ export class OutgoingRequests {
   async #send(
     request: EngineRequest,
   ): Promise<{ readonly answer: JsonObject } | { readonly failure: unknown }> {
-    const signal = AbortSignal.any([this.#stopping.signal, this.#pausing.signal]);
+    const { signal } = this;
     try {
       signal.throwIfAborted();
       return { answer: await this.#options.send(request, signal) };

@@ -7,6 +7,8 @@
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
 import type { CoreAPI } from "../../api/core_api.ts";
+import type { HTTPAPI } from "../../api/http/http_api.ts";
+import type { Clock } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { Membership } from "../../types/enums.ts";
@@ -26,10 +28,16 @@ export interface RoomPreparerOptions {
   readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
   /** Called before users get a room's key for the first time. */
   readonly onNewRecipient: OnNewRecipient | undefined;
+  /** Says when to begin again after a request that failed and had one try. */
+  readonly http: Pick<HTTPAPI, "restartDelay">;
+  /** Measures the waits. */
+  readonly clock: Clock;
 }
 
 /** How often a kind of request is made before the room is made ready without it. */
 const MAX_ROUNDS = 3;
+/** None of them was made. */
+const NO_ROUNDS = { keysQuery: 0, keysClaim: 0 };
 /** How many steps a room may take: one shares the key with 250 devices. */
 const MAX_STEPS = 10_000;
 
@@ -69,41 +77,42 @@ export class RoomPreparer {
 
   async #prepareRoom(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
     const { actor, describe } = this.#options;
-    const rounds = { keysQuery: 0, keysClaim: 0 };
-    let idle = false;
+    const restarts = { keysUpload: 0, keysQuery: 0, keysClaim: 0, toDevice: 0 };
+    let [rounds, idle, hasWaited] = [{ ...NO_ROUNDS }, false, false];
     let approved: readonly NewRecipient[] | undefined;
     for (let step = 0; step < MAX_STEPS; step++) {
       const tolerate = {
         keysQuery: rounds.keysQuery >= MAX_ROUNDS,
         keysClaim: rounds.keysClaim >= MAX_ROUNDS,
       };
-      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, since });
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, hasWaited, since });
+      hasWaited = false;
       switch (readiness.needs) {
         case "nothing":
           return readiness.share;
         case "room":
           await actor.ask("describeRoom", await this.#described(roomId, describe));
           break;
-        case "keysQuery":
-        case "keysClaim": {
-          const { needs } = readiness;
-          const { ended } = await this.#round(roomId, needs);
-          // Nothing to wait for: it was just asked, or failed a moment ago and is not due again
-          // yet.
-          if (ended === 0 && idle) throw this.#failed(roomId, needs);
-          idle = ended === 0;
-          rounds[needs]++;
-          break;
-        }
-        case "keysUpload":
-          await this.#round(roomId, readiness.needs);
-          break;
-        case "toDevice":
-          await this.#round(roomId, readiness.needs, readiness.sessionId);
-          break;
         case "approval":
           await this.#approve(roomId, readiness.users);
           approved = [...approved ?? [], ...readiness.users];
+          break;
+        default: {
+          const { needs } = readiness;
+          const about = needs === "toDevice" ? readiness.sessionId : undefined;
+          const { ended, failure } = await this.#requests.round(needs, about);
+          if (failure !== undefined) {
+            await this.#wait(this.#failed(roomId, needs, failure), restarts[needs]++);
+            // What failed is no round without an answer, and the next one is due.
+            [rounds, idle, hasWaited] = [{ ...NO_ROUNDS }, false, true];
+          } else if (needs === "keysQuery" || needs === "keysClaim") {
+            // Nothing to wait for: it was just asked, or failed a moment ago and is not due again
+            // yet.
+            if (ended === 0 && idle) throw this.#failed(roomId, needs);
+            idle = ended === 0;
+            rounds[needs]++;
+          }
+        }
       }
     }
     throw new EncryptionError(`Cannot share a group session of ${roomId}: it takes too many steps`);
@@ -120,14 +129,14 @@ export class RoomPreparer {
     }
   }
 
-  async #round(
-    roomId: RoomID,
-    kind: keyof typeof FAILED,
-    about?: string,
-  ): Promise<{ readonly ended: number }> {
-    const outcome = await this.#requests.round(kind, about);
-    if (outcome.failure === undefined) return outcome;
-    throw this.#failed(roomId, kind, outcome.failure);
+  /** Waits before what failed begins again; rejects with the error if it is not to, or if that is ended. */
+  async #wait(error: EncryptionError, restarts: number): Promise<void> {
+    const { http, clock } = this.#options;
+    const delay = http.restartDelay(error.cause, restarts);
+    if (delay === undefined) throw error;
+    await clock.delay(delay, { signal: this.#requests.signal }).catch(() => {
+      throw error;
+    });
   }
 
   #failed(roomId: RoomID, kind: keyof typeof FAILED, cause?: unknown): EncryptionError {

@@ -218,6 +218,8 @@ export interface PrepareInput {
   };
   /** Users who may get a key of this room for the first time, with the identities shown. */
   readonly approved?: readonly NewRecipient[];
+  /** Whether the caller has waited since a claim failed, so that it is made again at once. Default: false. */
+  readonly hasWaited?: boolean;
   /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
   readonly since?: number;
 }

@@ -211,6 +211,11 @@ export class OlmClaims {
     if (refused || isLone || answered && this.#answered > before) this.#devices.failed(device, now);
   }
 
+  /** Lets devices be asked for at once although a request failed: who needs them has waited for that. */
+  endWait(devices: readonly DeviceRef[]): void {
+    for (const device of devices) this.#requests.endWait(wantedKey(device).id);
+  }
+
   /**
    * Notes that a device has no one-time key left. It is asked for again at growing distances, and
    * given up in the end.

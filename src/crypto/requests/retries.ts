@@ -63,6 +63,12 @@ export class Retries<Name> {
     }
   }
 
+  /** Ends its wait; if it fails again, the next one is as long as it would have been. */
+  endWait(name: Name): void {
+    const retry = this.#retries.get(name);
+    if (retry !== undefined) this.#retries.set(name, { ...retry, ms: 0 });
+  }
+
   /** Notes that it worked, or that something has happened that makes another try worthwhile. */
   forget(name: Name): void {
     this.#retries.delete(name);

@@ -93,7 +93,7 @@ export class KeySharing {
 
   /** Returns what the room needs before its next event, and takes a step towards it. */
   async prepare(tx: Transaction, room: PreparedRoom): Promise<RoomReadiness> {
-    const { roomId, settings, recipients, tolerate, approved = [] } = room;
+    const { roomId, settings, recipients, tolerate, approved = [], hasWaited } = room;
     const { context: { own, policy, clock }, devices, olm, outbox } = this.#parts;
     approve(tx, roomId, approved);
     let planned = await this.#known(tx, roomId, settings);
@@ -111,6 +111,7 @@ export class KeySharing {
       if (asked.length > 0) return { needs: "approval", users: asked };
       const without = await withoutOlm(tx, this.#parts, plan);
       await olm.claims.want(tx, [...without]);
+      if (hasWaited) olm.claims.endWait([...without]);
       const promising = [...without].some((device) => olm.claims.isPromising(device, clock.now()));
       if (promising && !tolerate.keysClaim) return { needs: "keysClaim" };
       planned = { record, plan: withoutRepetition(plan, without) };

@@ -32,7 +32,7 @@ export interface SharingChannels extends
     | "toldNoOlm"
   > {
   /** Which devices need a session. */
-  readonly claims: Pick<OlmClaims, "want" | "isPromising">;
+  readonly claims: Pick<OlmClaims, "want" | "endWait" | "isPromising">;
 }
 
 /** The inbound copies of own group sessions. */

@@ -66,6 +66,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
+    http: { restartDelay: () => undefined },
     identity: {
       prepare: unused,
       verify: unused,

@@ -14,6 +14,8 @@ import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_pre
 import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";
+import { NetworkError } from "../../../src/errors/network_error.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
 import { rejectionOf } from "../kernel/support.ts";
 
 const ROOM = "!room:a";
@@ -36,7 +38,7 @@ function stage(
 ) {
   const asked: Record<string, unknown>[] = [];
   let outcome: RoundOutcome = { ended: 0, failure: undefined };
-  const here = { asked, described: 0 };
+  const here = { asked, described: 0, clock: new TestClock(), stopping: new AbortController() };
   const actor = {
     // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
     async ask(kind: string, body: any): Promise<any> {
@@ -48,8 +50,13 @@ function stage(
     },
   } as ActorRef<CryptoProtocol>;
   const round = (): Promise<RoundOutcome> => Promise.resolve(outcome);
-  const options = { actor, describe, onNewRecipient };
-  return Object.assign(here, { rooms: new RoomPreparer(options, { round } as unknown as OutgoingRequests) });
+  const http = {
+    restartDelay: (error: unknown, restarts: number) =>
+      error instanceof NetworkError && restarts < 2 ? 100 * (restarts + 1) : undefined,
+  };
+  const options = { actor, describe, onNewRecipient, http, clock: here.clock };
+  const requests = { round, signal: here.stopping.signal } as unknown as OutgoingRequests;
+  return Object.assign(here, { rooms: new RoomPreparer(options, requests) });
 }
 
 const inTurn = (...steps: Step[]) => (step: number) => steps[step] ?? NOTHING;
@@ -122,6 +129,62 @@ for (const needs of ["keysUpload", "keysQuery", "keysClaim", "toDevice"]) {
     assertEquals(here.asked.length, 1);
   });
 }
+
+const lost = () => new NetworkError("The connection failed");
+
+for (const needs of ["keysUpload", "keysClaim"]) {
+  Deno.test(`A failed ${needs} begins again as often, and after the waits, as it may`, async () => {
+    const failures = (count: number) => Array.from({ length: count }, () => ({ needs, failure: lost() }));
+    const here = stage(inTurn(...failures(2)));
+    const prepared = here.rooms.prepare(ROOM);
+    await here.clock.tick(99);
+    assertEquals(here.asked.length, 1);
+    await here.clock.tick(1);
+    assertEquals(here.asked.length, 2);
+    await here.clock.tick(199);
+    assertEquals(here.asked.length, 2);
+    await here.clock.tick(1);
+    await prepared;
+    assertEquals(here.asked.map(({ hasWaited }) => hasWaited), [false, true, true]);
+
+    const given = stage(inTurn(...failures(3)));
+    const error = rejectionOf(given.rooms.prepare(ROOM));
+    await given.clock.tick(300);
+    assertInstanceOf((await error as Error).cause, NetworkError);
+    assertEquals(given.asked.length, 3);
+  });
+
+  Deno.test(`The end of all requests ends the wait for ${needs} with why it failed`, async () => {
+    const failure = lost();
+    const here = stage(inTurn({ needs, failure }));
+    const error = rejectionOf(here.rooms.prepare(ROOM));
+    await here.clock.tick(50);
+    here.stopping.abort(new RangeError("stopped"));
+    assertStrictEquals((await error as Error).cause, failure);
+    assertEquals([here.asked.length, here.clock.pending], [1, 0]);
+  });
+}
+
+Deno.test("Each kind of request has restarts of its own, and none of them makes a room ready without devices", async () => {
+  const rounds = [
+    ...Array.from({ length: 2 }, () => [
+      { needs: "keysQuery" },
+      { needs: "keysQuery" },
+      { needs: "keysUpload", failure: lost() },
+      { needs: "keysClaim", failure: lost() },
+    ]).flat(),
+    { needs: "keysQuery" },
+    { needs: "keysQuery", ended: 0 },
+    { needs: "keysClaim", failure: lost() },
+  ];
+  const here = stage(inTurn(...rounds));
+  const error = rejectionOf(here.rooms.prepare(ROOM));
+  await here.clock.tick(600);
+  assertInstanceOf((await error as Error).cause, NetworkError);
+  assertEquals(here.asked.length, rounds.length);
+  const no = { keysQuery: false, keysClaim: false };
+  assertEquals(here.asked.map(({ tolerate }) => tolerate), rounds.map(() => no));
+});
 
 Deno.test("A new recipient gets the key unless onNewRecipient says no", async () => {
   const users = [{ userId: "@b:a" }];

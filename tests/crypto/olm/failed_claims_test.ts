@@ -24,6 +24,28 @@ Deno.test("a claim that failed as a whole is made again, a little later (S19)", 
   assertEquals(namesIn(made.next(3_000)), namesIn(first));
 });
 
+Deno.test("a claim that failed is made at once for who has waited, and the next wait is the longer one", async () => {
+  const { made } = await claims(3);
+  const first = made.next(0);
+  assert(first !== undefined);
+  made.failed(first, down(0));
+  made.endWait(made.all());
+  const second = made.next(10);
+  assertEquals(namesIn(second), namesIn(first));
+  assert(second !== undefined);
+  made.failed(second, down(10));
+  assertEquals([made.next(2_009), made.nextIn(10)], [undefined, 2_000]);
+});
+
+Deno.test("who has waited for a claim does not get a key of a device that had none a moment ago", async () => {
+  const { made, vault } = await claims(1);
+  const [device] = made.all();
+  assert(device !== undefined);
+  await step(vault, (tx) => made.exhausted(tx, device, 0));
+  made.endWait([device]);
+  assertEquals(made.next(0), undefined);
+});
+
 Deno.test("a claim that goes on failing is made every minute: rooms can't be sent to meanwhile", async () => {
   const { made } = await claims(3);
   for (let failures = 0; failures < 20; failures++) {

@@ -147,6 +147,7 @@ export class FakeOlm implements SharingChannels {
       for (const { curve25519 } of devices as readonly Device[]) this.wanted.add(curve25519);
       return Promise.resolve();
     },
+    endWait: () => {},
     isPromising: (device) => !this.exhausted.has((device as Device).curve25519),
   };
 
