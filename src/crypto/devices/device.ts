@@ -70,6 +70,6 @@ export interface KnownDevices {
 
 /** Finds such devices, and asks the server for those that are missing. */
 export interface FindableDevices extends KnownDevices {
-  /** Has the server asked once for a user's devices, unless they are followed anyway. */
+  /** Has the server asked once for a user's devices, whether they are followed or not. */
   lookUp(tx: Transaction, userId: UserID): void;
 }

@@ -85,8 +85,8 @@ export class DeviceLists {
   }
 
   /**
-   * Asks about a user once, with whom no encrypted room is known to be shared; nothing happens if the
-   * user is tracked, or if many are asked about so.
+   * Asks about a user once: one who is tracked stays so, of one with whom no encrypted room is known to
+   * be shared later changes are not followed. If many of those are asked about, nothing happens.
    */
   lookUp(tx: Transaction, userId: UserID): void {
     this.#tracked.visit(tx, userId);

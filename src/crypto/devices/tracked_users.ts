@@ -92,11 +92,12 @@ export class TrackedUsers {
   }
 
   /**
-   * Looks a user up once who is not tracked: what the next answer says is not followed. Of as many at
-   * a time as one query can be about; others are not looked up.
+   * Looks a user up once: of one who is not tracked, what the next answer says is not followed. Of as
+   * many of those at a time as one query can be about; others are not looked up.
    */
   visit(tx: Transaction, userId: UserID): void {
-    if (this.#users.has(userId) || !isUserId(userId) || this.#visitors.size >= MAX_USERS) return;
+    if (this.#users.has(userId)) return this.changed(tx, [userId]);
+    if (!isUserId(userId) || this.#visitors.size >= MAX_USERS) return;
     const tracking = { changed: ++this.#sequence, checked: 0, isVisit: true } as const;
     tx.set(trackedKey(userId), tracking);
     this.#set(tx, userId, tracking);

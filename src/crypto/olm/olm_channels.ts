@@ -268,8 +268,8 @@ export class OlmChannels {
 
   /**
    * Remembers a device that could not be understood and is not known, and has its user looked up:
-   * nothing else need show the device before a room is shared, or something is sent to one. At most
-   * once an hour, even if what it sends is made up.
+   * nothing else need show it before something is shared, and a server that was set back announces no
+   * device to who is ahead of it. At most once an hour, even if what it sends is made up.
    */
   #lookUp(tx: Transaction, peer: OlmPeer): void {
     const now = this.#context.clock.now();

@@ -1,6 +1,6 @@
 /**
- * Users whose devices this one does not follow: one of whom comes a message to the device that can't
- * be read, and who is in no encrypted room that it knows of, and one who speaks in such a room.
+ * Devices that this one does not know: of a user in no encrypted room that it knows of, or of one whom
+ * it follows, comes a message to the device that can't be read; or a user speaks in such a room.
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
@@ -112,6 +112,23 @@ Deno.test("a user whom the server does not know, or can't reach, is looked up on
     await asked.sync({ toDevice: [message()] });
     await asked.one("keysQuery");
   }
+});
+
+Deno.test("a user who is followed is asked about again when an unknown device can't be understood: the change was not announced", async () => {
+  const asked = await alone();
+  await asked.sync({ state: [inRoom(stateEvent("m.room.encryption", ENCRYPTION), joined(BOB))] });
+  await asked.answer(await asked.one("keysQuery"), { device_keys: { [BOB]: {} } });
+  assertEquals(await asked.kinds(), []);
+  const bob = new Unknown();
+  await asked.sync({ toDevice: [bob.message(asked)] });
+  const query = await asked.one("keysQuery");
+  assertEquals(query.users, [BOB]);
+  await asked.answer(query, { device_keys: bob.shown() });
+  const claim = await asked.one("keysClaim");
+  assertEquals(claim.oneTimeKeys, { [BOB]: { B: "signed_curve25519" } });
+  assert((await tracked(asked)).includes(BOB));
+  await asked.sync({ toDevice: [new Unknown().message(asked)] });
+  assert(!(await asked.kinds()).includes("keysQuery"), "once an hour at most");
 });
 
 Deno.test("strangers by the thousand are looked up so many an hour, and leave nothing tracked; one of another server has a turn", async () => {
