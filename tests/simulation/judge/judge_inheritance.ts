@@ -5,6 +5,7 @@
  */
 
 import type { MessageEvent } from "@greenroom/matrix/types";
+import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import type { Bereavement } from "../world/inheritance.ts";
 import type { World, WorldRoom } from "../world/world.ts";
@@ -27,12 +28,18 @@ export async function judgeInheritance(world: World): Promise<void> {
 
 /**
  * Whether a device that has come since can't know who vouches for the author of a message: the device is
- * gone, or its user is not there any more. A key that came from the author itself is taken only with that.
+ * gone, or its user or that of the reader is not there any more. A key that came from the author itself is
+ * taken only with that.
  */
-export function isOfNobody(world: World, author: Device, memberships: Memberships): boolean {
+export function isOfNobody(
+  world: World,
+  { author, reader }: { readonly author: Device; readonly reader: Account },
+  memberships: Memberships,
+): boolean {
   if (!world.isVouched || !world.dehydrates) return false;
   const { now } = world.timeline;
-  return author.goneAt < Infinity || !memberships.joined(author.userId, now, now);
+  const isGone = ({ userId }: Pick<Account, "userId">) => !memberships.joined(userId, now, now);
+  return author.goneAt < Infinity || isGone(author) || isGone(reader);
 }
 
 async function judgeRoom(
@@ -52,7 +59,7 @@ async function judgeRoom(
     // What was said before is in the backup, and what comes later is sent to the new device.
     if (known < dehydrated.at || at > until || world.forged.has(id) || heir.spoiled.has(id)) continue;
     if (!memberships.joined(account.userId, Math.min(known, at), world.timeline.now)) continue;
-    if (isOfNobody(world, author, memberships)) continue;
+    if (isOfNobody(world, { author, reader: account }, memberships)) continue;
     const event = { ...message, room_id: room.id } as unknown as MessageEvent;
     const end = world.timeline.now + PATIENCE;
     let why: string | undefined;

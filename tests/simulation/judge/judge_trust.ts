@@ -135,7 +135,7 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
     return world.homeserver.room(id).messages.flatMap((message) => {
       const { event_id, type, content } = message;
       const author = world.devices.find(({ deviceId }) => deviceId === content.device_id);
-      if (author !== undefined && isOfNobody(world, author, memberships)) return [];
+      if (author !== undefined && isOfNobody(world, { author, reader: account }, memberships)) return [];
       const body = devices.map((device, index) =>
         sessions[index]?.has(`${id} ${content.session_id}`) ? device.readings.get(event_id) : undefined
       ).find((text) => text !== undefined);
