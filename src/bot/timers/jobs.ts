@@ -16,6 +16,8 @@ const AWAY = 30_000;
 const LONG_AWAY = 300_000;
 /** How late it is given up: then it is not the homeserver. */
 const GIVEN_UP = 30 * 86_400_000;
+/** How many errors may be the cause of one another. */
+const MAX_CAUSES = 10;
 /** The last moment that a date can be. */
 const LAST = 8.64e15;
 
@@ -74,10 +76,8 @@ export class Jobs {
    */
   retries(name: string, due: number, error: unknown): boolean {
     const now = this.#client.api.clock.now();
-    const isPassing = error instanceof NetworkError ||
-      (error instanceof MatrixRequestError && (error.status >= 500 || error.status === 429));
     if (isCutOff(error)) this.#again.set(name, LAST);
-    else if (isPassing && now - due < GIVEN_UP) {
+    else if (isPassing(error) && now - due < GIVEN_UP) {
       this.#again.set(name, now + Math.min(Math.max(AWAY, (now - due) / 10), LONG_AWAY));
     } else return false;
     return true;
@@ -87,4 +87,13 @@ export class Jobs {
   forget(): void {
     this.#again.clear();
   }
+}
+
+/** Whether the homeserver is away, or has too much to do; an error of encryption says so by its cause. */
+function isPassing(error: unknown): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < MAX_CAUSES; each = each.cause, depth++) {
+    if (each instanceof NetworkError) return true;
+    if (each instanceof MatrixRequestError) return each.status >= 500 || each.status === 429;
+  }
+  return false;
 }

@@ -1,5 +1,5 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { ValueError } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { EncryptionError, ValueError } from "@greenroom/matrix";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";
@@ -260,4 +260,27 @@ Deno.test("A reminder whose time comes while the homeserver is away is said when
   await room.expect(/^Tea!/);
   await tester.pass(HOUR);
   await room.expectNothing();
+});
+
+Deno.test("What is due is also done later if what failed tells of a homeserver that is away by its cause", async () => {
+  let calls = 0;
+  await using tester = trying((bot) => {
+    bot.command("brew", (c) => void c.remind(60_000, { name: "tea" }));
+    bot.reminder("tea", async (c) => {
+      calls++;
+      await c.client.getProfile("@alice:localhost").catch((cause) => {
+        throw new EncryptionError("Cannot share a group session: try again", { cause });
+      });
+      await c.send("Tea!");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!brew");
+  await tester.settle();
+  const fault = tester.homeserver.faults.add({ kind: "html", match: { path: /profile/ } });
+  await tester.pass(10 * 60_000);
+  fault.remove();
+  await tester.pass(300_000);
+  await room.expect("Tea!");
+  assert(calls > 1);
 });
