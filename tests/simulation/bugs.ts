@@ -375,8 +375,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An answer is given to all questions",
     path: "src/bot/conversations/conversations.ts",
-    find: "        return true;\n      }\n    }\n    return false;",
-    replace: "        continue;\n      }\n    }\n    return false;",
+    find: "      if (await this.#resume(id, { at, answer: { at, kept }, context, time, lane })) return true;",
+    replace: "      await this.#resume(id, { at, answer: { at, kept }, context, time, lane });",
   },
   {
     name: "A question waits for ever",
