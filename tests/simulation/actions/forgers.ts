@@ -107,6 +107,7 @@ async function plant(world: World, { reader, author, room, body }: {
     is_verified: true,
     session_data: { ...pk.encrypt(publicKey, JSON.stringify(said)) },
   });
+  world.backedUp.push({ at: world.timeline.now, sessions: [`${room} ${session_id}`] });
   const event = { type: "m.room.message", content: { msgtype: "m.text", body }, room_id: room };
   return {
     algorithm: "m.megolm.v1.aes-sha2",
