@@ -6,7 +6,7 @@
  * @module
  */
 
-import { Client, UnknownTokenError } from "@greenroom/matrix";
+import { Client, IdentityChangedError, UnknownTokenError } from "@greenroom/matrix";
 import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { LedgerEntry } from "../../../bench/kill/ledger.ts";
@@ -175,7 +175,8 @@ export class Device {
     const { userId, account: { master } } = this;
     if (!this.hasDoubts || master === undefined) return;
     this.hasDoubts = false;
-    await client.crypto?.acknowledgeIdentity({ userId, master }).catch(() => {}); // the start says what is wrong
+    // If the server still hides it, the start, or what is sent next, says what is wrong.
+    await client.crypto?.acknowledgeIdentity({ userId, master }).catch(() => {});
   }
 
   /** Starts a process that does nothing by itself. */
@@ -317,7 +318,13 @@ export class Device {
     if (client !== undefined) {
       sendSaying(client, saying, {
         note: (line) => this.#world.note(`${this.name} ${line}`),
-        onFailure: (txnId) => this.#world.wire.gaveUp(this.name, txnId),
+        onFailure: (txnId, error) => {
+          this.#world.wire.gaveUp(this.name, txnId);
+          if (this.account.isMisshown && isOfIdentity(error, this.userId)) {
+            this.hasDoubts = true;
+            this.#accept(client);
+          }
+        },
       });
     }
   }
@@ -364,4 +371,9 @@ export class Device {
       if (this.isWanted) this.start();
     });
   }
+}
+
+/** Whether it is refused to encrypt because of the identity of a user. */
+function isOfIdentity(error: unknown, userId: UserID): boolean {
+  return error instanceof IdentityChangedError && error.users.includes(userId);
 }

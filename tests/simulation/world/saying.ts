@@ -30,7 +30,7 @@ export function sendSaying(
   saying: Saying,
   { note, onFailure }: {
     readonly note: (line: string) => void;
-    readonly onFailure: (txnId: string) => void;
+    readonly onFailure: (txnId: string, error: unknown) => void;
   },
 ): void {
   const { number, room, text } = saying;
@@ -41,7 +41,7 @@ export function sendSaying(
       note(`has sent ${number}: ${eventId}`);
     },
     (error) => {
-      onFailure(txnId);
+      onFailure(txnId, error);
       note(`can't send ${number}: ${describe(error)}`);
       if (/M_FORBIDDEN|not a member|BadState|UnsupportedAlgorithm/.test(describe(error))) {
         saying.refused = describe(error);
