@@ -49,6 +49,7 @@ async function replaceBackup(world: World, client: Client, { account }: Device, 
     await world.timeline.clock().delay((what >> 2) % UNBACKED * 5_000);
     await backup?.create({ storage });
     account.isUnbacked = false;
+    account.isBackupDeleted = true; // to clients that started meanwhile
   }
   if (await storage.get(BACKUP_SECRET) === undefined) world.violate(`the key of a new backup is nowhere`);
   world.reach("trust: the backup was replaced");

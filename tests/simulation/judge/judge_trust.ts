@@ -91,6 +91,7 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
     );
   };
   if (account.isBackupDeleted) {
+    await putNewKeys(world, devices);
     for (const { client } of devices) await soon(world, client?.crypto?.ensureVerified());
   }
   const end = world.timeline.now + PATIENCE;
@@ -100,6 +101,17 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
     left = await missing();
   }
   if (left.length > 0) world.violate(`the backup of ${account.userId} does not have ${left.join(", ")}`);
+}
+
+/** Each device has a new key for the backup: who has nothing to put into it does not notice that it is gone. */
+async function putNewKeys(world: World, devices: readonly Device[]): Promise<void> {
+  const room = world.rooms.find(({ encryptedAt }) => encryptedAt < Infinity)?.id;
+  if (room === undefined) return;
+  for (const { client } of devices) {
+    await soon(world, client?.crypto?.discardGroupSession(room));
+    await soon(world, client?.crypto?.shareGroupSession(room));
+    await soon(world, client?.crypto?.idle());
+  }
 }
 
 /** Nobody gives keys to a backup that somebody else has made. */

@@ -64,7 +64,10 @@ export class Account {
   dehydrated: Dehydrated | undefined;
   /** A version of the backup that somebody else has made; undefined: nobody has. */
   planted: string | undefined;
-  /** Whether its backup was deleted by what says nothing of it to clients: the next start makes a new one. */
+  /**
+   * Whether its backup was gone for a time, of which nothing told its clients: those that were in use notice with the
+   * next key that they put into it, and a start makes a new one, or uses it.
+   */
   isBackupDeleted = false;
   /** Whether its user has said that room keys are not to be backed up. */
   isUnbacked = false;
