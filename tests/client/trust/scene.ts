@@ -122,6 +122,6 @@ export async function patiently<Work extends Promise<unknown> | undefined>(
   let isDone = false;
   const done = () => void (isDone = true);
   work?.then(done, done);
-  for (let rounds = 0; !isDone && rounds < 10_000; rounds++) await here.clock.tick(1_000);
+  for (let rounds = 0; !isDone && rounds < 10_000; rounds++) await here.clock.tick(50);
   return await work;
 }

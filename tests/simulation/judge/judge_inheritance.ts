@@ -28,18 +28,18 @@ export async function judgeInheritance(world: World): Promise<void> {
 
 /**
  * Whether a device that has come since can't know who vouches for the author of a message: the device is
- * gone, or its user or that of the reader is not there any more. A key that came from the author itself is
- * taken only with that.
+ * gone, or its user is not there any more, or that of a reader who looks nobody up. A key that came from the
+ * author itself is taken only with that.
  */
 export function isOfNobody(
   world: World,
-  { author, reader }: { readonly author: Device; readonly reader: Account },
+  { author, reader }: { readonly author: Device; readonly reader?: Account },
   memberships: Memberships,
 ): boolean {
   if (!world.isVouched || !world.dehydrates) return false;
   const { now } = world.timeline;
   const isGone = ({ userId }: Pick<Account, "userId">) => !memberships.joined(userId, now, now);
-  return author.goneAt < Infinity || isGone(author) || isGone(reader);
+  return author.goneAt < Infinity || isGone(author) || reader !== undefined && isGone(reader);
 }
 
 async function judgeRoom(

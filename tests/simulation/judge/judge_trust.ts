@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { MessageEvent } from "@greenroom/matrix/types";
+import type { MessageEvent, UserID } from "@greenroom/matrix/types";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { checkSignature, ed25519KeyOf } from "../../../src/testing/model/signed_json.ts";
 import type { Account } from "../world/account.ts";
@@ -147,7 +147,7 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
     return world.homeserver.room(id).messages.flatMap((message) => {
       const { event_id, type, content } = message;
       const author = world.devices.find(({ deviceId }) => deviceId === content.device_id);
-      if (author !== undefined && isOfNobody(world, { author, reader: account }, memberships)) return [];
+      if (author !== undefined && isOfNobody(world, { author }, memberships)) return [];
       const body = devices.map((device, index) =>
         sessions[index]?.has(`${id} ${content.session_id}`) ? device.readings.get(event_id) : undefined
       ).find((text) => text !== undefined);
@@ -164,6 +164,9 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
   if (isStarted !== true) return world.violate(`${fresh.name} does not start with the recovery key`);
   // A key that came from its author itself is taken with what is known of that device.
   if (world.dehydrates) await soon(world, client.syncOnce(world.sync));
+  for (const author of unfollowed(world, account, events)) {
+    await soon(world, client.crypto?.getDevices(author));
+  }
   const step = Math.ceil(events.length / MOST_READ);
   for (const event of events.filter((_, index) => index % step === 0)) {
     const decryption = await soon(world, client.crypto?.decrypt(event));
@@ -178,6 +181,17 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
   await judgeSecrets(world, account, client);
   await soon(world, client.close().then(() => true));
   process.kill();
+}
+
+/** The authors of what was said in rooms that a user has left: a device that came since follows nobody there. */
+function unfollowed(world: World, { userId }: Account, events: readonly MessageEvent[]): ReadonlySet<UserID> {
+  if (!world.isVouched || !world.dehydrates) return new Set(); // what the backup has needs nobody's word
+  const { now } = world.timeline;
+  const left = new Set(
+    world.rooms.filter(({ id }) => !new Memberships(world.homeserver, id).joined(userId, now, now))
+      .map(({ id }) => id),
+  );
+  return new Set(events.filter(({ room_id }) => left.has(room_id)).map(({ sender }) => sender));
 }
 
 /** No secret was ever sent as it is. */
