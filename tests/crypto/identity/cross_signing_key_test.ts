@@ -37,6 +37,7 @@ Deno.test("readCrossSigningKey() refuses a key of another user, for another purp
     ["self_signing", "self_signing"],
     [],
     "self_signing",
+    { length: 1, 0: "self_signing" },
   ];
   for (const usage of usages) assertEquals(selfSigningWith({ usage }), undefined);
 });

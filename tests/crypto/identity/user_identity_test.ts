@@ -1,7 +1,143 @@
-import { assertEquals } from "@std/assert";
-import { acceptedIdentity } from "../../../src/crypto/identity/user_identity.ts";
+/** What becomes of a user's identity with what the server shows, and with what the application says. */
 
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { assert, assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
+import type { DeviceAlarm } from "../../../src/types/api/device_alarm.ts";
+import {
+  acceptedIdentity,
+  nextIdentity,
+  type ShownIdentity,
+  type StoredIdentity,
+  userIdentity,
+  verifierOf,
+} from "../../../src/crypto/identity/user_identity.ts";
+import { FakeUser, type SigningKey, signingKey } from "../support/fake_user.ts";
+
+const vodozemac = await Vodozemac.create();
 const [MASTER, BEFORE] = ["A".repeat(43), "B".repeat(42) + "A"];
+const OWN = { userId: "@me:a.example", deviceId: "MINE", curve25519: "", ed25519: "" } as const;
+
+/** The identity after the server has shown a user's keys, with some in place of the user's. */
+function after(
+  before: StoredIdentity | undefined,
+  user: FakeUser,
+  { verifier, shown }: { readonly verifier?: string; readonly shown?: Partial<ShownIdentity> } = {},
+) {
+  const key = (of: SigningKey | undefined, usage: string) => of && user.crossSigningKey(of, usage);
+  const alarms: DeviceAlarm[] = [];
+  const all = {
+    userId: user.userId,
+    master: key(user.master, "master"),
+    selfSigning: key(user.selfSigning, "self_signing"),
+    userSigning: key(user.userSigning, "user_signing"),
+    ...shown,
+  };
+  const identity = nextIdentity({ vodozemac, own: OWN, verifier }, before, { shown: all, alarms });
+  return { identity, alarms };
+}
+
+const alice = () => new FakeUser("@alice:a.example").crossSign();
+const me = () => new FakeUser(OWN.userId).crossSign();
+const publicKey = (key: SigningKey | undefined) => key?.publicKey ?? "";
+
+Deno.test("a self-signing key that another has replaced is refused when it is shown again, and reported", () => {
+  const user = alice();
+  const { selfSigning: old } = user;
+  const first = after(undefined, user).identity;
+  assertEquals(first?.selfSigningKeys, [publicKey(old)]);
+  user.selfSigning = signingKey();
+  const newer = publicKey(user.selfSigning);
+  const second = after(first, user);
+  assertEquals(second.identity?.selfSigningKeys, [publicKey(old), newer]);
+  const same = after(second.identity, user);
+  assertEquals([same.identity?.selfSigningKeys, same.alarms], [[publicKey(old), newer], []]);
+  user.selfSigning = old;
+  const { identity, alarms } = after(same.identity, user);
+  assertEquals([identity?.selfSigning, identity?.selfSigningKeys], [newer, [publicKey(old), newer]]);
+  assertEquals(alarms, [{ kind: "replaced-key", userId: user.userId, key: publicKey(old) }]);
+});
+
+Deno.test("an identity without a self-signing key has none to remember", () => {
+  const user = alice();
+  user.selfSigning = undefined;
+  assertEquals(after(undefined, user).identity?.selfSigningKeys, []);
+});
+
+Deno.test("the own user-signing key verifies others only of a proven identity that is shown, and was not replaced", () => {
+  const own = { pinned: MASTER, master: MASTER, userSigning: "key", proven: true } as const;
+  assertEquals(verifierOf(own), "key");
+  assertEquals(verifierOf(undefined), undefined);
+  assertEquals(verifierOf({ ...own, proven: undefined }), undefined);
+  assertEquals(verifierOf({ ...own, pinned: BEFORE }), undefined);
+  assertEquals(verifierOf({ ...own, replaced: [MASTER] }), undefined);
+});
+
+Deno.test("only an own identity that nothing has accepted is forgotten when the server shows none", () => {
+  const none = { master: undefined, selfSigning: undefined, userSigning: undefined };
+  const own = after(undefined, me()).identity;
+  assertEquals([own?.pinned, own !== undefined], [undefined, true]);
+  assertEquals(after(own, me(), { shown: none }).identity, undefined);
+  assertEquals(
+    after(own, me(), { shown: { ...none, master: {} } }).identity?.master,
+    own?.master,
+    "a bad one",
+  );
+  const accepted: StoredIdentity = { pinned: MASTER, master: MASTER };
+  assertEquals(after(accepted, me(), { shown: none }).identity?.master, MASTER);
+  const user = alice();
+  const hers = after(undefined, user).identity;
+  assertEquals(after(hers, user, { shown: none }).identity?.master, publicKey(user.master));
+  assertEquals(after({ master: MASTER }, user, { shown: none }).identity?.master, MASTER);
+  assertEquals(after(undefined, user, { shown: none }).identity, undefined);
+});
+
+Deno.test("another user has no user-signing key, and nobody's key verifies the own identity", () => {
+  const [user, own, bot] = [alice(), me(), me()];
+  [user.verifiedBy, own.verifiedBy] = [bot, bot];
+  const verifier = publicKey(bot.userSigning);
+  const hers = after(undefined, user, { verifier }).identity;
+  assertEquals([hers?.userSigning, hers?.userSignedBy], [undefined, verifier]);
+  const mine = after(undefined, own, { verifier }).identity;
+  assertEquals([mine?.userSigning, mine?.userSignedBy], [publicKey(own.userSigning), undefined]);
+});
+
+Deno.test("a user who was verified stays so while the server shows the master key without the signature, or none", () => {
+  const [user, bot] = [alice(), me()];
+  user.verifiedBy = bot;
+  const verifier = publicKey(bot.userSigning);
+  const verified = after(undefined, user, { verifier }).identity;
+  user.verifiedBy = undefined;
+  for (const shown of [{}, { master: undefined }, { master: null }, { master: "key" }]) {
+    const { identity } = after(verified, user, { verifier, shown });
+    assertEquals([identity?.userSignedBy, identity?.wasVerified], [verifier, true]);
+  }
+});
+
+Deno.test("an own identity counts as replaced only if it was accepted", () => {
+  const [first, second] = [me(), me()];
+  const unknown = after(undefined, first).identity;
+  assertEquals(after(unknown, second).identity?.replaced, undefined);
+  const accepted = unknown && acceptedIdentity(unknown, { userId: OWN.userId, master: unknown.master });
+  const replaced = after(accepted, second).identity;
+  assertEquals(replaced?.replaced, [publicKey(first.master)]);
+  assert(userIdentity(after(replaced, first).identity, OWN.userId)?.changed, "though it was accepted once");
+});
+
+Deno.test("an identity has changed if it is another than the one accepted; one that is verified was verified", () => {
+  const shown = (identity: StoredIdentity) => {
+    const { changed, verified, wasVerified } = userIdentity(identity, OWN.userId) ?? {};
+    return { changed, verified, wasVerified };
+  };
+  const no = { changed: false, verified: false, wasVerified: false };
+  assertEquals(shown({ master: MASTER }), no);
+  assertEquals(shown({ master: MASTER, pinned: MASTER }), no);
+  assertEquals(shown({ master: MASTER, pinned: BEFORE }), { ...no, changed: true });
+  assertEquals(shown({ master: MASTER, pinned: MASTER, proven: true }), {
+    ...no,
+    verified: true,
+    wasVerified: true,
+  });
+});
 
 Deno.test("an identity that is accepted vouches by the key that it has now, if it has one", () => {
   for (const selfSigning of [undefined, "C".repeat(42) + "A"]) {
@@ -10,4 +146,13 @@ Deno.test("an identity that is accepted vouches by the key that it has now, if i
     assertEquals(accepted.pinned, MASTER);
     assertEquals(accepted.selfSigningKeys, selfSigning === undefined ? [] : [selfSigning]);
   }
+});
+
+Deno.test("to accept an identity again forgets none of the keys that were replaced", () => {
+  const identity = { pinned: MASTER, master: MASTER, selfSigning: "new", selfSigningKeys: ["old", "new"] };
+  assertStrictEquals(
+    acceptedIdentity(identity, { userId: "@alice:a.example", master: MASTER }),
+    identity,
+  );
+  assertFalse(userIdentity(identity, "@alice:a.example")?.changed);
 });
