@@ -140,10 +140,9 @@ export class OwnIdentity {
       return outcome === "adopted" && seeds.master !== undefined ? provenIdentity(shown) : shown;
     });
     if (outcome as OfferOutcome !== "adopted" || keys === undefined) return outcome;
-    const held = before?.phase === "published" && before.master === (keys as PublicIdentity).master
-      ? before.seeds
-      : {};
-    this.#keep(tx, { ...keys as PublicIdentity, phase: "published", seeds: { ...held, ...seeds } });
+    const isSame = before?.phase === "published" && before.master === (keys as PublicIdentity).master;
+    const held = SEED_NAMES.map((name) => [name, seeds[name] ?? (isSame ? before.seeds[name] : undefined)]);
+    this.#keep(tx, { ...keys as PublicIdentity, phase: "published", seeds: Object.fromEntries(held) });
     return outcome;
   }
 
@@ -200,8 +199,7 @@ export class OwnIdentity {
     const known = this.#known;
     let isOwn = true;
     await devices.changeIdentity(tx, own.userId, (shown) => {
-      const isNew = known?.phase === "created" && shown !== undefined && isSame(shown, known);
-      if (shown !== undefined && !isNew) this.#warn(shown);
+      if (shown !== undefined) this.#warn(shown);
       isOwn = known?.phase !== "published" || (shown !== undefined && isSame(shown, known));
       return shown;
     });
@@ -300,8 +298,7 @@ function outcomeOf(compared: ComparedSeeds, shown: StoredIdentity): OfferOutcome
   const all = Object.values(compared);
   if (all.includes("differs")) return "mismatch";
   if (shown.replaced?.includes(shown.master)) return "replaced";
-  const isAccepted = isPinned(shown) || shown.proven === true;
-  return compared.master === "fits" || (isAccepted && all.includes("fits")) ? "adopted" : "unproven";
+  return compared.master === "fits" || (isPinned(shown) && all.includes("fits")) ? "adopted" : "unproven";
 }
 
 function isSame(shown: StoredIdentity, known: PublicIdentity): boolean {

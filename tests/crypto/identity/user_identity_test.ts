@@ -57,10 +57,12 @@ Deno.test("a self-signing key that another has replaced is refused when it is sh
   assertEquals(alarms, [{ kind: "replaced-key", userId: user.userId, key: publicKey(old) }]);
 });
 
-Deno.test("an identity without a self-signing key has none to remember", () => {
+Deno.test("an identity without a self-signing key has none to remember, and forgets none", () => {
   const user = alice();
-  user.selfSigning = undefined;
-  assertEquals(after(undefined, user).identity?.selfSigningKeys, []);
+  const [seen, none] = [after(undefined, user).identity, { selfSigning: undefined }];
+  assertEquals(after(undefined, user, { shown: none }).identity?.selfSigningKeys, []);
+  const back = after(after(seen, alice()).identity, user, { shown: none }).identity; // another one in between
+  assertEquals([back?.selfSigning, back?.selfSigningKeys], [undefined, [publicKey(user.selfSigning)]]);
 });
 
 Deno.test("the own user-signing key verifies others only of a proven identity that is shown, and was not replaced", () => {
@@ -111,6 +113,15 @@ Deno.test("a user who was verified stays so while the server shows the master ke
     const { identity } = after(verified, user, { verifier, shown });
     assertEquals([identity?.userSignedBy, identity?.wasVerified], [verifier, true]);
   }
+});
+
+Deno.test("the first identity of another user is the same when it is shown again after another", () => {
+  const user = alice();
+  const seen = after(undefined, user).identity;
+  const other = after(seen, alice()).identity;
+  assert(other && userIdentity(other, user.userId)?.changed);
+  const back = after(other, user).identity;
+  assertEquals([back?.replaced, userIdentity(back, user.userId)?.changed], [undefined, false]);
 });
 
 Deno.test("an own identity counts as replaced only if it was accepted", () => {
