@@ -9,6 +9,7 @@
 import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import { isPassing } from "../api/http/retry.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { Client } from "../client/client.ts";
@@ -16,6 +17,7 @@ import type { HandlersAPI } from "../client/handlers_api.ts";
 import { Refusal } from "../client/serving/refusal.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { NetworkError } from "../errors/network_error.ts";
+import { MatrixRequestError } from "../errors/request_error.ts";
 import { MemoryStore } from "../store/memory_store.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import { Membership } from "../types/enums.ts";
@@ -234,7 +236,7 @@ export class Appservice {
    * @param options How.
    * @returns Resolves when it has been stopped.
    * @throws {AppservicePingError} If the homeserver does not get through, or has another
-   *   registration. That it can't be reached now is only logged.
+   *   registration. That it can't be reached now, or a proxy says so, is only logged.
    */
   async start({ ping = true, ...options }: AppserviceStartOptions = {}): Promise<void> {
     const { signal: stopped } = this.#stopping;
@@ -383,7 +385,8 @@ export class Appservice {
       await this.#ping(signal);
       await this.#ghosts.register(this.#users.bot, { signal });
     } catch (error) {
-      if (!(error instanceof NetworkError)) throw error;
+      const isAway = error instanceof NetworkError || error instanceof MatrixRequestError && isPassing(error);
+      if (!isAway) throw error;
       this.log.warn("The homeserver can't be reached; it is waited for", { error: String(error) });
     }
   }

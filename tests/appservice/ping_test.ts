@@ -55,6 +55,19 @@ Deno.test("start() waits for a homeserver that can't be reached", async () => {
   await done;
 });
 
+for (const status of [429, 500, 502]) {
+  Deno.test(`start() waits for a homeserver that answers ${status} for now`, async () => {
+    await using scene = await appserviceScene();
+    const { serving, stage } = scene;
+    using _fault = stage.homeserver.faults.add({ kind: "html", status, match: { path: "/ping" } });
+    const done = serving?.start();
+    await stage.settle();
+    await scene.send("t1", []);
+    await serving?.stop();
+    await done;
+  });
+}
+
 Deno.test("start() that is stopped while the homeserver is asked to knock ends", async () => {
   await using scene = await appserviceScene();
   using _fault = scene.stage.homeserver.faults.add({ kind: "delay", ms: 60_000, match: { path: "/ping" } });
