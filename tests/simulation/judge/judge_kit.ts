@@ -192,16 +192,16 @@ class RoomJudge {
     const { by = [] } =
       await soon(this.#world, this.#bot.bot?.session(totals, this.#room.id as RoomID).read()) ?? {};
     judgeOnce(this.#world, this.#bot.name, by);
-    for (const { text } of this.#said) {
-      const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];
-      const [, order, place] = /^ordered of (\d+) .* as (\d+)$/.exec(text) ?? [];
-      const [entry, at] = number === undefined
-        ? [`ordered of ${order}`, Number(place)]
-        : [`reply to ${number}`, Number(count)];
-      if (number === undefined && order === undefined) continue;
-      if (by[at - 1] !== entry && !this.#hasFailed(entry, `order of ${order}`)) {
-        this.#violate(`it has said "${text}", and counted "${by[at - 1]}" as number ${at}`);
-      }
+    const counts = this.#said.flatMap(({ text, at }) => {
+      const counted = readCount(text);
+      return counted === undefined ? [] : [{ ...counted, text, at, place: by[counted.count - 1] }];
+    });
+    for (const { text, at, entry, count, place } of counts) {
+      if (place === entry || this.#hasFailed(entry, entry.replace(/^ordered/, "order"))) continue;
+      // A run that was cut off is counted anew by the next, behind what came from outside meanwhile.
+      const isAnew = counts.some((other) => other.entry === entry && other.place === entry) &&
+        this.#kit.outside.some((change) => change.entry === place && change.at > at);
+      if (!isAnew) this.#violate(`it has said "${text}", and counted "${place}" as number ${count}`);
     }
     for (const { room, entry, isMade } of this.#kit.outside) {
       if (room === this.#room.id && isMade && !by.includes(entry)) {
@@ -209,4 +209,12 @@ class RoomJudge {
       }
     }
   }
+}
+
+/** What a text says was counted in the room, and as which number; undefined: nothing. */
+function readCount(text: string): { readonly entry: string; readonly count: number } | undefined {
+  const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];
+  if (number !== undefined) return { entry: `reply to ${number}`, count: Number(count) };
+  const [, order, place] = /^ordered of (\d+) .* as (\d+)$/.exec(text) ?? [];
+  return order === undefined ? undefined : { entry: `ordered of ${order}`, count: Number(place) };
 }
