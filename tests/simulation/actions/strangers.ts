@@ -136,7 +136,10 @@ export const strangers: readonly ActionKind[] = [
         encodeURIComponent(room.id)
       }/send/m.room.encrypted/copy-${world.timeline.instant()}`;
       const { event_id } = await world.ask(await device.account.token(), "PUT", path, content);
-      if (typeof event_id === "string") world.forged.add(event_id);
+      if (typeof event_id === "string") {
+        world.forged.add(event_id);
+        if (author !== undefined) world.copied.set(event_id, author);
+      }
       world.note(`${device.userId} sends a ciphertext of ${event.sender} again, as ${event_id}`);
     },
   },

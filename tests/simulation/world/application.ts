@@ -19,6 +19,8 @@ export const MEMO = "org.example.memo";
 
 /** Of so many handlers, one takes its time; of a program that runs for the first time, of fewer. */
 const [SLOW, SLOW_AT_FIRST] = [6, 2];
+/** How long what is decrypted may be on its way to a handler, in milliseconds. */
+const ON_ITS_WAY = 1_000;
 /** How long that takes at most, in milliseconds. */
 const LONGEST = 20_000;
 
@@ -96,12 +98,27 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   client.on("m.room.message", async (event) => {
     const { event_id, sender, content } = event;
     if (world.planted.has(event_id)) watchPlanted(event, { device, world });
+    if (isMistaken(event, { device, world })) device.mistaken.add(event_id);
     await takeTime();
     device.senders.set(event_id, sender);
     if (device.undecryptable.has(event_id)) world.reach("state: read when its key had come");
     device.readings.set(event_id, String(content.body));
     world.note(`${device.name} reads ${event_id}: ${content.body}`);
   }, { history: true, name: "read" });
+}
+
+/**
+ * Whether an event that copies what another has said may be taken for one of its sender: its key came
+ * from a backup, or by way of another device, and the device that it is of is not known yet.
+ */
+function isMistaken(event: MessageEvent, { device, world }: Pick<Place, "device" | "world">): boolean {
+  const author = world.copied.get(event.event_id);
+  const { senderTrust, keySource } = encryptionOf(event) ?? {};
+  if (author === undefined || senderTrust !== "unknown-device" || keySource === "direct") return false;
+  const metAt = device.metAt.get(author.deviceId) ?? Infinity;
+  if (world.timeline.now > metAt + ON_ITS_WAY) return false;
+  world.reach("forged: a copy is read, unproven, before its author's device is known");
+  return true;
 }
 
 /** What was written into a backup is of a device that nobody knows, or that its user does not vouch for. */

@@ -61,6 +61,10 @@ export class Device {
   readonly tallies = new Map<RoomID, { readonly by: Process; readonly seen: number }>();
   /** By text, up to which moment the device knew the server's state when it was asked to send that. */
   readonly knownAt = new Map<string, number>();
+  /** By device of others, when this one knew it first. */
+  readonly metAt = new Map<DeviceID, number>();
+  /** Copies of what others have said that it took for what their sender says, since nothing showed whose they are. */
+  readonly mistaken = new Set<string>();
   /** By device that is gone, when this one knew that. */
   readonly goneBy = new Map<DeviceID, number>();
   /** What its processes act with. */

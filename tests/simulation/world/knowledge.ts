@@ -94,6 +94,7 @@ function learnDevices(
 ): void {
   const { devices = [] } = value as { readonly devices?: readonly { readonly deviceId: string }[] };
   const there = new Set(devices.map(({ deviceId }) => deviceId));
+  for (const deviceId of there) device.metAt.getOrInsert(deviceId, timeline.now);
   for (const other of accounts.find((account) => account.userId === userId)?.devices ?? []) {
     const isGone = other.goneAt <= timeline.now && !there.has(other.deviceId);
     if (isGone) device.goneBy.getOrInsert(other.deviceId, timeline.now);

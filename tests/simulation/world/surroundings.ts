@@ -31,6 +31,8 @@ export interface Surroundings {
   readonly encryption: EncryptionOptions;
   /** Events of sessions that somebody has written into a backup. */
   readonly planted: ReadonlySet<string>;
+  /** Another's ciphertext in an own event, by who has said that. */
+  readonly copied: ReadonlyMap<string, Device>;
   /** Adds a line to the trace. */
   readonly note: (line: string) => void;
   /** Notes what must not be. */

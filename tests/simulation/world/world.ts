@@ -78,6 +78,8 @@ export class World implements Surroundings {
   service: WorldService | undefined;
   /** Events that a hostile member has made: nobody is to take them for what they copy. */
   readonly forged = new Set<string>();
+  /** Those of them that are another's ciphertext, by who has said that. */
+  readonly copied = new Map<string, Device>();
   /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
   readonly planted = new Set<string>();
   /** By number, for which device a memo of another program is, and when it was sent. */
