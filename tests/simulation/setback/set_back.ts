@@ -40,7 +40,9 @@ export async function setBack(world: World, to: number): Promise<void> {
   await world.forgetOutsiders(to);
   for (const device of world.devices) if (device.goneAt === Infinity) await readmit(world, device, setback);
   for (const [account, version] of await backups(world)) {
-    if (versions.get(account) !== version) account.isBackupDeleted = true;
+    if (versions.get(account) === version) continue;
+    account.isBackupDeleted = true;
+    account.forgottenBackup = versions.get(account);
   }
   const events = world.rooms.reduce((sum, { id }) => sum + setback.events(id).length, 0);
   reach(`state: the server was set back, and has forgotten ${events === 0 ? "no" : "some"} events`);

@@ -69,6 +69,8 @@ export class Account {
    * next key that they put into it, and a start makes a new one, or uses it.
    */
   isBackupDeleted = false;
+  /** The version of the backup that a server which was set back has forgotten, if it had one. */
+  forgottenBackup: unknown;
   /** Whether its user has said that room keys are not to be backed up. */
   isUnbacked = false;
   /** Whether its user is about to replace the identity. */
