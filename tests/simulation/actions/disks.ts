@@ -6,7 +6,7 @@
 
 import type { ActionKind } from "./action.ts";
 import type { Device } from "../world/device.ts";
-import { Fork } from "../world/fork.ts";
+import { Fork } from "../disks/fork.ts";
 import type { World } from "../world/world.ts";
 
 /** By when a copy has begun: the lease that was copied has ended, in milliseconds. */

@@ -7,7 +7,7 @@
 import { SERVERS_COPY } from "../actions/hostile.ts";
 import { PHRASES } from "../kit/kit_texts.ts";
 import type { Device } from "../world/device.ts";
-import type { LostEvent } from "../world/loss.ts";
+import type { LostEvent } from "../disks/loss.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
 import { mayMiss } from "./unreadable.ts";

@@ -6,7 +6,7 @@
 
 import type { Setback } from "../setback/setback.ts";
 import type { Device } from "../world/device.ts";
-import type { LostEvent } from "../world/loss.ts";
+import type { LostEvent } from "../disks/loss.ts";
 import type { WorldRoom } from "../world/world.ts";
 
 /** Whether a device may miss what another has said in a room. */

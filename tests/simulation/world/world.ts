@@ -29,7 +29,7 @@ import type { KeyPost, Setback } from "../setback/setback.ts";
 import type { Trace } from "../core/trace.ts";
 import { Account, type Ask } from "./account.ts";
 import { Device } from "./device.ts";
-import { Disk } from "./disk.ts";
+import { Disk } from "../disks/disk.ts";
 import { Intruder } from "./intruder.ts";
 import { learn, mustKnowEncrypted } from "./knowledge.ts";
 import { Network, type Published } from "./network.ts";

@@ -8,7 +8,7 @@
 
 import type { Timeline } from "../core/timeline.ts";
 import type { Disk } from "./disk.ts";
-import type { Process } from "./process.ts";
+import type { Process } from "../world/process.ts";
 
 /** How long it may take until a process has committed what it was shown, in milliseconds. */
 const SOON = 60_000;
