@@ -38,7 +38,13 @@ function stage(
 ) {
   const asked: Record<string, unknown>[] = [];
   let outcome: RoundOutcome = { ended: 0, failure: undefined };
-  const here = { asked, described: 0, clock: new TestClock(), stopping: new AbortController() };
+  const here = {
+    asked,
+    rounds: [] as unknown[],
+    described: 0,
+    clock: new TestClock(),
+    stopping: new AbortController(),
+  };
   const actor = {
     // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
     async ask(kind: string, body: any): Promise<any> {
@@ -46,10 +52,15 @@ function stage(
       const { needs, ended = 1, failure, users } = steps(asked.push(body) - 1);
       outcome = { ended, failure };
       await Promise.resolve();
-      return needs === "nothing" ? { needs, share: { sessionId: `${body.since}` } } : { needs, users };
+      return needs === "nothing"
+        ? { needs, share: { sessionId: `${body.since}` } }
+        : { needs, users, sessionId: "of the room" };
     },
   } as ActorRef<CryptoProtocol>;
-  const round = (): Promise<RoundOutcome> => Promise.resolve(outcome);
+  const round = (...kind: unknown[]): Promise<RoundOutcome> => {
+    here.rounds.push(kind);
+    return Promise.resolve(outcome);
+  };
   const http = {
     restartDelay: (error: unknown, restarts: number) =>
       error instanceof NetworkError && restarts < 2 ? 100 * (restarts + 1) : undefined,
@@ -101,6 +112,15 @@ for (const needs of ["keysQuery", "keysClaim"]) {
     }
   });
 }
+
+Deno.test("Only of messages to devices do those of the room's session count, however few have ended", async () => {
+  const kinds = ["keysUpload", "keysUpload", "keysQuery", "keysClaim", "toDevice", "toDevice"];
+  const ended = (needs: string) => needs.startsWith("keysQ") || needs.startsWith("keysC") ? 1 : 0;
+  const here = stage(inTurn(...kinds.map((needs) => ({ needs, ended: ended(needs) }))));
+  await here.rooms.prepare(ROOM);
+  const sessions = kinds.map((kind) => [kind, kind === "toDevice" ? "of the room" : undefined]);
+  assertEquals(here.rounds, sessions);
+});
 
 Deno.test("A room that never gets ready is given up after ten thousand steps", async () => {
   const here = stage(() => ({ needs: "room" }));
