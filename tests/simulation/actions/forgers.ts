@@ -20,6 +20,9 @@ const MOST_RESPONSES = 30;
 /** How the types of the messages begin that users verify each other with. */
 const VERIFICATION = "m.key.verification.";
 
+/** The types of the first messages that either of the two gets. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["request", "ready"].map((step) => VERIFICATION + step));
+
 /** What a server does that sits between two who verify each other; whether it could. */
 const CHANGES: readonly (readonly [
   threat: string,
@@ -47,10 +50,12 @@ const CHANGES: readonly (readonly [
 function sitBetween(
   world: World,
   betrayal: Betrayal,
-  { what, vodozemac, left = MOST_RESPONSES }: {
+  { what, vodozemac, left = MOST_RESPONSES, begun = new Set() }: {
     readonly what: number;
     readonly vodozemac: Vodozemac;
     readonly left?: number;
+    /** The verifications that have begun since: steps of one before may still be on their way. */
+    readonly begun?: Set<string>;
   },
 ): void {
   const { device } = betrayal;
@@ -58,8 +63,11 @@ function sitBetween(
   if (threat === undefined || step === undefined || change === undefined || left === 0) return;
   world.network.tamper(device, "/sync", (body) => {
     const events: Json[] = body.to_device?.events ?? [];
-    const found = events.filter(({ type }) => type === `${VERIFICATION}${step}`);
-    if (found.length === 0) return sitBetween(world, betrayal, { what, vodozemac, left: left - 1 });
+    for (const { type, content } of events) if (BEGINNINGS.has(type)) begun.add(content.transaction_id);
+    const found = events.filter(({ type, content }) =>
+      type === `${VERIFICATION}${step}` && begun.has(content.transaction_id)
+    );
+    if (found.length === 0) return sitBetween(world, betrayal, { what, vodozemac, left: left - 1, begun });
     world.reach(`threat: ${threat}`);
     world.note(`${threat}: the server changes "${step}" on its way to ${device.name}`);
     betrayal.isDone = true;
