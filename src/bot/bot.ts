@@ -98,7 +98,7 @@ export type ReminderHandler = (context: TimerContext) => unknown;
 
 const RATE_LIMIT = { count: 20, window: 10_000 };
 /** How long what is due waits for what came while the bot was away, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 60_000;
 /** The last moment that a date can be. */
 const LAST = 8.64e15;
 
