@@ -7,6 +7,7 @@
 
 import { defineSession, ForbiddenError, UnknownDeviceError } from "@greenroom/matrix";
 import { Appservice, type AppserviceOptions } from "@greenroom/matrix/appservice";
+import type { EventID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Process } from "../world/process.ts";
@@ -20,6 +21,8 @@ const [SLOW, LONGEST] = [6, 10_000];
 /** How long a device is left alone after the last sign of a process, in milliseconds. */
 const LEASE = 60_000;
 
+/** How often the homeserver may delete the device of who answers until a message is answered. */
+const MOST_DELETIONS = 10;
 /** How long after a handler has failed the process has ended, if it could not go on, in milliseconds. */
 const ENDING = 5_000;
 
@@ -70,15 +73,17 @@ export function serviceProgram(
       if (isRepeated) world.reach("service: feed: hands over again what was cut off");
       if (pace.below(SLOW) === 0) await process.clock.delay(pace.below(LONGEST));
       const count = ++session.count;
-      const say = () =>
-        appservice.intent(answererOf(service, number)).sendText(room_id, `counted ${count}: ${number}`, {
-          key: "answer",
-        });
-      // A device that is gone is made anew with the next request.
+      // A device that is gone is made anew with the next request, and may be deleted again meanwhile.
+      const say = async (left = MOST_DELETIONS): Promise<EventID> => {
+        const intent = appservice.intent(answererOf(service, number));
+        try {
+          return await intent.sendText(room_id, `counted ${count}: ${number}`, { key: "answer" });
+        } catch (error) {
+          if (!isOfDevice(error) || left === 0) throw error;
+          return await say(left - 1);
+        }
+      };
       const answer = await say().catch((error) => {
-        if (!isOfDevice(error)) throw error;
-        return say();
-      }).catch((error) => {
         noteFailure({ world, service, process }, number, error);
         throw error;
       });
