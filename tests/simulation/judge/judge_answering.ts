@@ -14,6 +14,9 @@ import { isOwed } from "./owed.ts";
 /** With what a handler fails whose client can't go on. */
 const CUT_OFF = /\b(?:UnknownTokenError|ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
 
+/** What is added to the number of a message that was forgotten and said again: that is another message. */
+const AGAIN = 1_000_000;
+
 /** Judges all bots in all rooms. */
 export function judgeAnswering(world: World): void {
   const bots = world.devices.filter(({ account }) => account.isBot && !account.hasKit);
@@ -29,6 +32,9 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       received.get(id); // it may be redacted before a slow handler has read it
   const replies = new Map<string, string>(
     entriesOf(bot.ledger, "answered").map(({ replyId, text }) => [replyId, text]),
+  );
+  const answered = new Map(
+    entriesOf(bot.ledger, "answered").map(({ replyId, eventId }) => [replyId, eventId]),
   );
   const present = homeserver.room(room.id).messages;
   const gone = setback?.events(room.id).filter(({ state_key }) => state_key === undefined) ?? [];
@@ -55,6 +61,7 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       .map(({ what }) => Number(/^(?:answer|echo of) (\d+)$/.exec(what)?.[1])),
   );
   const excused = new Set<string>();
+  const saidAgain = new Set<string>(); // since the server has forgotten it
   const messages = shown.flatMap((message) => {
     const { event_id: eventId, sender } = message;
     const number = Number(/^peer .* (\d+)$/.exec(textOf(eventId) ?? "")?.[1]);
@@ -67,7 +74,9 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
     ) {
       excused.add(eventId);
     }
-    return [{ eventId: eventId as string, number }];
+    const isAgain = isForgotten(eventId) && present.some((each) => textOf(each.event_id) === textOf(eventId));
+    if (isAgain) saidAgain.add(eventId);
+    return [{ eventId: eventId as string, number: isAgain ? number + AGAIN : number }];
   });
   const late = new Set([
     ...entriesOf(bot.ledger, "undecryptable").map(({ eventId }) => eventId),
@@ -87,7 +96,11 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
       text.startsWith(body.split(" ", 1)[0] ?? "") && text.endsWith(` ${number}`);
     const before = reads.slice(0, index).filter((read) => about(read.body));
     return !before.some((read) => forgotten.has(read.eventId) || forgotten.has(eventId));
-  });
+  }).map((read) =>
+    saidAgain.has(answered.get(read.eventId) ?? "")
+      ? { ...read, body: read.body.replace(/\d+$/, (number) => String(Number(number) + AGAIN)) }
+      : read
+  );
   const problems: string[] = [];
   judgeAnswers({ who: "the world", messages, reads: answers, late, leftOut, excused }, problems);
   for (const problem of problems) {
