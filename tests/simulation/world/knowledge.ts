@@ -19,7 +19,7 @@ import type { Sender } from "./wire.ts";
 /** What there is to be known. */
 interface Facts {
   readonly accounts: readonly Account[];
-  readonly network: Pick<Network, "tokens" | "firsts">;
+  readonly network: Pick<Network, "tokens" | "firsts" | "shown">;
   readonly timeline: Pick<Timeline, "now">;
   /** That the homeserver was set back, if it was. */
   readonly setback: Setback | undefined;
@@ -82,9 +82,12 @@ function learnPosition({ network, timeline, setback }: Facts, device: Device, va
   }
   const seen = network.tokens.get(nextBatch) ?? 0;
   if (seen > device.seen) device.loss.told(timeline.now);
-  if (setback !== undefined && seen > setback.at) setback.caughtUp(device, seen);
   device.seen = Math.max(device.seen, seen);
-  device.settled = Math.max(device.settled, network.tokens.get(handled) ?? 0);
+  const settled = network.tokens.get(handled) ?? 0;
+  device.settled = Math.max(device.settled, settled);
+  // A restart begins there; others may have been given the token that the device had before.
+  const isTold = network.shown.get(device)?.has(handled) === true;
+  if (setback !== undefined && isTold && settled > setback.at) setback.caughtUp(device, settled);
 }
 
 function learnDevices(

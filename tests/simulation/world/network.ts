@@ -90,6 +90,8 @@ export class Network {
   #up = new AbortController();
   /** By sync token, when the server made it. */
   readonly tokens = new Map<string, number>();
+  /** By device, the sync tokens that it was given. */
+  readonly shown = new Map<Device, Set<string>>();
   /** By sync token, the events of rooms in the response that began at the start and ended there. */
   readonly firsts = new Map<string, ReadonlySet<string>>();
   readonly #options: {
@@ -239,6 +241,7 @@ export class Network {
   forgetTokens(): void {
     this.tokens.clear();
     this.firsts.clear();
+    this.shown.clear();
   }
 
   /** Has the next claim of keys be answered with keys that were given before. */
@@ -320,6 +323,7 @@ export class Network {
     const isSync = url.pathname.endsWith("/sync") && response.ok;
     const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
     if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
+    if (token !== undefined) this.shown.getOrInsertComputed(device, () => new Set()).add(token);
     if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
     if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
     const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, request, text) : text);
