@@ -59,7 +59,10 @@ async function replaceBackup(world: World, client: Client, { account }: Device, 
 async function insist(world: World, client: Client, device: Device): Promise<void> {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     await world.timeline.clock().delay(INSISTENCE);
-    if (!device.isRunning || device.client !== client) return; // the next start with the key ends it
+    if (!device.isRunning || device.client !== client) {
+      device.account.hasToReplaceBackup = true; // unless the next start ends it, which was begun
+      return;
+    }
     try {
       using storage = await client.secretStorage.open({ recoveryKey: device.account.recoveryKey ?? "" });
       await client.crypto?.backup.reset({ storage });

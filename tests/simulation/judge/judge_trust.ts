@@ -104,6 +104,7 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
   };
   if (account.isBackupDeleted) {
     await putNewKeys(world, devices);
+    if (account.hasToReplaceBackup) await replaceBackup(world, account, devices);
     for (const { client } of devices) await soon(world, client?.crypto?.ensureVerified());
   }
   const end = world.timeline.now + PATIENCE;
@@ -124,6 +125,15 @@ async function putNewKeys(world: World, devices: readonly Device[]): Promise<voi
     await soon(world, client?.crypto?.shareGroupSession(room));
     await soon(world, client?.crypto?.idle());
   }
+}
+
+/** Replaces the backup, as its user tries again who was told that it failed, unless a start has ended it. */
+async function replaceBackup(world: World, account: Account, [device]: readonly Device[]): Promise<void> {
+  const { client } = device ?? {};
+  if (client === undefined || (await soon(world, client.crypto?.ensureVerified()))?.backup === "on") return;
+  using storage = await soon(world, client.secretStorage.open({ recoveryKey: account.recoveryKey ?? "" }));
+  if (storage !== undefined) await soon(world, client.crypto?.backup.reset({ storage }));
+  world.reach("trust: the backup was replaced by a later try");
 }
 
 /** Nobody gives keys to a backup that somebody else has made. */

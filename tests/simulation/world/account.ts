@@ -71,6 +71,8 @@ export class Account {
   isBackupDeleted = false;
   /** The version of the backup that a server which was set back has forgotten, if it had one. */
   forgottenBackup: unknown;
+  /** Whether its user was told that the backup could not be replaced, and has not tried again. */
+  hasToReplaceBackup = false;
   /** Whether its user has said that room keys are not to be backed up. */
   isUnbacked = false;
   /** Whether its user is about to replace the identity. */
