@@ -102,7 +102,7 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
       ).map((each) => `${each} of ${name}`)
     );
   };
-  if (account.isBackupDeleted) {
+  if (account.isBackupDeleted || account.hasToReplaceBackup) {
     await putNewKeys(world, devices);
     if (account.hasToReplaceBackup) await replaceBackup(world, account, devices);
     for (const { client } of devices) await soon(world, client?.crypto?.ensureVerified());

@@ -89,7 +89,7 @@ async function readmit(world: World, device: Device, setback: Setback): Promise<
   };
   const master = Object.values(master_keys[userId]?.keys ?? {})[0];
   if (account.master !== master) {
-    account.isMisshown = true;
+    account.isMisshown = account.isForgotten = true;
     account.master = master;
     world.reach("state: the server has forgotten an identity");
     world.note(`the server has forgotten the identity of ${userId}: it has ${master}`);

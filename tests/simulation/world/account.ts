@@ -60,6 +60,8 @@ export class Account {
   master: string | undefined;
   /** Whether the server has shown somebody another identity than that. */
   isMisshown = false;
+  /** Whether a server that was set back has forgotten its identity. */
+  isForgotten = false;
   /** The dehydrated device that the homeserver has; undefined: none. */
   dehydrated: Dehydrated | undefined;
   /** A version of the backup that somebody else has made; undefined: nobody has. */
@@ -71,7 +73,7 @@ export class Account {
   isBackupDeleted = false;
   /** The version of the backup that a server which was set back has forgotten, if it had one. */
   forgottenBackup: unknown;
-  /** Whether its user was told that the backup could not be replaced, and has not tried again. */
+  /** Whether its user was about to replace the backup, and does not know that it was done. */
   hasToReplaceBackup = false;
   /** Whether its user has said that room keys are not to be backed up. */
   isUnbacked = false;
