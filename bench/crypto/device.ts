@@ -91,6 +91,7 @@ export class BenchDevice implements AsyncDisposable {
       send: (request) => Promise.resolve(this.#answer(request)),
       sendToRoom: () => Promise.reject(new TypeError()),
       describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
+      http: { restartDelay: () => undefined }, // nothing fails here
       deliver: () => Promise.resolve(),
       alarm: () => {},
       onNewRecipient: undefined,
