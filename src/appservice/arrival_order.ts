@@ -27,7 +27,7 @@ const SOON = { "retry-after": "5" };
  */
 export class ArrivalOrder {
   readonly #clock: Clock;
-  readonly #inbox: Pick<Inbox, "has">;
+  readonly #inbox: Pick<Inbox, "hasAll">;
   /** The transaction that was refused last, until it comes again, and when. */
   #refused: { readonly id: string; readonly at: number } | undefined;
   /** The number of the transaction that was taken last; NaN: none was, or it has no number. */
@@ -41,7 +41,7 @@ export class ArrivalOrder {
    * @param clock Measures the time.
    * @param inbox Has what any process has kept.
    */
-  constructor(clock: Clock, inbox: Pick<Inbox, "has">) {
+  constructor(clock: Clock, inbox: Pick<Inbox, "hasAll">) {
     this.#clock = clock;
     this.#inbox = inbox;
   }
@@ -66,7 +66,9 @@ export class ArrivalOrder {
     if (this.#questioned === id) {
       this.#questioned = undefined;
       if (missed > 0) this.#isSuspicious = false; // nothing was missing
-    } else if (this.#isSuspicious && missed > 0 && missed <= MAX_MISSED && await this.#isAnyNew(number)) {
+    } else if (
+      this.#isSuspicious && missed > 0 && missed <= MAX_MISSED && !await this.#hasAllBefore(number)
+    ) {
       this.#questioned = id;
       this.refused(id);
       throw new Refusal(503, "M_UNKNOWN", "One before this one may be missing; send both", SOON);
@@ -79,12 +81,10 @@ export class ArrivalOrder {
     this.#refused = { id, at: this.#clock.now() };
   }
 
-  /** Whether any between the last and this one was kept by no process. */
-  async #isAnyNew(number: number): Promise<boolean> {
-    for (let each = this.#last + 1; each < number; each++) {
-      if (!await this.#inbox.has(String(each))) return true;
-    }
-    return false;
+  /** Whether processes have kept all between the last and this one. */
+  async #hasAllBefore(number: number): Promise<boolean> {
+    const missed = number - this.#last - 1;
+    return await this.#inbox.hasAll(Array.from({ length: missed }, (_, index) => String(number - 1 - index)));
   }
 
   #isSoonAfter(at: number): boolean {

@@ -95,10 +95,10 @@ export class Inbox {
     return this.#last;
   }
 
-  /** Whether the latest transactions have one of this ID, whichever process has kept it. */
-  async has(id: string): Promise<boolean> {
-    const [{ ids }] = await this.#head();
-    return ids.some((name) => name.startsWith(`${id} `));
+  /** Whether the latest transactions have all of these IDs, whichever process has kept them. */
+  async hasAll(ids: readonly string[]): Promise<boolean> {
+    const [{ ids: names }] = await this.#head();
+    return ids.every((id) => names.some((name) => name.startsWith(`${id} `)));
   }
 
   /** Keeps a transaction, durably, unless it has been before. */
