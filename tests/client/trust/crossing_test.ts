@@ -197,18 +197,23 @@ async function mixed(here: ClientStage) {
   return { late, lateStart, makes };
 }
 
+/** A server at which something happens when a device looks at a path for the third time, before it is shown that. */
+function atThirdLook(here: ClientStage, path: string, happen: () => Promise<void> | undefined): typeof fetch {
+  let looks = 0;
+  return async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.includes(path) && ++looks === 3) await happen();
+    return await here.homeserver.fetch(request);
+  };
+}
+
 Deno.test("A device that comes while others make the backup waits until the stored key fits it", async () => {
   await using here = clientStage();
   const { late, lateStart, makes } = await mixed(here);
-  let looks = 0;
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    if (request.url.endsWith("/room_keys/version") && ++looks === 3) {
-      makes.pass();
-      await lateStart;
-    }
-    return await here.homeserver.fetch(request);
-  };
+  const fetch = atThirdLook(here, "/room_keys/version", () => {
+    makes.pass();
+    return lateStart;
+  });
   const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch });
   await patiently(here, next.crypto?.start());
   const outcomes = [late, next].map(async (each) => (await each.crypto?.ensureVerified())?.backup);
@@ -265,16 +270,11 @@ Deno.test("A device that comes while others make the identity waits until the st
   });
   const firstStart = first.crypto?.start();
   await stores.reached.promise; // the identity is the first one's, the private keys are the rival's
-  let looks = 0;
-  const releasing: typeof globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    if (request.url.includes("/account_data/m.cross_signing.master") && ++looks === 3) {
-      stores.pass();
-      await firstStart;
-    }
-    return await here.homeserver.fetch(request);
-  };
-  const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch: releasing });
+  const fetch = atThirdLook(here, "/account_data/m.cross_signing.master", () => {
+    stores.pass();
+    return firstStart;
+  });
+  const next = await device(here, "NEXT", { encryption: WITH_KEY, fetch });
   await patiently(here, next.crypto?.start());
   const { signers } = await shown(next);
   assertEquals([signers.NEXT?.length, signers.NEXT], [1, signers.FIRST]);

@@ -20,6 +20,7 @@ import { VerificationFlow } from "../../../src/crypto/verification/verification_
 import { checkedContent, flowOf } from "../../../src/crypto/verification/verification_message.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
 import { Duel } from "./duel.ts";
 
 const vodozemac = await Vodozemac.create();
@@ -41,6 +42,19 @@ function asking(devices: readonly string[], roomId?: RoomID): VerificationFlow {
     devices,
     methods: [SAS],
     expiresAt: 600_000,
+  });
+}
+
+/** A request of Bob's device to Alice, or a start without one. */
+function asked(flowId: string, deviceId: string, start?: JsonObject): VerificationFlow {
+  return new VerificationFlow({
+    name: { userId: BOB, roomId: undefined, flowId },
+    own: own("ALICE"),
+    isIncoming: true,
+    devices: [deviceId],
+    methods: [SAS],
+    expiresAt: 600_000,
+    start,
   });
 }
 
@@ -118,14 +132,7 @@ Deno.test("The first reason counts, and the words and the code of the other side
 
 Deno.test("Only the devices that did not ask at the same time are told that another request goes on", () => {
   const ours = asking(["ONE", "TWO"]);
-  const theirs = new VerificationFlow({
-    name: { userId: BOB, roomId: undefined, flowId: "theirs" },
-    own: own("ALICE"),
-    isIncoming: true,
-    devices: ["ONE"],
-    methods: [SAS],
-    expiresAt: 600_000,
-  });
+  const theirs = asked("theirs", "ONE");
   ours.giveWayTo(theirs);
   const sent = ours.takeOutgoing();
   assertEquals(sent.map(({ content, devices }) => [content.code, devices]), [["m.accepted", ["TWO"]]]);
@@ -133,16 +140,7 @@ Deno.test("Only the devices that did not ask at the same time are told that anot
 });
 
 Deno.test("A verification that began with a start ends without a word, and is answered once", () => {
-  const start = { ...sasOffer(), from_device: "BOB", transaction_id: "flow" };
-  const flow = new VerificationFlow({
-    name: { userId: BOB, roomId: undefined, flowId: "flow" },
-    own: own("ALICE"),
-    isIncoming: true,
-    devices: ["BOB"],
-    methods: [SAS],
-    expiresAt: 600_000,
-    start,
-  });
+  const flow = asked("flow", "BOB", { ...sasOffer(), from_device: "BOB", transaction_id: "flow" });
   flow.accept(["sas"]);
   assertThrows(() => flow.startSas(vodozemac, KEYS), Error, "Cannot compare emoji");
   flow.answerStart(vodozemac, KEYS);
