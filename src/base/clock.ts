@@ -30,6 +30,9 @@ export const systemClock: Clock = {
 /** The longest time that a timer can wait, in milliseconds: it does not wait for a longer one. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
+/** Why a wait ends that nobody needs any more: a reason that is made each time would note a stack. */
+const NOT_NEEDED = new DOMException("The wait is not needed any more", "AbortError");
+
 /**
  * Calls back after a while.
  *
@@ -45,7 +48,7 @@ export function alarm(clock: Clock, ms: number, call: () => void): () => void {
   }
   const ended = new AbortController();
   clock.delay(ms, { signal: ended.signal }).then(call, () => {});
-  return () => ended.abort();
+  return () => ended.abort(NOT_NEEDED);
 }
 
 /**

@@ -8,6 +8,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { UserID } from "../../types/ids.ts";
 
+/** Why a wait ends that is over: a reason that is made each time would note a stack. */
+const OVER = new DOMException("The wait is over", "AbortError");
+
 /** Counts changes and wakes who waits for them. */
 export class Stream {
   #position = 1;
@@ -60,7 +63,7 @@ export class Stream {
       await Promise.race([promise, timeout]);
     } finally {
       waiting.delete(resolve);
-      timer.abort();
+      timer.abort(OVER);
       // The promises that lost the race reject with the abort above, and are ignored.
       await timeout.catch(() => {});
     }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
 import { createCipheriv, createDecipheriv, createHmac, createPublicKey, hkdfSync, verify } from "node:crypto";
 
 const SPKI_PREFIX = Uint8Array.fromHex("302a300506032b6570032100");
@@ -49,18 +50,18 @@ export const prompt = {
   encrypt: (algorithm: Cipher, key: Uint8Array, text: Uint8Array) => {
     if (algorithm.name === "AES-CTR") {
       const counting = createCipheriv("aes-256-ctr", key, algorithm.counter);
-      return Promise.resolve(new Uint8Array([...counting.update(text), ...counting.final()]).buffer);
+      return Promise.resolve(concat([counting.update(text), counting.final()]).buffer);
     }
     const { iv, additionalData } = algorithm;
     const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(additionalData);
     return Promise.resolve(
-      new Uint8Array([...cipher.update(text), ...cipher.final(), ...cipher.getAuthTag()]).buffer,
+      concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]).buffer,
     );
   },
   decrypt: async ({ iv, additionalData }: Galois, key: Uint8Array, sealed: Uint8Array) => {
     const decipher = createDecipheriv("aes-256-gcm", key, iv).setAAD(additionalData);
     decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
     const text = decipher.update(sealed.subarray(0, sealed.length - TAG));
-    return await Promise.resolve(new Uint8Array([...text, ...decipher.final()]).buffer);
+    return await Promise.resolve(concat([text, decipher.final()]).buffer);
   },
 };

@@ -62,10 +62,12 @@ export class RestorableHomeserver implements WorldHomeserver, AsyncDisposable {
 
   readonly fetch: typeof fetch = (input, init) => {
     const { method, headers, body } = init ?? {};
-    const again = new URL(String(input));
-    again.searchParams.delete("timeout"); // what it waited for has come by then, or comes as a step
-    const tell = (server: Homeserver) => server.fetch(again, { method, headers, body });
-    this.#note(tell);
+    const url = String(input);
+    this.#note((server) => {
+      const again = new URL(url);
+      again.searchParams.delete("timeout"); // what it waited for has come by then, or comes as a step
+      return server.fetch(again, { method, headers, body });
+    });
     return this.#present.fetch(input, init);
   };
 
