@@ -5,6 +5,7 @@
  * @module
  */
 
+import { type Binary, Keys } from "@greenroom/vodozemac-wasm";
 import type { Chance } from "./chance.ts";
 import { prompt } from "./prompt_crypto.ts";
 import type { Timeline } from "./timeline.ts";
@@ -38,6 +39,7 @@ export function replaceSources(chance: Chance, timeline: Timeline): Disposable {
     randomUUID: () => uuid(chance),
   });
   replace(crypto.subtle, prompt as never);
+  replace(Keys.prototype, { verify: remembered(Keys.prototype.verify) });
   replace(Math, { random: () => chance.next() });
   replace(Date, { now: () => timeline.now });
   replace(performance, { now: () => timeline.now - begun });
@@ -47,6 +49,23 @@ export function replaceSources(chance: Chance, timeline: Timeline): Disposable {
     setImmediate: (call: () => void) => void Promise.resolve().then(call), // the event loop has its own time
   } as never);
   return { [Symbol.dispose]: () => restore.forEach((each) => each()) };
+}
+
+/** Verifies each signature once: all devices of a world look at the same ones. */
+function remembered(verify: Keys["verify"]): Keys["verify"] {
+  const verdicts = new Map<string, boolean>();
+  return function (this: Keys, key, message, signature) {
+    const of = [key, message, signature].map(textOf).join(" ");
+    const known = verdicts.get(of);
+    if (known !== undefined) return known;
+    const verdict = verify.call(this, key, message, signature);
+    verdicts.set(of, verdict);
+    return verdict;
+  };
+}
+
+function textOf(value: Binary): string {
+  return typeof value === "string" ? value : value.toBase64();
 }
 
 function uuid(chance: Chance): ReturnType<typeof crypto.randomUUID> {
