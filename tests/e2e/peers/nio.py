@@ -207,7 +207,13 @@ class NioPuppet(SasVerbs, Puppet):
         await self.do_await_room(room_id, encrypted=True)
         if self.client.should_query_keys:  # the library leaves it to its loop, which may not have come to it
             must(await self.client.keys_query())
-        return must(await self.client.room_send(room_id, type, content, ignore_unverified_devices=True)).event_id
+        while True:
+            try:
+                sent = await self.client.room_send(room_id, type, content, ignore_unverified_devices=True)
+                return must(sent).event_id
+            except KeyError:  # who left while the library shared a session has ended it: nothing was sent
+                if room_id not in self.client.rooms:
+                    raise
 
     async def do_history(self, room_id):
         """All encrypted events of a room, oldest first, with what can be read of them."""
