@@ -126,8 +126,8 @@ async function settled(
       return await verified(parts, options, state);
     } catch (error) {
       if (!isOfOther(error) || looks === MAX_LOOKS) throw error;
-      parts.held[Symbol.dispose](); // the storage may be another one, too
       await parts.clock.delay(BETWEEN_LOOKS);
+      await parts.held.closeOld(); // the storage may be another one, too
       state = await parts.identity.look();
     }
   }

@@ -61,6 +61,13 @@ export class HeldStorage implements Disposable {
     return this.#storage ??= await secretOperations(this.#api).open(by);
   }
 
+  /** Closes it if the account has another one by now, or nothing says which. */
+  async closeOld(): Promise<void> {
+    if (this.#storage === undefined) return;
+    const { keyId } = await secretOperations(this.#api).info();
+    if (keyId !== this.#storage?.keyId) this[Symbol.dispose]();
+  }
+
   /** Closes it. */
   [Symbol.dispose](): void {
     this.#storage?.[Symbol.dispose]();
