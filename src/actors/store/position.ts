@@ -117,11 +117,13 @@ export class StorePosition {
     this.#hasCounted ||= repeated;
     const { again: _, ahead: __, ...rest } = before;
     const again = againAfter(before, nextBatch);
+    const isAhead = before.ahead === true && repeated && nextBatch === before.nextBatch;
     this.#set({
       ...rest,
       nextBatch,
       ...first,
       ...(again && { again }),
+      ...(isAhead && { ahead: true as const }),
       ...(crashes > 0 && { crashes }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });

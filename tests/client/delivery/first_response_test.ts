@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
@@ -43,6 +43,50 @@ Deno.test("A bot that crashes twice at its very first response still gets the la
   const [, again, later] = await runsOf(NO_FAULT, { operation: "sync", at: 2, takesEffect: false });
   assertEquals(again, ["slow first"]);
   assertEquals(later, ["slow first", ...MANY]);
+});
+
+/**
+ * A bot that crashes at a commit before it has handled the events of its very first response, and again
+ * when it has heard what is said behind those.
+ *
+ * @returns Whether the first process came to that commit.
+ */
+async function crashesBehindFirst(plan: FaultPlan): Promise<boolean> {
+  await using here = clientStage();
+  using gates = new Gates();
+  const { texts, setUp } = hearing(gates);
+  const alice = here.client("alice", { encryption: EVERYBODY });
+  await begin(here, alice);
+  const open = await alice.createRoom({ preset: "public_chat" });
+  const secret = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+  for (const room of [open, secret]) await here.client("bot").joinRoom(room);
+  await alice.sendText(open, "slow first");
+  const isSaid = Promise.withResolvers<void>();
+  const fetch = async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+    const request = new Request(input, init);
+    if (new URL(request.url).searchParams.has("since")) await isSaid.promise;
+    return await here.homeserver.fetch(request);
+  };
+  const client = { encryption: EVERYBODY };
+  const bot = new RestartingBot(here, { setUp, client, plans: [plan], fetch });
+  await bot.until(() => texts.at(-1)?.includes("slow first") === true);
+  await alice.sendText(secret, "slow secret");
+  isSaid.resolve(); // so that the key and what it is for come in one response
+  const isHeard = () => texts.at(-1)?.includes("slow secret") === true;
+  await bot.until(isHeard);
+  const hasCrashed = bot.crashes.length > 0;
+  await bot.restart();
+  await bot.until(isHeard);
+  assertEquals(texts.at(-1), ["slow first", "slow secret"]);
+  return hasCrashed;
+}
+
+Deno.test("What a bot had decrypted when it crashed comes again behind its very first response, whichever commit it was", async () => {
+  for (const takesEffect of [true, false]) {
+    let at = 1;
+    while (await crashesBehindFirst({ operation: "commit", at, takesEffect })) at++;
+    assert(at > 5);
+  }
 });
 
 Deno.test("A room that a bot joined after its very first response is no part of that when it comes again", async () => {

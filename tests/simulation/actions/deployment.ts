@@ -34,6 +34,11 @@ function mustConflict(
   world.timeline.schedule(CONFLICT, "", () => run.process.kill());
 }
 
+/** Whether the server shows the keys of a device: else nothing tells a process that it has not those. */
+function isShown({ setback }: World, device: Device): boolean {
+  return device.publishedAt < Infinity && setback?.lacksKeysOf(device) !== true;
+}
+
 /** Sees to it that nothing is sent with a login but questions. */
 function mustSendNothing(world: World, { name }: Device, { token }: Login): void {
   world.network.watch(token, ({ method, url: { pathname } }) => {
@@ -116,7 +121,7 @@ export const deployment: readonly ActionKind[] = [
     name: "start without its disk",
     weight: 1,
     perform({ world, device }) {
-      if (device.publishedAt === Infinity) return;
+      if (!isShown(world, device)) return;
       world.note(`${device.name} is started without its disk`);
       mustConflict(world, device, { store: new MemoryStore() });
     },
@@ -126,7 +131,7 @@ export const deployment: readonly ActionKind[] = [
     weight: 1,
     perform({ world, device, action }) {
       const others = device.account.devices.filter((other) =>
-        other !== device && other.goneAt === Infinity && other.publishedAt < Infinity
+        other !== device && other.goneAt === Infinity && isShown(world, other)
       );
       const other = chosen(others, action.what);
       if (other === undefined) return;
@@ -139,7 +144,7 @@ export const deployment: readonly ActionKind[] = [
     weight: 2,
     async perform({ world, device, action: { what } }) {
       const others = world.devices.filter((other) =>
-        other.account !== device.account && other.goneAt === Infinity && other.publishedAt < Infinity
+        other.account !== device.account && other.goneAt === Infinity && isShown(world, other)
       );
       const other = chosen(others, what >> 1);
       if (other === undefined || !device.account.encrypts) return;

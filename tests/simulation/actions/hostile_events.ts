@@ -103,12 +103,14 @@ export const hostileEvents: readonly ActionKind[] = [
     name: "relates events to others",
     weight: 2,
     perform(scene) {
-      const { world, room, action: { where, what } } = scene;
+      const { world, room, device, action: { where, what } } = scene;
       const target = chosen(world.homeserver.room(room.id).messages, where)?.event_id;
       const rel_type = chosen(["m.replace", "m.reference", "m.thread"], what);
       tamper(scene, "T43, T78", (body) => {
-        for (const { type, content } of timelineOf(body, room.id)) {
-          if (type === "m.room.encrypted") content["m.relates_to"] = { rel_type, event_id: target };
+        for (const { type, content, event_id } of timelineOf(body, room.id)) {
+          if (type !== "m.room.encrypted") continue;
+          content["m.relates_to"] = { rel_type, event_id: target };
+          if (rel_type === "m.replace") world.shownAsEdits.add(`${device.name} ${event_id}`);
         }
       });
     },

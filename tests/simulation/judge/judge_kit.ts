@@ -124,12 +124,17 @@ class RoomJudge {
     return whats.some((what) => this.#kit.failed.has(what));
   }
 
+  /** Whether the server has shown the bot a message as an edit of another: to those it does not listen. */
+  #isEdit({ event_id: id }: ShownMessage): boolean {
+    return this.#world.shownAsEdits.has(`${this.#bot.name} ${id}`);
+  }
+
   #judgeCommand(
     { name, number }: { readonly name: CommandName; readonly number: number },
     message: ShownMessage,
   ): void {
     const said = this.#world.sayings.get(number);
-    if (said === undefined || this.#hasFailed(`${name} of ${number}`)) return;
+    if (said === undefined || this.#hasFailed(`${name} of ${number}`) || this.#isEdit(message)) return;
     const { device: author, saying: { text } } = said;
     const isHeard = isOwed(this.#world, {
       ...{ room: this.#room, bot: this.#bot, memberships: this.#memberships },
@@ -182,7 +187,7 @@ class RoomJudge {
     if (asked === undefined || this.#kit.taken.has(of)) return;
     const message = this.#messages.find(({ event_id }) => event_id === said.saying.eventId);
     const ended = this.#kit.ended.get(command);
-    if (message === undefined || message.origin_server_ts < asked.at) return;
+    if (message === undefined || message.origin_server_ts < asked.at || this.#isEdit(message)) return;
     if (ended?.reason === "timeout" && at < ended.at) {
       this.#violate(`the answer ${answer} to "${of}" came in time, and nobody took it`);
     }

@@ -20,6 +20,8 @@ export function maySetBack(world: World, to: number): boolean {
     service === undefined && reader === undefined &&
     // Nothing tells a device to look again at an identity that the server made up, when that is forgotten.
     accounts.every(({ isMisshown }) => !isMisshown) &&
+    // Half of a secret storage without its key looks as if the server hid the rest: a person has to look.
+    accounts.every(({ recoveryKey, master }) => recoveryKey === undefined || master !== undefined) &&
     rooms.every(({ encryptedAt }) => encryptedAt === Infinity || encryptedAt <= to) &&
     devices.every(({ loss, fork }) => !loss.isSuffered && fork === undefined);
 }

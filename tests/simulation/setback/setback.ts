@@ -90,10 +90,15 @@ export class Setback {
     if (this.#bare.get(device) === Infinity) this.#bare.set(device, at);
   }
 
+  /** Whether the server shows no keys of a device, or not the signature that it had. */
+  lacksKeysOf(device: Device): boolean {
+    return this.#bare.get(device) === Infinity;
+  }
+
   /** How a device is stuck; undefined: it is not. */
   problemOf(device: Device): string | undefined {
     if (!this.#caughtUp.has(device)) return "it has told nothing to";
-    return this.#bare.get(device) === Infinity ? "it does not have the keys of" : undefined;
+    return this.lacksKeysOf(device) ? "it does not have the keys of" : undefined;
   }
 
   /** Notes that a message to a device was taken by the server. */

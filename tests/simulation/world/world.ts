@@ -80,6 +80,8 @@ export class World implements Surroundings {
   readonly forged = new Set<string>();
   /** Those of them that are another's ciphertext, by who has said that. */
   readonly copied = new Map<string, Device>();
+  /** Events that the server has shown a device as edits of others, by the names of both. */
+  readonly shownAsEdits = new Set<string>();
   /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
   readonly planted = new Set<string>();
   /** By number, for which device a memo of another program is, and when it was sent. */
