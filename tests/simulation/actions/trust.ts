@@ -31,7 +31,7 @@ function isReady({ recoveryKey, master }: Account): boolean {
 /** Replaces the backup of a user, as a person does who was asked to. */
 async function replaceBackup(world: World, client: Client, { account }: Device, what: number): Promise<void> {
   const { recoveryKey = "" } = account;
-  account.hasToReplaceBackup = true; // a process that ends meanwhile may not be followed by one that ends it
+  const begun = account.replaces(); // a process that ends meanwhile may not be followed by one that ends it
   using storage = await client.secretStorage.open({ recoveryKey });
   const backup = client.crypto?.backup;
   if (what % 3 === 0) {
@@ -52,7 +52,7 @@ async function replaceBackup(world: World, client: Client, { account }: Device, 
     account.isUnbacked = false;
     account.isBackupDeleted = true; // to clients that started meanwhile
   }
-  account.hasToReplaceBackup = false;
+  account.hasReplaced(begun);
   if (await storage.get(BACKUP_SECRET) === undefined) world.violate(`the key of a new backup is nowhere`);
   world.reach("trust: the backup was replaced");
 }
@@ -61,11 +61,12 @@ async function replaceBackup(world: World, client: Client, { account }: Device, 
 async function insist(world: World, client: Client, device: Device): Promise<void> {
   for (let tries = 1; tries <= MOST_TRIES; tries++) {
     await world.timeline.clock().delay(INSISTENCE);
+    const begun = device.account.replaces();
     if (!device.isRunning || device.client !== client) return; // the next start with the key ends it
     try {
       using storage = await client.secretStorage.open({ recoveryKey: device.account.recoveryKey ?? "" });
       await client.crypto?.backup.reset({ storage });
-      device.account.hasToReplaceBackup = false;
+      device.account.hasReplaced(begun);
       return world.reach("trust: the backup was replaced by another try");
     } catch (error) {
       world.note(`${device.name} can't replace the backup: ${error}`);

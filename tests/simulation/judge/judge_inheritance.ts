@@ -28,8 +28,8 @@ export async function judgeInheritance(world: World): Promise<void> {
 
 /**
  * Whether a device that has come since can't know who vouches for the author of a message: the device is
- * gone, or its user is not there any more, or that of a reader who looks nobody up. A key that came from the
- * author itself is taken only with that.
+ * gone, or its user is not there any more, or that of a reader who looks nobody up, or the server has made up
+ * or forgotten the identity of its user. A key that came from the author itself is taken only with that.
  */
 export function isOfNobody(
   world: World,
@@ -39,7 +39,8 @@ export function isOfNobody(
   if (!world.isVouched || !world.dehydrates) return false;
   const { now } = world.timeline;
   const isGone = ({ userId }: Pick<Account, "userId">) => !memberships.joined(userId, now, now);
-  return author.goneAt < Infinity || isGone(author) || reader !== undefined && isGone(reader);
+  return author.goneAt < Infinity || author.account.isMisshown || isGone(author) ||
+    reader !== undefined && isGone(reader);
 }
 
 async function judgeRoom(

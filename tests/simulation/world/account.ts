@@ -82,6 +82,8 @@ export class Account {
   readonly devices: Device[] = [];
   /** Rooms that one of its devices could not join when it was invited, or was shown as joined already. */
   readonly unjoined = new Set<RoomID>();
+  /** How often its user has begun to replace the backup. */
+  #replacements = 0;
   readonly #refreshes: boolean;
   readonly #ask: Ask;
 
@@ -106,6 +108,17 @@ export class Account {
     this.recoveryKey = options.encrypts ? options.recoveryKey : undefined;
     this.#refreshes = options.refreshes;
     this.#ask = options.ask;
+  }
+
+  /** Its user begins to replace the backup. Returns what {@link hasReplaced} is told. */
+  replaces(): number {
+    this.hasToReplaceBackup = true;
+    return ++this.#replacements;
+  }
+
+  /** Its user knows that the backup was replaced; not by what began last, if another device does it, too. */
+  hasReplaced(begun: number): void {
+    if (begun === this.#replacements) this.hasToReplaceBackup = false;
   }
 
   /** A login; with an ID, of that device. */
