@@ -209,10 +209,7 @@ export class Composer<C extends Context = Context> {
     this.#commands.push(command);
     this.#types.add("m.room.message");
     const run = compose(middleware as readonly Middleware<C>[]);
-    this.#middleware.push(async (c, next) => {
-      if (c.command !== command) return await next();
-      return await c.callCommand(() => run(c, next));
-    });
+    this.#middleware.push((c, next) => c.command === command ? c.callCommand(() => run(c, next)) : next());
     return this;
   }
 
@@ -259,8 +256,8 @@ export class Composer<C extends Context = Context> {
   }
 
   /** All of it as one function. */
-  middleware(): Middleware<C> {
-    return (c, next) => compose(this.#middleware)(c, next);
+  middleware(): (context: C, next: Next) => Promise<void> {
+    return compose(this.#middleware);
   }
 
   /** The types of event that it needs, as `Client.on()` takes them. */
@@ -312,19 +309,27 @@ export class Composer<C extends Context = Context> {
  *
  * @throws {ValueError} If one calls it twice.
  */
-export function compose<C extends Context>(middleware: readonly Middleware<C>[]): Middleware<C> {
-  return async (c, last) => {
+export function compose<C extends Context>(
+  middleware: readonly Middleware<C>[],
+): (context: C, next: Next) => Promise<void> {
+  return (c, last) => {
     let called = -1;
-    const call = async (index: number): Promise<void> => {
+    // No async function: it would cost a promise for each of them, and most return one anyway.
+    const call = (index: number): Promise<void> => {
       if (index <= called) {
-        throw new ValueError("Cannot go on to the next middleware: next() was called twice");
+        const error = new ValueError("Cannot go on to the next middleware: next() was called twice");
+        return Promise.reject(error);
       }
       called = index;
       const each = middleware[index];
-      if (each === undefined) await last();
-      else await each(c, () => call(index + 1));
+      if (each === undefined) return last();
+      try {
+        return Promise.resolve(each(c, () => call(index + 1)) as Promise<void> | void);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     };
-    await call(0);
+    return call(0);
   };
 }
 

@@ -10,10 +10,15 @@ import type { RunTime } from "./run_time.ts";
 /** Something that is under way. */
 interface UnderWay {
   readonly until: number;
-  readonly giveUp: () => void;
+  readonly time: RunTime;
+  readonly reject: (error: Error) => void;
+  readonly over: () => void;
 }
 
 const LIMIT = 600_000;
+const NOTHING = (): void => {};
+/** Why a watch ends. An abort without a reason makes one, with a stack. */
+const OVER = "nothing is under way";
 
 /** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
 export class Patience {
@@ -42,33 +47,33 @@ export class Patience {
    *
    * @param work The work; in vain, it may go on.
    * @param time Its time, which ends with the patience.
+   * @param over Called when the wait is over. Default: nothing is.
    * @throws {ValueError} If it takes too long.
    */
-  async until(work: Promise<void>, time: RunTime): Promise<void> {
+  until(work: Promise<unknown>, time: RunTime, over: () => void = NOTHING): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const giveUp = (): void => {
-      const error = new ValueError(
-        `A bot's function took more than ${this.#limit} ms for one event, or time: have it heed c.signal, or raise handlerTimeout; ` +
-          "if it waits for another event of the user, which comes only after it, let it ask with c.ask() or c.wait()",
-      );
-      time.end(error);
-      reject(error);
-    };
-    const mine: UnderWay = { until: this.#clock.now() + this.#limit, giveUp };
+    const mine: UnderWay = { until: this.#clock.now() + this.#limit, time, reject, over };
     this.#underWay.add(mine);
     if (this.#watch === undefined) void this.#giveUpLate(this.#watch = new AbortController());
-    work.then(resolve, reject);
-    try {
-      await promise;
-    } finally {
-      this.#underWay.delete(mine);
-      if (this.#underWay.size === 0) this.#rest();
-    }
+    work.then(() => {
+      this.#over(mine);
+      resolve();
+    }, (error) => {
+      this.#over(mine);
+      reject(error);
+    });
+    return promise;
+  }
+
+  #over(work: UnderWay): void {
+    if (!this.#underWay.delete(work)) return; // it was given up
+    work.over();
+    if (this.#underWay.size === 0) this.#rest();
   }
 
   /** Leaves no timer behind: a bot's author looks for leaks in tests. */
   #rest(): void {
-    this.#watch?.abort();
+    this.#watch?.abort(OVER);
     this.#watch = undefined;
   }
 
@@ -87,7 +92,17 @@ export class Patience {
         return signal.aborted ? undefined : this.#rest(); // the clock has ended
       }
       this.#underWay.delete(first);
-      first.giveUp();
+      this.#giveUp(first);
+      first.over();
     }
+  }
+
+  #giveUp({ time, reject }: UnderWay): void {
+    const error = new ValueError(
+      `A bot's function took more than ${this.#limit} ms for one event, or time: have it heed c.signal, or raise handlerTimeout; ` +
+        "if it waits for another event of the user, which comes only after it, let it ask with c.ask() or c.wait()",
+    );
+    time.end(error);
+    reject(error);
   }
 }

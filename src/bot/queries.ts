@@ -158,10 +158,20 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
   return new Set(short === undefined ? [type] : [type, short]);
 }
 
+/** The queries of messages of the kinds above, which are most of what is said. */
+const MESSAGES: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
+  KINDS.message?.map((kind) => [`m.${kind}`, queriesOfKind(kind)]),
+);
+
 function messageQueries(content: Partial<RoomMessageContent>): ReadonlySet<string> {
   const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
   const { msgtype } = isEdit ? content["m.new_content"] ?? content : content;
+  const known = isEdit ? undefined : MESSAGES.get(msgtype);
+  if (known !== undefined) return known;
   const kind = String(msgtype).replace(/^m\./, "");
-  if (isEdit) return new Set(["m.room.message", "edit", `edit:${kind}`]);
+  return isEdit ? new Set(["m.room.message", "edit", `edit:${kind}`]) : queriesOfKind(kind);
+}
+
+function queriesOfKind(kind: string): ReadonlySet<string> {
   return new Set(["m.room.message", ...(kind === "notice" ? [] : ["message"]), `message:${kind}`]);
 }

@@ -7,68 +7,11 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { HandlerContext } from "../../mod.ts";
-import type { EventID, MatrixEvent, RoomID, UserID } from "../../types.ts";
-import {
-  ConversationEndedError,
-  type ConversationEnding,
-  ConversationError,
-} from "./conversations/errors.ts";
-import { type KeptError, keptError, revivedError } from "./conversations/kept_error.ts";
-import type { Query } from "./queries.ts";
+import type { UserID } from "../../types.ts";
+import { ConversationEndedError, ConversationError } from "./conversations/errors.ts";
+import { keptError, revivedError } from "./conversations/kept_error.ts";
+import type { Answer, KeptEvent, RunEnd, Step, Wait } from "./run_record.ts";
 import type { RunTime } from "./run_time.ts";
-
-/** What a step of a run came to: plain data. */
-export interface Step {
-  /** What it was, to notice when a replay goes another way. */
-  readonly kind: string;
-  /** What it returned. */
-  value?: unknown;
-  /** What it threw. */
-  error?: KeptError;
-  /** How the conversation was ended in it. */
-  end?: ConversationEnding;
-}
-
-/** What a run waits for. */
-export interface Wait {
-  /** The place of the step among the steps. */
-  readonly at: number;
-  /** The room. */
-  readonly room: RoomID;
-  /** Which events, by their queries. */
-  readonly queries: readonly Query[];
-  /** Whose; undefined: anybody's. */
-  readonly from: UserID | undefined;
-  /** The thread's first event; empty: outside of threads; undefined: anywhere in the room. */
-  readonly thread: EventID | "" | undefined;
-  /** Only reactions to this event; text is not concerned. */
-  readonly reactionTo: EventID | undefined;
-  /** Until when, in milliseconds since the epoch. */
-  readonly until: number;
-}
-
-/** An event with what is known of its encryption. */
-export interface KeptEvent {
-  /** Its type, as `Client.on()` has it. */
-  readonly type: string;
-  /** The event. */
-  readonly event: MatrixEvent;
-  /** What `encryptionOf()` said of it. */
-  readonly encryption: unknown;
-}
-
-/** An answer that may be the one. */
-export interface Answer {
-  /** The step that waits. */
-  readonly at: number;
-  /** The event. */
-  readonly kept: KeptEvent;
-}
-
-/** How a run ended: done, waiting for something, or the answer was not one. */
-export type RunEnd = { readonly kind: "done" } | { readonly kind: "waits"; readonly wait: Wait } | {
-  readonly kind: "refused";
-};
 
 /** What a run is made of. */
 export interface RunOptions {
@@ -86,14 +29,30 @@ export interface RunOptions {
 
 /** The most steps of a conversation. */
 const MAX_STEPS = 1_000;
-/** The step in which something is done. */
-const within = new AsyncLocalStorage<{ readonly run: Run; readonly at: string; parts: number }>();
-/** The run whose functions are called. */
-const calling = new AsyncLocalStorage<Run>();
+/** How many turns of the microtask queue pass until what comes after a step has begun, if it does. */
+const TURNS = 10;
+/** What is in a run. */
+interface Inside {
+  /** The run; undefined: it has ended. What is here stays in memory longer than the run needs to. */
+  run: Run | undefined;
+}
 
-/** The run in whose functions this is called; undefined: in none. */
+/** Where something is done. */
+interface Place {
+  /** In which run. */
+  readonly inside: Inside;
+  /** In which of its steps; undefined: in none. */
+  readonly at: string | undefined;
+  /** How many parts the step has by now. */
+  parts: number;
+}
+
+const places = new AsyncLocalStorage<Place>();
+const DONE: RunEnd = { kind: "done" };
+
+/** The run in whose functions this is called; undefined: in none, or it has ended. */
 export function currentRun(): Run | undefined {
-  return calling.getStore();
+  return places.getStore()?.inside.run;
 }
 
 /** One run. */
@@ -104,17 +63,25 @@ export class Run {
   readonly time: RunTime;
   /** What waits until it has ended; undefined: nothing. */
   readonly lane: string | undefined;
-  /** Names it, in the same way when a crash makes it run again. */
-  readonly id: string;
   /** What was done, and what it came to. */
   readonly steps: Step[];
+  /** The conversation that it begins or goes on with, if it asks; undefined: it can't ask. */
+  conversation: { readonly owner: UserID; readonly command: string } | undefined;
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
   readonly #kept: number;
+  #id: string | undefined;
   /** The answer, until the step that waits has taken it. */
   #answer: Answer | undefined;
-  readonly #pending = new Set<Promise<unknown>>();
-  readonly #end = Promise.withResolvers<RunEnd>();
+  /** How many steps have begun and not ended. */
+  #pending = 0;
+  /** Resolves when none is pending; undefined: nobody waits for that. */
+  #idle: PromiseWithResolvers<void> | undefined;
+  /** Whether a step may have parts, so that one has to look for it. */
+  #hasParts = false;
+  readonly #inside: Inside = { run: this };
+  /** Ends it. */
+  #end: (end: RunEnd) => void = () => {};
   #at = 0;
   #isOver = false;
   #isCalled = false;
@@ -124,11 +91,15 @@ export class Run {
   constructor({ context, steps = [], answer, time, lane }: RunOptions) {
     this.context = context;
     this.lane = lane;
-    this.id = context.deliveryId ?? crypto.randomUUID();
     this.time = time;
     this.steps = [...steps];
     this.#kept = steps.length;
     this.#answer = answer;
+  }
+
+  /** Names it, in the same way when a crash makes it run again. */
+  get id(): string {
+    return this.#id ??= this.context.deliveryId ?? crypto.randomUUID();
   }
 
   /** Whether what comes next was done by an earlier run. */
@@ -144,10 +115,27 @@ export class Run {
    * @param work Does it; what it returns has to be plain data. It gets the place among the steps.
    * @throws What it throws; {@link ConversationError} if a replay goes another way.
    */
-  async step<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
+  step<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
+    return this.#step(kind, work, (at) => {
+      this.#hasParts = true;
+      return places.run({ inside: this.#inside, at, parts: 0 }, work, at);
+    });
+  }
+
+  /** Does something once, as a step in which no function of the application's is called. */
+  act<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
+    return this.#step(kind, work, work);
+  }
+
+  /** @param alone Does the work as a step of its own. */
+  async #step<Result>(
+    kind: string,
+    work: (at: string) => Promise<Result>,
+    alone: (at: string) => Promise<Result>,
+  ): Promise<Result> {
     if (this.#isOver) return await forever(); // left behind by a run that waits
-    const outer = within.getStore();
-    if (outer?.run === this) {
+    const outer = this.#outer;
+    if (outer !== undefined) {
       this.time.check();
       return await work(`${outer.at}.${outer.parts++}`);
     }
@@ -156,17 +144,33 @@ export class Run {
     this.time.check();
     const step: Step = { kind };
     this.steps[at] = step;
-    const done = within.run({ run: this, at: String(at), parts: 0 }, work, String(at));
-    const settled = done.then((value) => {
-      step.value = value;
-    }, (error) => {
-      step.error = keptError(error);
-    });
-    this.#pending.add(settled);
+    this.#pending++;
     try {
-      return await done;
+      const value = await alone(String(at));
+      step.value = value;
+      return value;
+    } catch (error) {
+      step.error = keptError(error);
+      throw error;
     } finally {
-      this.#pending.delete(settled);
+      if (--this.#pending === 0) {
+        this.#idle?.resolve();
+        this.#idle = undefined;
+      }
+    }
+  }
+
+  /** The step in which this is called. */
+  get #outer(): Place | undefined {
+    const place = this.#hasParts ? places.getStore() : undefined;
+    return place?.inside === this.#inside && place.at !== undefined ? place : undefined;
+  }
+
+  /** Waits for steps that nobody has awaited, and for those that begin when these have ended. */
+  async #settled(): Promise<void> {
+    while (this.#pending > 0) {
+      await (this.#idle ??= Promise.withResolvers()).promise;
+      for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
     }
   }
 
@@ -175,7 +179,7 @@ export class Run {
     if (!this.#isCalled) {
       throw new ConversationError("Cannot ask in bot.catch(): ask in an errorBoundary(), or in the function");
     }
-    if (within.getStore()?.run === this) {
+    if (this.#outer !== undefined) {
       throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
     }
     if (this.#isWaiting) {
@@ -214,7 +218,7 @@ export class Run {
       return structuredClone(kept);
     }
     this.#isWaiting = true;
-    while (this.#pending.size > 0) await Promise.all(this.#pending); // what was not awaited
+    await this.#settled();
     this.#leave({ kind: "waits", wait: { ...wanted, at } });
     return await forever();
   }
@@ -224,24 +228,38 @@ export class Run {
    *
    * @throws What they throw; why the time is over, if they have ended too late, or not at all.
    */
-  async call(functions: () => Promise<unknown>): Promise<RunEnd> {
+  call(functions: () => Promise<unknown>): Promise<RunEnd> {
     this.#isCalled = true;
-    const called = calling.run(this, functions).then(async (): Promise<RunEnd> => {
-      while (this.#pending.size > 0) await Promise.all(this.#pending);
-      return { kind: "done" };
-    });
-    try {
-      const end = await Promise.race([called, this.#end.promise, this.time.over]);
-      this.time.check(); // functions that catch everything may have missed that they were cut off
-      return end;
-    } finally {
-      this.#isOver = true;
-    }
+    const { promise, resolve, reject } = Promise.withResolvers<RunEnd>();
+    const fail = (error: unknown): void => {
+      this.#close();
+      reject(error);
+    };
+    const end = this.#end = (end: RunEnd): void => {
+      this.#close();
+      try {
+        this.time.check(); // functions that catch everything may have missed that they were cut off
+        resolve(end);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const done = (): void => {
+      if (this.#pending === 0) return end(DONE);
+      this.#settled().then(() => end(DONE));
+    };
+    this.time.whenOver(fail);
+    places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, fail);
+    return promise;
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    this.#inside.run = undefined;
   }
 
   #leave(end: RunEnd): void {
-    this.#isOver = true;
-    this.#end.resolve(end);
+    this.#end(end);
   }
 
   #replayed(kind: string, at: number): unknown {

@@ -8,19 +8,19 @@
 export class RunTime {
   readonly #bot: AbortSignal;
   #late: AbortController | undefined;
-  readonly #over = Promise.withResolvers<never>();
+  #whenOver: ((reason: Error) => void) | undefined;
   /** Why the run has taken too long; undefined: it has not. */
   #reason: Error | undefined;
 
   /** @param bot Ends with the bot. */
   constructor(bot: AbortSignal) {
     this.#bot = bot;
-    this.#over.promise.catch(() => {}); // nobody may wait for it
   }
 
-  /** Rejects when the run has taken too long, with the reason; while there is time, it waits. */
-  get over(): Promise<never> {
-    return this.#over.promise;
+  /** Has something called when the run has taken too long, in place of what was to be called before. */
+  whenOver(call: (reason: Error) => void): void {
+    if (this.#reason === undefined) this.#whenOver = call;
+    else call(this.#reason);
   }
 
   /** Ends with the time. */
@@ -41,7 +41,7 @@ export class RunTime {
   end(reason: Error): void {
     this.#reason = reason;
     this.#late?.abort(reason);
-    this.#over.reject(reason);
+    this.#whenOver?.(reason);
   }
 
   /** @throws Why the time is over, if it is. */

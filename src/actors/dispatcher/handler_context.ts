@@ -111,10 +111,10 @@ export class PlainContext implements HandlerContext {
     return this.#updates !== undefined;
   }
 
-  async settle(): Promise<void> {
-    if (this.#isOver) return;
+  settle(): Promise<void> {
+    const updates = this.#isOver ? undefined : this.#updates;
     this.#isOver = true;
-    if (this.#updates !== undefined) await this.#commits.update(this.#updates, this.deliveryId);
+    return updates === undefined ? Promise.resolve() : this.#commits.update(updates, this.deliveryId);
   }
 }
 

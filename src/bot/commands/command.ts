@@ -127,6 +127,7 @@ export function chosenOf(commands: readonly Command[], { name, rest }: Invocatio
   for (let count = 1; count <= MAX_WORDS; count++) {
     const command = commands.find(({ names }) => names.includes(words));
     if (command !== undefined) chosen = { command, rest: after };
+    if (after === "") break;
     const [, next, left = ""] = /^([^\s]{1,50})(?:\s+([^]*))?$/u.exec(after) ?? [];
     if (next === undefined) break;
     [words, after] = [`${words} ${next.toLowerCase()}`, left];
@@ -144,15 +145,25 @@ export type Arguments =
   | { readonly args: Readonly<Record<string, unknown>> }
   | { readonly problem: string };
 
-/** Takes the arguments of a command apart, and has them checked. */
-export async function argumentsOf(
+/**
+ * Takes the arguments of a command apart, and has them checked.
+ *
+ * @returns A promise only if there is something to check.
+ */
+export function argumentsOf(
   { parameters, schemas }: Command,
   given: string | Readonly<Record<string, unknown>>,
-): Promise<Arguments> {
+): Arguments | Promise<Arguments> {
   const texts = typeof given === "string" ? assigned(parameters, given) : named(parameters, given);
-  if ("problem" in texts) return texts;
+  return "problem" in texts || Object.keys(schemas).length === 0 ? texts : checked(texts.args, schemas);
+}
+
+async function checked(
+  texts: Readonly<Record<string, unknown>>,
+  schemas: Command["schemas"],
+): Promise<Arguments> {
   const args: Record<string, unknown> = {};
-  for (const [name, text] of Object.entries(texts.args)) {
+  for (const [name, text] of Object.entries(texts)) {
     const schema = schemas[name];
     if (schema === undefined) {
       args[name] = text;

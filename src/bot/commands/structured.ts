@@ -174,7 +174,9 @@ const MAX_NAME = 255;
  * ```
  */
 export function readStructuredCommand(content: unknown, own?: UserID): StructuredCommand | undefined {
-  const block = INVOCATIONS.map((name) => memberOf(content, name)).find((member) => member !== undefined);
+  const name = INVOCATIONS.find((each) => memberOf(content, each) !== undefined);
+  if (name === undefined) return undefined;
+  const block = memberOf(content, name);
   const command = textOf(memberOf(block, "command"))?.trim() ?? "";
   if (command === "" || command.length > MAX_NAME) return undefined;
   const users = memberOf(memberOf(content, "m.mentions"), "user_ids");

@@ -22,7 +22,8 @@ import type { Arguments, Command } from "../commands/command.ts";
 import { usageOf } from "../commands/help.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
 import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
-import type { KeptEvent, Run, Wait } from "../run.ts";
+import type { Run } from "../run.ts";
+import type { KeptEvent, Wait } from "../run_record.ts";
 import { type ReadText, readText } from "../text/read_text.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -149,9 +150,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
    */
-  async reply(text: string, options: WriteOptions = {}): Promise<EventID> {
+  reply(text: string, options: WriteOptions = {}): Promise<EventID> {
     const placing = { thread: this.thread ?? "" as const, replyTo: this.answered, notifies: [this.sender] };
-    return await this.sendTo(text, options, placing);
+    return this.sendTo(text, options, placing);
   }
 
   /**
@@ -391,22 +392,18 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
    * is said to the user, without its reason, and reported.
    */
-  async callCommand(call: () => unknown): Promise<void> {
-    if (this.command === undefined) return;
-    const { prefix } = this.parts.options;
-    if (this.#problem !== undefined) {
-      const usage = usageOf(this.command, prefix);
-      await this.reply(`${this.#problem}\n\nUsage: ${usage}`, { format: "plain" });
-      return;
+  callCommand(call: () => Promise<void>): Promise<unknown> {
+    if (this.command === undefined) return Promise.resolve();
+    if (this.#problem === undefined) return call().catch((error) => this.#commandFailed(error));
+    const usage = usageOf(this.command, this.parts.options.prefix);
+    return this.reply(`${this.#problem}\n\nUsage: ${usage}`, { format: "plain" });
+  }
+
+  async #commandFailed(error: unknown): Promise<never> {
+    if (!isCutOff(error) && !(error instanceof ConversationEndedError) && this.parts.options.saysFailures) {
+      await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
     }
-    try {
-      await call();
-    } catch (error) {
-      if (!isCutOff(error) && !(error instanceof ConversationEndedError) && this.parts.options.saysFailures) {
-        await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
-      }
-      throw error;
-    }
+    throw error;
   }
 
   #eventId(action: string): EventID {

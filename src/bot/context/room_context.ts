@@ -29,6 +29,7 @@ import {
   relationOf,
   write,
   type WriteOptions,
+  writePlain,
   type Written,
 } from "./writing.ts";
 
@@ -99,27 +100,38 @@ export class RoomContext {
    * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
    * ```
    */
-  async send(text: string, options: WriteOptions = {}): Promise<EventID> {
-    return await this.sendTo(text, options, { thread: this.thread ?? "", replyTo: undefined });
+  send(text: string, options: WriteOptions = {}): Promise<EventID> {
+    return this.sendTo(text, options, { thread: this.thread ?? "", replyTo: undefined });
   }
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
-  protected async sendTo(
-    text: string,
-    { format, msgtype = this.parts.options.msgtype, mentions, key }: WriteOptions,
-    placing: Placing & { readonly notifies?: readonly UserID[] },
-  ): Promise<EventID> {
-    const parts = await write(text, format);
-    const notified = notifiedBy(parts, mentions, placing.notifies);
+  protected sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+    const plain = writePlain(text, options.format);
+    return plain === undefined
+      ? this.#sendParts(text, options, placing)
+      : this.#sendPart(plain, 0, options, placing);
+  }
+
+  async #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
     let first: EventID | undefined;
-    for (const [index, part] of parts.entries()) {
-      const relatesTo = relationOf(index === 0 ? placing : { ...placing, replyTo: undefined });
-      const content = contentOf(part, { msgtype, mentions: notified[index] ?? [], relatesTo });
-      const options = { key: key && `${key} ${index}` };
-      const id = await this.run.step("send", () => this.client.sendMessage(this.room, content, options));
+    for (const [index, part] of (await write(text, options.format)).entries()) {
+      const id = await this.#sendPart(part, index, options, placing);
       first ??= id;
     }
     return first as EventID; // there is one at least
+  }
+
+  #sendPart(
+    part: Written,
+    index: number,
+    { msgtype = this.parts.options.msgtype, mentions: asked, key }: WriteOptions,
+    placing: Placing,
+  ): Promise<EventID> {
+    const relatesTo = relationOf(index === 0 ? placing : { ...placing, replyTo: undefined });
+    const mentions = notifiedBy(part, index, asked, placing.notifies);
+    const content = contentOf(part, { msgtype, mentions, relatesTo });
+    const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
+    return this.run.act("send", () => this.client.sendMessage(this.room, content, options));
   }
 
   /**
@@ -143,9 +155,9 @@ export class RoomContext {
       );
     }
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
-    const mentions = notifiedBy(parts, options.mentions)[0] ?? [];
+    const mentions = notifiedBy(part as Written, 0, options.mentions);
     const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
-    return await this.run.step("edit", () => this.client.sendMessage(this.room, content, { key }));
+    return await this.run.act("edit", () => this.client.sendMessage(this.room, content, { key }));
   }
 
   /**
@@ -156,7 +168,7 @@ export class RoomContext {
    * @returns The ID of the reaction.
    */
   async reactTo(eventId: EventID, key: string): Promise<EventID> {
-    return await this.run.step("react", () => this.client.react(this.room, eventId, key));
+    return await this.run.act("react", () => this.client.react(this.room, eventId, key));
   }
 
   /**
@@ -167,7 +179,7 @@ export class RoomContext {
    * @returns The ID of the redaction.
    */
   async redact(eventId: EventID, reason?: string): Promise<EventID> {
-    return await this.run.step("redact", () => this.client.redact(this.room, eventId, { reason }));
+    return await this.run.act("redact", () => this.client.redact(this.room, eventId, { reason }));
   }
 
   /**
@@ -221,7 +233,7 @@ export class RoomContext {
   ): Promise<EventID> {
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     const poll = { ...options, question, answers, relatesTo };
-    return await this.run.step("poll", () => sendPoll(this.client, this.room, poll));
+    return await this.run.act("poll", () => sendPoll(this.client, this.room, poll));
   }
 
   /**
@@ -247,7 +259,7 @@ export class RoomContext {
    * @throws {ValueError} If it is no poll.
    */
   async endPoll(poll: EventID): Promise<PollTally> {
-    return await this.run.step("end poll", () => endPoll(this.client, this.room, poll));
+    return await this.run.act("end poll", () => endPoll(this.client, this.room, poll));
   }
 
   /**

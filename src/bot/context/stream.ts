@@ -104,11 +104,10 @@ async function showAll(
   const { client, room, msgtype, placing, name, told } = parts;
   if (text.trim() === "") return;
   const messages = await write(text);
-  const notified = notifiedBy(messages, parts.mentions);
   for (const [index, written] of messages.entries()) {
     const before = shown[index];
     if (before?.text === written.body) continue;
-    const mentions = (notified[index] ?? []).filter((each) => !told.has(each));
+    const mentions = notifiedBy(written, index, parts.mentions).filter((each) => !told.has(each));
     for (const each of mentions) told.add(each);
     const make = (relatesTo: Parameters<typeof contentOf>[1]["relatesTo"]) =>
       contentOf(written, { msgtype, mentions, relatesTo });

@@ -50,6 +50,21 @@ export interface Written {
 const PLAIN = /^(?!\s|\d+[.)])[^*_`~[\]<>#|&\\\n@:/+=-]*$/;
 
 /**
+ * Writes text that has no formatting and fits into one message, which most texts of bots are.
+ *
+ * @returns Undefined if it takes more than that.
+ */
+export function writePlain(
+  text: string,
+  format: WriteOptions["format"] = "markdown",
+): Written | undefined {
+  if (typeof text !== "string" || text.length >= 1_000 || format === "html" || text.trim() === "") {
+    return undefined;
+  }
+  return format === "plain" || PLAIN.test(text) ? { body: text, html: undefined, mentioned: [] } : undefined;
+}
+
+/**
  * Writes text, in as many messages as it needs.
  *
  * @throws {ValueError} If it is empty, or no text.
@@ -58,9 +73,8 @@ export async function write(text: string, format: WriteOptions["format"] = "mark
   if (typeof text !== "string" || text.trim() === "") {
     throw new ValueError("Cannot write a message: the text is empty, or no text");
   }
-  if (text.length < 1_000 && (format === "plain" || (format === "markdown" && PLAIN.test(text)))) {
-    return [{ body: text, html: undefined, mentioned: [] }];
-  }
+  const plain = writePlain(text, format);
+  if (plain !== undefined) return [plain];
   const { formatHtml, formatText } = await import("../text/format_message.ts"); // with their libraries
   const { formatPieces } = await import("../text/format_pieces.ts");
   const contents = format === "markdown"
@@ -81,34 +95,35 @@ export interface Placing {
   readonly thread: EventID | "";
   /** The event that is answered; undefined: none is. */
   readonly replyTo: EventID | undefined;
+  /** Whom the first message notifies by itself. Default: nobody. */
+  readonly notifies?: readonly UserID[];
 }
 
 /** The relation of a message. */
 export function relationOf({ thread, replyTo }: Placing): RelatesTo | undefined {
-  const reply = replyTo === undefined ? {} : { "m.in_reply_to": { event_id: replyTo } };
-  if (thread !== "") {
-    const fallback = { is_falling_back: true, "m.in_reply_to": { event_id: thread } };
-    return { rel_type: "m.thread", event_id: thread, ...(replyTo === undefined ? fallback : reply) };
-  }
-  return replyTo === undefined ? undefined : reply;
+  const reply = replyTo === undefined ? undefined : { "m.in_reply_to": { event_id: replyTo } };
+  if (thread === "") return reply;
+  const fallback = { is_falling_back: true, "m.in_reply_to": { event_id: thread } };
+  return { rel_type: "m.thread", event_id: thread, ...(reply ?? fallback) };
 }
 
 /**
- * Whom each of the messages of a text notifies.
+ * Whom a message of a text notifies.
  *
- * @param written The messages.
+ * @param written The message.
+ * @param index Its place among the messages of the text.
  * @param mentions Who was asked for; undefined: those who are linked, beside others.
  * @param others Whom the first notifies by itself.
  */
 export function notifiedBy(
-  written: readonly Written[],
+  { mentioned }: Written,
+  index: number,
   mentions: WriteOptions["mentions"],
   others: readonly UserID[] = [],
-): (readonly (UserID | "room")[])[] {
-  return written.map(({ mentioned }, index) => {
-    const first = index === 0;
-    return mentions === undefined ? [...(first ? others : []), ...mentioned] : first ? mentions : [];
-  });
+): readonly (UserID | "room")[] {
+  const isFirst = index === 0;
+  if (mentions !== undefined) return isFirst ? mentions : [];
+  return isFirst ? [...others, ...mentioned] : mentioned;
 }
 
 /** The content of a message. */
@@ -120,14 +135,17 @@ export function contentOf(
     readonly relatesTo: RelatesTo | undefined;
   },
 ): RoomMessageContent {
-  const users = [...new Set(mentions.filter((each) => each !== "room"))];
-  const room = mentions.includes("room");
-  return {
-    msgtype,
-    body,
-    ...(html === undefined ? {} : { format: "org.matrix.custom.html", formatted_body: html }),
-    // Also when it is empty: then nobody is notified by a name in the text.
-    "m.mentions": { ...(users.length === 0 ? {} : { user_ids: users }), ...(room ? { room } : {}) },
-    ...(relatesTo === undefined ? {} : { "m.relates_to": relatesTo }),
-  };
+  // Also when it is empty: then nobody is notified by a name in the text.
+  const content: RoomMessageContent = { msgtype, body, "m.mentions": mentionsOf(mentions) };
+  if (html !== undefined) Object.assign(content, { format: "org.matrix.custom.html", formatted_body: html });
+  if (relatesTo !== undefined) content["m.relates_to"] = relatesTo;
+  return content;
+}
+
+function mentionsOf(mentions: readonly (UserID | "room")[]): NonNullable<RoomMessageContent["m.mentions"]> {
+  const all: NonNullable<RoomMessageContent["m.mentions"]> = {};
+  const users = mentions.filter((each) => each !== "room");
+  if (users.length > 0) all.user_ids = users.length === 1 ? users : [...new Set(users)];
+  if (users.length < mentions.length) all.room = true;
+  return all;
 }

@@ -14,7 +14,8 @@ import type { RoomID, UserID } from "../../../types.ts";
 import type { BotSessions } from "../bot_sessions.ts";
 import { Locks } from "../locks.ts";
 import type { Once } from "../once.ts";
-import { type Answer, type KeptEvent, Run, type RunEnd, type Step, type Wait } from "../run.ts";
+import { Run } from "../run.ts";
+import type { Answer, KeptEvent, RunEnd, Step, Wait } from "../run_record.ts";
 import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
 import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
@@ -36,11 +37,11 @@ interface ConversationRecord {
   readonly timer: string;
 }
 
-/** A conversation at work: without what it waits for, it is new. */
+/** A conversation at work: without an ID and what it waits for, it is new. */
 interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer"> {
-  readonly id: string;
-  readonly wait: Wait | undefined;
-  readonly timer: string | undefined;
+  readonly id?: string;
+  readonly wait?: Wait;
+  readonly timer?: string;
 }
 
 const CONVERSATIONS = defineSession<{ record: ConversationRecord | undefined }>({
@@ -71,8 +72,6 @@ export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #waits: Waits;
   readonly #locks = new Locks();
-  /** Which conversation a run is part of. */
-  readonly #ofRuns = new WeakMap<Run, Pick<ConversationRecord, "owner" | "command">>();
 
   /** @param options What they are made of. */
   constructor(options: ConversationsOptions) {
@@ -87,7 +86,7 @@ export class Conversations {
    * @throws {ConversationError} If the run can't ask.
    */
   async expect(run: Run, wait: Omit<Wait, "at">): Promise<void> {
-    const conversation = this.#ofRuns.get(run);
+    const { conversation } = run;
     const isInOrder = wait.from !== undefined && run.lane === laneOf(wait.room, wait.from);
     if (run.isReplaying) return;
     run.checkMayAsk();
@@ -98,21 +97,16 @@ export class Conversations {
   /**
    * Calls the bot's functions with an event that is no answer.
    *
+   * @param conversation Whose it is, if the functions ask.
+   * @param functions Calls them.
    * @throws What they throw.
    */
-  async begin(
+  begin(
     run: Run,
-    start: KeptEvent,
-    { owner, command }: Pick<ConversationRecord, "owner" | "command">,
-  ): Promise<void> {
-    await this.#go(run, {
-      id: crypto.randomUUID(),
-      start,
-      owner,
-      command,
-      timer: undefined,
-      wait: undefined,
-    });
+    conversation: Pick<ConversationRecord, "start" | "owner" | "command">,
+    functions: () => Promise<unknown>,
+  ): Promise<unknown> {
+    return this.#go(run, conversation, functions);
   }
 
   /**
@@ -206,19 +200,19 @@ export class Conversations {
       const steps = [...record.steps];
       if (end !== undefined) steps[at] = { kind: "wait", end };
       const run = new Run({ ...how, steps, answer });
-      return await this.#go(run, { ...record, id });
+      return await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
     });
   }
 
   /** @returns Whether the run was what was wanted: not if the answer was refused. */
-  async #go(run: Run, conversation: Conversation): Promise<boolean> {
-    const { start } = conversation;
-    this.#ofRuns.set(run, conversation);
-    const over = this.#waits.begin(run);
+  async #go(run: Run, conversation: Conversation, functions: () => Promise<unknown>): Promise<boolean> {
+    run.conversation = conversation;
+    this.#waits.begin(run);
     try {
-      const end = await run.call(() => this.#options.dispatch(run, start));
+      const end = await run.call(functions);
       if (end.kind === "refused") return false;
-      await this.#note(run, conversation, end);
+      this.#waits.asked(run);
+      if (end.kind === "waits" || conversation.wait !== undefined) await this.#note(run, conversation, end);
       this.#options.sessions.commit(run);
       await run.context.settle();
       return true;
@@ -229,12 +223,13 @@ export class Conversations {
         await this.#waits.failed(run);
         throw error;
       }
+      this.#waits.asked(run);
       await this.#note(run, conversation, { kind: "done" }); // it has failed, and does not wait any more
       await run.context.settle();
       if (error instanceof ConversationEndedError) return true;
       throw error;
     } finally {
-      over();
+      this.#waits.end(run);
       for (const call of run.atEnd) call();
     }
   }
@@ -242,13 +237,12 @@ export class Conversations {
   /** Notes what a run waits for, in place of what was before. */
   async #note(
     run: Run,
-    { id, start, owner, command, timer: before, wait: old }: Conversation,
+    { id: known, start, owner, command, timer: before, wait: old }: Conversation,
     end: Exclude<RunEnd, { kind: "refused" }>,
   ): Promise<void> {
     const { context } = run;
     const { timers } = this.#options;
-    this.#waits.asked(run);
-    if (end.kind === "done" && old === undefined) return;
+    const id = known ?? crypto.randomUUID();
     if (before !== undefined) timers.remove(context, before);
     if (old !== undefined && (end.kind === "done" || end.wait.room !== old.room)) {
       this.#waits.remove(context, old.room, id);

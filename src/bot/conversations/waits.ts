@@ -11,7 +11,8 @@
 
 import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
-import type { Run, Wait } from "../run.ts";
+import type { Run } from "../run.ts";
+import type { Wait } from "../run_record.ts";
 
 /** A conversation in the list of its room. */
 export interface WaitEntry {
@@ -54,9 +55,9 @@ const PATIENCE = 15_000;
 /** What rooms wait for. */
 export class Waits {
   readonly #client: Client;
-  /** The handlers that run, by their deliveries. */
-  readonly #running = new Map<string, PromiseWithResolvers<void>>();
-  /** Those that are waited for until they run. */
+  /** The handlers that run. */
+  readonly #running = new Set<Run>();
+  /** Those that are waited for until they run, by their deliveries. */
   readonly #expected = new Map<string, PromiseWithResolvers<void>>();
   /** Where runs put questions. */
   readonly #asking = new WeakMap<Run, Set<RoomID>>();
@@ -102,20 +103,15 @@ export class Waits {
     context.updateSession(WAITS, room, ({ waits }) => without(waits, id));
   }
 
-  /**
-   * Notes that a handler runs, with all that it asks.
-   *
-   * @returns Says that it has ended.
-   */
-  begin(run: Run): () => void {
-    const { id } = run;
-    const over = Promise.withResolvers<void>();
-    this.#running.set(id, over);
-    this.#expected.get(id)?.resolve();
-    return () => {
-      this.#running.delete(id);
-      over.resolve();
-    };
+  /** Notes that a handler runs, with all that it asks. */
+  begin(run: Run): void {
+    this.#running.add(run);
+    if (this.#expected.size > 0) this.#expected.get(run.id)?.resolve();
+  }
+
+  /** Notes that a handler has ended. */
+  end(run: Run): void {
+    this.#running.delete(run);
   }
 
   /** Lists a question that a run is about to put, before anybody can answer it. */
@@ -142,8 +138,8 @@ export class Waits {
 
   /** Waits until a question is put, or never will be. */
   async #put(room: RoomID, id: string): Promise<void> {
-    const running = this.#running.get(id);
-    if (running !== undefined) return await running.promise;
+    const running = this.#running.values().find((each) => each.id === id);
+    if (running !== undefined) return await new Promise((resolve) => running.atEnd.push(resolve));
     const expected = this.#expected.get(id) ?? Promise.withResolvers<void>();
     this.#expected.set(id, expected);
     const ended = new AbortController();

@@ -10,14 +10,17 @@ import type { HandledUpdate } from "./observe.ts";
 /** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
-/** Does work as a span, and counts it, if somebody wants to know. */
+/** Whether somebody wants to know what is handled. */
+export function isObserved(): boolean {
+  return (globalThis as Record<symbol, unknown>)[REGISTERED] !== undefined;
+}
+
+/** Does work as a span, and counts it. */
 export async function observed<Result>(
   update: HandledUpdate,
   now: () => number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const registered = (globalThis as Record<symbol, unknown>)[REGISTERED];
-  if (registered === undefined) return await work();
   const { observe } = await import("./observe.ts");
   return await observe(update, now, work);
 }

@@ -29,6 +29,8 @@ export interface ReadText {
   readonly threadRoot?: EventID;
 }
 
+type Writable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
+
 /** Messages whose `body` is the name of a file, unless they have a `filename` beside it. */
 const FILES: readonly unknown[] = ["m.image", "m.file", "m.audio", "m.video"];
 
@@ -62,23 +64,22 @@ export function readText(content: unknown): ReadText {
   const answered = eventId(memberOf(memberOf(relation, "m.in_reply_to"), "event_id"));
   const threadRoot = type === "m.thread" ? target : undefined;
   const isFallback = threadRoot !== undefined && memberOf(relation, "is_falling_back") === true;
-  return {
-    ...said(content, answered !== undefined ? stripReplyFallback : undefined),
-    isEdit: false,
-    ...(answered !== undefined && !isFallback && { replyTo: answered }),
-    ...(threadRoot !== undefined && { threadRoot }),
-  };
+  const read: Writable<ReadText> = said(content, answered !== undefined ? stripReplyFallback : undefined);
+  if (answered !== undefined && !isFallback) read.replyTo = answered;
+  if (threadRoot !== undefined) read.threadRoot = threadRoot;
+  return read;
 }
 
 /** The text of a content, and its formatted form. */
-function said(content: unknown, strip = (body: string) => body): Pick<ReadText, "text" | "html"> {
+function said(content: unknown, strip = (body: string) => body): Pick<ReadText, "text" | "html" | "isEdit"> {
   const body = textOf(memberOf(content, "body")) ?? "";
   const isFile = FILES.includes(memberOf(content, "msgtype"));
   const filename = textOf(memberOf(content, "filename"));
-  if (isFile && (filename === undefined || filename === body)) return { text: "" };
+  if (isFile && (filename === undefined || filename === body)) return { text: "", isEdit: false };
   const isHtml = memberOf(content, "format") === "org.matrix.custom.html";
   const html = isHtml ? textOf(memberOf(content, "formatted_body")) : undefined;
-  return { text: strip(body), ...(html !== undefined && { html: cleanHtml(html).html }) };
+  const text = strip(body);
+  return html === undefined ? { text, isEdit: false } : { text, html: cleanHtml(html).html, isEdit: false };
 }
 
 /** An edit that does not say what the new content is has it behind a star. */

@@ -1,0 +1,168 @@
+/**
+ * Finds the command that a message is.
+ *
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types.ts";
+import type { BotBehaviour } from "./bot_options.ts";
+import type { BotParts } from "./bot_parts.ts";
+import { CANCEL, HELP, UNKNOWN } from "./commands/built_in.ts";
+import {
+  argumentsOf,
+  chosenOf,
+  type Command,
+  type Invocation,
+  invocationOf,
+  isPartOf,
+} from "./commands/command.ts";
+import { readStructuredCommand } from "./commands/structured.ts";
+import { Context, type Found, type Update } from "./context/context.ts";
+import type { Run } from "./run.ts";
+import { withoutName } from "./text/mentions_user.ts";
+
+/** What is known now mostly, or later. */
+export type Soon<Value> = Value | Promise<Value>;
+
+/** What a message asks for. */
+interface Asked {
+  /** The name, in small letters. */
+  readonly name: string;
+  /** What comes after it. */
+  readonly rest: Invocation["rest"] | Readonly<Record<string, unknown>>;
+  /** Whether it is the bot for sure that is asked. */
+  readonly isAddressed: boolean;
+}
+
+/** What a finder works with. */
+export interface CommandFinderOptions {
+  readonly parts: BotParts;
+  readonly behaviour: Pick<BotBehaviour, "help" | "unknownCommands">;
+  /** The bot's commands. */
+  readonly composer: { readonly commands: readonly Command[] };
+}
+
+/** Finds commands. */
+export class CommandFinder {
+  readonly #options: CommandFinderOptions;
+  /** All commands; undefined: they have to be put together. */
+  #known: readonly Command[] | undefined;
+
+  /** @param options What it works with. */
+  constructor(options: CommandFinderOptions) {
+    this.#options = options;
+  }
+
+  /** Commands may have been added. */
+  refresh(): void {
+    this.#known = undefined;
+  }
+
+  /** The commands that every bot has, but those that it has others for. */
+  get builtIns(): readonly Command[] {
+    const { composer, behaviour } = this.#options;
+    const names = composer.commands.flatMap((each) => each.names);
+    const wanted = behaviour.help === false ? [CANCEL] : [HELP, CANCEL];
+    return wanted.filter(({ name }) => !names.includes(name));
+  }
+
+  /**
+   * The command that a message is, if its sender may use it.
+   *
+   * @returns A promise only if something has to be looked up: most messages need not wait.
+   */
+  find(update: Update, run: Run): Soon<Found | undefined> {
+    if (!update.queries.has("message:text") || this.#commands.length === 0) return undefined;
+    const { mxid } = this.#options.parts.client;
+    const structured = readStructuredCommand(update.event.content, mxid || undefined);
+    if (structured !== undefined) {
+      const { command, arguments: rest } = structured;
+      return this.#found(update, run, { name: command.toLowerCase(), rest, isAddressed: true });
+    }
+    const asked = this.#asked(update);
+    return asked instanceof Promise
+      ? asked.then((later) => later && this.#found(update, run, later))
+      : asked && this.#found(update, run, asked);
+  }
+
+  get #commands(): readonly Command[] {
+    return this.#known ??= [...this.#options.composer.commands, ...this.builtIns];
+  }
+
+  #found(update: Update, run: Run, { name, rest, isAddressed }: Asked): Soon<Found | undefined> {
+    const commands = this.#commands;
+    const chosen = typeof rest === "string" ? chosenOf(commands, { name, rest }) : undefined;
+    const command = chosen?.command ?? commands.find(({ names }) => names.includes(name));
+    if (command === undefined) {
+      if (commands.some((each) => isPartOf(each, name))) {
+        return { command: HELP, given: { args: { command: name } } };
+      }
+      if (this.#options.behaviour.unknownCommands !== "answer" || !isAddressed) return undefined;
+      return { command: UNKNOWN, given: { args: { name } } };
+    }
+    const given = chosen?.rest ?? rest;
+    return run.isReplaying || command.access === "everybody"
+      ? withArguments(command, given)
+      : this.#ifAllowed(command, given, { update, run });
+  }
+
+  async #ifAllowed(
+    command: Command,
+    given: Asked["rest"],
+    { update, run }: { readonly update: Update; readonly run: Run },
+  ): Promise<Found | undefined> {
+    const { parts } = this.#options;
+    const { access } = command;
+    const mayUse = typeof access === "function"
+      ? await access(new Context(parts, run, update))
+      : await parts.access.isAdmin(update.sender, update.room);
+    return mayUse ? await withArguments(command, given) : undefined;
+  }
+
+  /** What a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
+  #asked(update: Update): Soon<Asked | undefined> {
+    const { client, options: { prefix } } = this.#options.parts;
+    const text = update.read?.text ?? "";
+    if (text.startsWith(prefix)) {
+      const invocation = /^\s/.test(text.slice(prefix.length))
+        ? undefined
+        : invocationOf(text.slice(prefix.length));
+      if (invocation !== undefined) return { ...invocation, isAddressed: true };
+    }
+    const { mxid } = client;
+    const mentioned = (update.event.content as { "m.mentions"?: { user_ids?: unknown } })["m.mentions"]
+      ?.user_ids;
+    if (mxid !== "" && (text.includes(mxid) || (Array.isArray(mentioned) && mentioned.includes(mxid)))) {
+      return this.#mentioning(text, mxid, update.room);
+    }
+    const bare = invocationOf(text);
+    return bare === undefined || chosenOf(this.#commands, bare) === undefined
+      ? undefined
+      : this.#isDirect(update.room).then((isDirect) =>
+        isDirect ? { ...bare, isAddressed: false } : undefined
+      );
+  }
+
+  async #mentioning(text: string, mxid: UserID, room: RoomID): Promise<Asked | undefined> {
+    const { client, options: { prefix } } = this.#options.parts;
+    const member = await client.stateStore.getMember(room, mxid);
+    const rest = withoutName(text, mxid, member?.displayname ?? undefined);
+    const invocation = rest === undefined
+      ? undefined
+      : invocationOf(rest.startsWith(prefix) ? rest.slice(prefix.length) : rest);
+    const isKnown = invocation !== undefined &&
+      this.#commands.some((each) => isPartOf(each, invocation.name));
+    return isKnown ? { ...invocation, isAddressed: true } : undefined;
+  }
+
+  /** Whether nobody is in a room but the bot and one user. */
+  async #isDirect(room: RoomID): Promise<boolean> {
+    const members = await this.#options.parts.client.stateStore.getMembers(room, ["join", "invite"]);
+    return members.size === 2;
+  }
+}
+
+function withArguments(command: Command, rest: Asked["rest"]): Soon<Found> {
+  const given = argumentsOf(command, rest);
+  return given instanceof Promise ? given.then((later) => ({ command, given: later })) : { command, given };
+}
