@@ -97,6 +97,11 @@ export interface EveryOptions {
 export type ReminderHandler = (context: TimerContext) => unknown;
 
 const RATE_LIMIT = { count: 20, window: 10_000 };
+/**
+ * How often a request is sent again that may be, if nothing else is said: for some five minutes. A homeserver
+ * that is restarted or upgraded is away for longer than a client waits by default.
+ */
+const MAX_RETRIES = 15;
 /** How long what is due waits for what came while the bot was away, in milliseconds. */
 const PATIENCE = 60_000;
 /** The last moment that a date can be. */
@@ -172,6 +177,7 @@ export class Bot extends Composer<Context> {
       this.client = new Client({
         ...forClient,
         ...(store === undefined ? {} : { store }),
+        retry: forClient.retry === false ? false : { maxRetries: MAX_RETRIES, ...forClient.retry },
         onTokensRefreshed: async (tokens) => {
           await this.#account?.renewed(tokens);
           await onTokensRefreshed?.(tokens);

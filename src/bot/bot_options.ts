@@ -66,6 +66,12 @@ export interface BotBehaviour extends AccessOptions {
 
 /** How a bot is made: as a client is, and how it behaves. */
 export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
+  /**
+   * When and how often a request that failed is sent again, or `false` for never. Default: as a client's, but
+   * 15 times, which is some five minutes: what a bot says while the homeserver is restarted arrives once it is
+   * back. After that the function fails.
+   */
+  retry?: ClientOptions["retry"];
   /** Where everything is kept. Default: in memory, for this bot alone. */
   store?: KvStore;
   /**

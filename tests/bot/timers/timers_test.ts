@@ -273,7 +273,7 @@ Deno.test("What is due is also done later if what failed tells of a homeserver t
       });
       await c.send("Tea!");
     });
-  });
+  }, { retry: false });
   const room = await tester.room("alice");
   await room.say("!brew");
   await tester.settle();
