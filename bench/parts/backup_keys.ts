@@ -44,7 +44,6 @@ export function backedUpSessions(count: number, roomId: string): string {
       senderEd25519: own.ed25519,
       sharedHistory: false,
       firstIndex: 0,
-      isProven: false,
     }),
   ]);
   return JSON.stringify(Object.fromEntries(entries));

@@ -27,8 +27,9 @@ export function encryptSession(
   const { room_id: _room, session_id: _session, ...said } = sessionJson(session); // their names go beside
   return {
     first_message_index: session.firstIndex,
-    forwarded_count: session.isProven ? 0 : 1,
-    // A server prefers what is verified to what reads more: that must not hide the better key.
+    // Servers prefer what is verified, and some what was forwarded less, to what reads more: neither may
+    // take the better key out of the backup.
+    forwarded_count: 0,
     is_verified: false,
     session_data: { ...pk.encrypt(publicKey, JSON.stringify(said)) },
   };

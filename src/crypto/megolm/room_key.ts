@@ -85,8 +85,6 @@ export interface ExportedSession {
   readonly sharedHistory: boolean;
   /** The first index that it decrypts. */
   readonly firstIndex: number;
-  /** Whether the alleged maker has sent the key itself. */
-  readonly isProven: boolean;
 }
 
 /** Reads a room key; returns the problem in words if it is malformed. */

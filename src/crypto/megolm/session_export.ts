@@ -91,8 +91,7 @@ export class SessionExport {
       sender_key,
     };
     const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
-    const isProven = claim !== undefined;
-    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex, isProven };
+    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
   }
 }
 

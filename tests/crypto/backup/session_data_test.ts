@@ -3,6 +3,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { decryptSession, encryptSession } from "../../../src/crypto/backup/session_data.ts";
 import { publicBackupKey, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
+import { KeyBackups } from "../../../src/testing/model/users/key_backup.ts";
 import type { MegolmSessionRef } from "../../../src/crypto/megolm/session_ref.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
@@ -37,7 +38,7 @@ function session({ megolm }: Vodozemac, change: Partial<ExportedSession> = {}): 
     sender_key: own.curve25519,
   };
   const senderEd25519 = own.ed25519;
-  return { content, senderEd25519, sharedHistory: false, firstIndex: 1, isProven: true, ...change };
+  return { content, senderEd25519, sharedHistory: false, firstIndex: 1, ...change };
 }
 
 Deno.test("decryptSession() reads a session of a backup that another client has made", () => {
@@ -47,12 +48,12 @@ Deno.test("decryptSession() reads a session of a backup that another client has 
 });
 
 Deno.test("encryptSession() writes what decryptSession() reads, each time in another way", () => {
-  for (const change of [{}, { sharedHistory: true, isProven: false }, { senderEd25519: "" }]) {
+  for (const change of [{}, { sharedHistory: true }, { senderEd25519: "" }]) {
     const exported = session(vodozemac, change);
     const data = encryptSession(vodozemac, publicKey, exported);
-    const { content, senderEd25519, sharedHistory, isProven } = exported;
+    const { content, senderEd25519, sharedHistory } = exported;
     const { session_data, ...clear } = data;
-    assertEquals(clear, { first_message_index: 1, forwarded_count: isProven ? 0 : 1, is_verified: false });
+    assertEquals(clear, { first_message_index: 1, forwarded_count: 0, is_verified: false });
     assertNotEquals(encryptSession(vodozemac, publicKey, exported).session_data, session_data);
     const { session_key: sessionKey, sender_key: senderKey } = content;
     assertEquals(read(data), {
@@ -65,6 +66,15 @@ Deno.test("encryptSession() writes what decryptSession() reads, each time in ano
     });
     assert(!JSON.stringify(data).includes(own.curve25519));
   }
+});
+
+Deno.test("A key that reads less does not take the place of one that reads more", () => {
+  const backup = new KeyBackups().create("@me:example.org", "any", {});
+  for (const firstIndex of [2, 1, 3]) {
+    const data = encryptSession(vodozemac, publicKey, session(vodozemac, { firstIndex }));
+    backup.put(REF.roomId, REF.sessionId, { ...data });
+  }
+  assertEquals(backup.get(REF.roomId, REF.sessionId)?.first_message_index, 1);
 });
 
 Deno.test("decryptSession() reads the names that other clients give to shared history", () => {

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
+import { Bot } from "../engine/bot.ts";
 import { Refusal, ROOM } from "../engine/homeserver.ts";
-import { backedUp, NEW, newSession, stage, withSessions } from "./stage.ts";
+import { RawDevice, RawSession } from "../engine/raw_device.ts";
+import { backedUp, NEW, newSession, stage, trusting, withSessions } from "./stage.ts";
 
 Deno.test("A backup gets the sessions that were there, in batches, and then each new one", async () => {
   const { alice, bob, backups } = await stage();
@@ -55,7 +57,27 @@ Deno.test("A session that reads more by now is uploaded once more, one with the 
   }
   assertEquals(indexes, [3, 3, 1, 1]);
   assertEquals(backups.log.length, 2);
-  assertEquals(backups.current(bob)?.get(ROOM, sessionId)?.forwarded_count, 1);
+});
+
+Deno.test("What another device gets later, from a session's owner, does not take the place of a key that reads more", async () => {
+  const { server, alice, bob, backups } = await stage();
+  const secret = await backedUp(bob, backups);
+  const session = new RawSession();
+  const owner = new RawDevice(server, alice.userId, "TABLET").publish();
+  const { session_id: sessionId, session_key } = session.exported(ROOM, owner.own) as Record<string, string>;
+  const { curve25519: senderKey, ed25519: senderEd25519 } = owner.own;
+  const shared = { senderKey, senderEd25519, source: "bundle", sharedHistory: true } as const;
+  await bob.engine.keys.importKeys([
+    { ...shared, roomId: ROOM, sessionId: sessionId ?? "", sessionKey: session_key ?? "" },
+  ]);
+  await bob.flush();
+  session.event(ROOM, "the first");
+  const fresh = await Bot.open(server, { userId: bob.userId, deviceId: "FRESH" });
+  await trusting(fresh, backups, secret);
+  await fresh.sync({ toDevice: [owner.message(fresh, "m.room_key", session.roomKey(ROOM))] });
+  await fresh.flush();
+  assertEquals(backups.log, [["backupUpload", 1], ["backupUpload", 1]]);
+  assertEquals(backups.current(bob)?.get(ROOM, session.id)?.first_message_index, 0);
 });
 
 Deno.test("C20: keys whose upload was not answered are uploaded again, also by the next process", async () => {

@@ -14,7 +14,7 @@ function session(session_id: string, change: Partial<ExportedSession> = {}): Exp
     session_key: "key",
     sender_key: KEY,
   };
-  return { content, senderEd25519: KEY, sharedHistory: true, firstIndex: 0, isProven: true, ...change };
+  return { content, senderEd25519: KEY, sharedHistory: true, firstIndex: 0, ...change };
 }
 
 Deno.test("A bundle has keys that may be shared, and the names of those that may not", () => {

@@ -204,7 +204,6 @@ export class FakeCopies implements OwnCopies {
         senderEd25519: "",
         sharedHistory,
         firstIndex: index,
-        isProven: true,
       });
     }
     return Promise.resolve(undefined);
