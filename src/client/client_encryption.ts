@@ -78,7 +78,8 @@ export function clientEncryption(
     backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, { clock, log, http: session.http }),
     async shareHistory(parts, roomId, userId) {
       const { shareHistory } = await import("./history/share_history.ts");
-      return await shareHistory({ ...parts, api, stateStore, log }, { roomId, userId });
+      const waits = { http: session.http, clock, signal: stopping.signal };
+      return await shareHistory({ ...parts, ...waits, api, stateStore, log }, { roomId, userId });
     },
     sharesHistory: options.shareHistory === true,
     dehydration: (parts) => lazyDehydration({ ...parts, api, signal: stopping.signal, clock, log }),

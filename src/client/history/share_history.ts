@@ -11,6 +11,8 @@
 import type { HistoryHooks, HistoryShareReport } from "../../actors/crypto/history_crypto.ts";
 import type { StateStore } from "../../actors/store/state_store.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
+import type { HTTPAPI } from "../../api/http/http_api.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachment.ts";
@@ -31,6 +33,12 @@ export interface HistoryParts extends HistoryHooks {
   readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
   /** Says which rooms are encrypted. */
   readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
+  /** Says when what failed begins again. */
+  readonly http: Pick<HTTPAPI, "restartDelay">;
+  /** Measures until then. */
+  readonly clock: Clock;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
   /** Where it says what was shared. */
   readonly log: Logger;
 }
@@ -58,7 +66,7 @@ export async function shareHistory(
   const bundle = bundleOf(await sessionsOf(parts, roomId));
   const keys = bundle.room_keys.length;
   if (keys === 0) return none("nothing");
-  const file = await uploaded(api, bundle);
+  const file = await uploaded(parts, bundle);
   const told = await actor.ask("offerHistory", { userId, roomId, file });
   wake();
   if (told === 0) return none("no-devices");
@@ -98,9 +106,10 @@ async function stateOf(
 
 /** The devices that may get the keys, as the server shows them now, each with an Olm session if it has keys left. */
 async function recipientsOf(
-  { actor, round }: HistoryParts,
+  parts: HistoryParts,
   userId: UserID,
 ): Promise<HistoryRecipients> {
+  const { actor, round } = parts;
   let since: number | undefined = Infinity; // of who shares no room nothing else shows changes
   for (let count = 0; count < MAX_ROUNDS; count++) {
     if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
@@ -108,10 +117,25 @@ async function recipientsOf(
     const { failure } = await round("keysQuery");
     if (failure !== undefined) throw failure;
   }
-  const found = await actor.ask("historyRecipients", userId);
-  if (found.waiting === 0) return found;
-  await round("keysClaim");
-  return await actor.ask("historyRecipients", userId);
+  for (let restarts = 0;; restarts++) {
+    const { waiting } = await actor.ask("historyRecipients", userId);
+    const { failure } = waiting === 0 ? {} : await round("keysClaim");
+    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;
+    const found = await actor.ask("historyRecipients", userId);
+    if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told
+    return found;
+  }
+}
+
+/** Waits before what failed begins again; false if it is not to. */
+async function hasWaited(
+  { http, clock, signal }: HistoryParts,
+  error: unknown,
+  restarts: number,
+): Promise<boolean> {
+  const delay = http.restartDelay(error, restarts);
+  if (delay !== undefined) await clock.delay(delay, { signal });
+  return delay !== undefined;
 }
 
 /** All sessions of the room, up to a limit. */
@@ -133,10 +157,16 @@ async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise
   }
 }
 
-/** Encrypts the file with a key of its own, and uploads it. */
-async function uploaded(api: HistoryParts["api"], bundle: KeyBundle): Promise<EncryptedFile> {
+/** Encrypts the file with a key of its own, and uploads it. A second one, after a failure, does no harm. */
+async function uploaded(parts: HistoryParts, bundle: KeyBundle): Promise<EncryptedFile> {
   const { stream, secrets } = encryptAttachment(new TextEncoder().encode(JSON.stringify(bundle)));
   const encrypted = concat(await Array.fromAsync(stream));
-  const url = await api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
-  return { ...secrets(), url };
+  for (let restarts = 0;; restarts++) {
+    try {
+      const url = await parts.api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
+      return { ...secrets(), url };
+    } catch (error) {
+      if (!await hasWaited(parts, error, restarts)) throw error;
+    }
+  }
 }

@@ -27,7 +27,7 @@ export interface HistoryOffersOptions {
   readonly devices: Pick<DeviceLists, "devicesOf" | "identityOf">;
   /** Encrypts for devices. */
   readonly olm: Pick<OlmChannels, "encrypt" | "withoutSession"> & {
-    readonly claims: Pick<OlmClaims, "want">;
+    readonly claims: Pick<OlmClaims, "want" | "endWait">;
   };
   /** Sends messages. */
   readonly outbox: Pick<Outbox, "add">;
@@ -58,13 +58,16 @@ export class HistoryOffers {
     this.#options = options;
   }
 
-  /** Looks who would get a room's keys, and has one-time keys claimed for them. */
+  /** Looks who would get a room's keys, and has one-time keys claimed for them at once: who asks again has waited. */
   async recipients(tx: Transaction, userId: UserID): Promise<HistoryRecipients> {
     const { context: { own }, devices, olm } = this.#options;
     const identity = await devices.identityOf(tx, own.userId);
     const all = await this.#devicesOf(tx, userId);
     const waiting = await olm.withoutSession(tx, all);
-    if (waiting.length > 0) await olm.claims.want(tx, waiting);
+    if (waiting.length > 0) {
+      await olm.claims.want(tx, waiting);
+      olm.claims.endWait(waiting);
+    }
     return { isVerified: identity?.verified === true, devices: all.length, waiting: waiting.length };
   }
 
