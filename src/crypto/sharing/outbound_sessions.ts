@@ -87,6 +87,19 @@ export class OutboundSessions {
         const record = await tx.get(outboundKey(roomId));
         if (record?.sessionId === sessionId) invalidate(tx, roomId, { record, cause: "device-gone" });
       }
+      await this.#endShared(tx, userId);
+    }
+  }
+
+  /** Where history is shared, members may have passed keys on to a device, whose user may be invited as well. */
+  async #endShared(tx: Transaction, userId: UserID): Promise<void> {
+    const rooms = this.#groups.rooms().filter((roomId) =>
+      this.#parts.rooms.recipients(roomId)?.has(userId) ?? true
+    );
+    for (const roomId of rooms) {
+      const record = await tx.get(outboundKey(roomId));
+      if (record?.sharedHistory !== true || record.invalid !== undefined) continue;
+      invalidate(tx, roomId, { record, cause: "device-gone" });
     }
   }
 

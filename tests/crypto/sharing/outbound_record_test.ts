@@ -56,6 +56,25 @@ const causes: readonly Case[] = [
     before: (stage) => stage.room.visibility = "shared",
     happens: (stage) => stage.sync([memberEvent("@passerby:example.org", "leave")]),
   },
+  {
+    what: "a member's device is gone to which others may have passed the key",
+    before: (stage) => {
+      stage.room.visibility = "shared";
+      stage.devices.put(device(BOB, "BOB2", { trust: "blacklisted" }));
+    },
+    happens: (stage) => stage.removeDevice(BOB, "BOB2"),
+  },
+  {
+    what: "a member's device is gone to which others may have passed the key, after a restart",
+    before: (stage) => {
+      stage.room.visibility = "shared";
+      stage.devices.put(device(BOB, "BOB2", { trust: "blacklisted" }));
+    },
+    happens: async (stage) => {
+      await stage.restart();
+      await stage.removeDevice(BOB, "BOB2");
+    },
+  },
   { what: "a device is logged out", happens: (stage) => stage.removeDevice(BOB, "BOB1") },
   {
     what: "a device is gone unnoticed",
@@ -175,6 +194,14 @@ const nonCauses: readonly Case[] = [
       stage.devices.put(device("@carol:example.org", "CAROL1"));
       await stage.removeDevice("@carol:example.org", "CAROL1");
     },
+  },
+  {
+    what: "a device is gone of a user who is in other rooms only, where history is shared",
+    before: (stage) => {
+      stage.room.visibility = "shared";
+      stage.devices.put(device("@carol:example.org", "CAROL1"));
+    },
+    happens: (stage) => stage.removeDevice("@carol:example.org", "CAROL1"),
   },
   {
     what: "a stranger who may not have the key leaves",
