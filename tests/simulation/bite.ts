@@ -3,7 +3,7 @@
  * finds them.
  *
  * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit] [--service]
- * [--favour=ACTION]`
+ * [--favour=ACTION] [--history]`
  *
  * Prints a line for each mistake: the first seed that found it, and what was violated. The exit code
  * is 1 if one was not found, or does not fit the sources any more.
@@ -29,7 +29,9 @@ interface Finding {
 }
 
 /** Whether only worlds with bots of the kit are played, or with an application service, and what happens often. */
-const WORLDS = Deno.args.filter((arg) => ["--kit", "--service"].includes(arg) || arg.startsWith("--favour="));
+const WORLDS = Deno.args.filter((arg) =>
+  ["--kit", "--service", "--history"].includes(arg) || arg.startsWith("--favour=")
+);
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
   const [name = "", value = ""] = arg.replace(/^--/, "").split("=");

@@ -499,4 +499,41 @@ export const BUGS: readonly Bug[] = [
     find: 'if (this.mxid !== "" && this.mxid !== user_id) throw',
     replace: 'if (this.mxid === "" && user_id === "@nobody:localhost") throw',
   },
+  {
+    name: "Sessions are shared with who is invited that their senders have not allowed to be",
+    path: "src/crypto/history/key_bundle.ts",
+    find: "const room_keys = usable.filter(({ sharedHistory }) => sharedHistory).map(",
+    replace: "const room_keys = usable.map(",
+  },
+  {
+    name: "History of an inviter is forgotten before it was taken in",
+    path: "src/crypto/history/history_intake.ts",
+    find: "      const id = uniqueId();\n",
+    replace: "      const id = uniqueId();\n      this.#drop(tx, pair);\n",
+  },
+  {
+    name: "History is taken of a member who has not invited",
+    path: "src/crypto/history/history_intake.ts",
+    find: "this.#announced.values.filter((announced) => accepted.includes(nameOf(announced)));",
+    replace:
+      "this.#announced.values.filter(({ roomId }) => accepted.some((name) => name.endsWith(` ${roomId}`)));",
+  },
+  {
+    name: "A one-time key for who is to be told of history is claimed once",
+    path: "src/client/history/share_history.ts",
+    find: "    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;\n",
+    replace: "",
+  },
+  {
+    name: "A session goes on when a device is gone that may have its key by an invitation",
+    path: "src/crypto/sharing/outbound_sessions.ts",
+    find: "      await this.#endShared(tx, userId);\n",
+    replace: "",
+  },
+  {
+    name: "The session that is shared with who is invited goes on",
+    path: "src/client/history/share_history.ts",
+    find: '  await actor.ask("discardGroupSession", roomId);\n',
+    replace: "",
+  },
 ];

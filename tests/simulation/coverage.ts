@@ -17,7 +17,7 @@ import {
   SERVICE_TAKEN,
   SERVICE_TAKES,
 } from "./appservice/service_operations.ts";
-import { COMMITS, REQUESTS } from "./world/operations.ts";
+import { COMMITS, HISTORY_COMMITS, HISTORY_REQUESTS, REQUESTS } from "./world/operations.ts";
 
 /** Divides the operation from what happened to it. */
 const DIVIDER = " | ";
@@ -44,8 +44,8 @@ export class Coverage {
   print(print: (line: string) => void): void {
     const operations = new Map<string, Map<string, number>>();
     const others: string[] = [];
-    for (const name of COMMITS) operations.set(`commit ${name}`, new Map());
-    for (const name of REQUESTS) operations.set(name, new Map());
+    for (const name of [...COMMITS, ...HISTORY_COMMITS]) operations.set(`commit ${name}`, new Map());
+    for (const name of [...REQUESTS, ...HISTORY_REQUESTS]) operations.set(name, new Map());
     for (const name of SERVICE_COMMITS) operations.set(SERVICE_COMMIT + name, new Map());
     for (const name of SERVICE_REQUESTS) operations.set(SERVICE_ASKS + name, new Map());
     for (const name of SERVICE_TAKEN) operations.set(SERVICE_TAKES + name, new Map());

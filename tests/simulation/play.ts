@@ -50,6 +50,7 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/backup/key_restore.ts"),
   () => import("../../src/client/dehydration/ensure_dehydrated.ts"),
   () => import("../../src/client/dehydration/renew_dehydrated.ts"),
+  () => import("../../src/client/history/share_history.ts"),
   () => import("../../src/client/trust/start_reads.ts"),
   () => import("../../src/client/trust/ensure_verified.ts"),
   () => import("../../src/client/trust/reset_identity.ts"),

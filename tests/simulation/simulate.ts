@@ -3,11 +3,12 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION] [--kit]`
+ * [--favour=ACTION] [--kit] [--history]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
  * With `--favour` an action happens often: that gives other stories for the same seeds.
  * With `--kit` only worlds are played whose bots are bots of the kit.
+ * With `--history` only worlds are played whose clients share history with who is invited.
  * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.
  *
@@ -49,6 +50,8 @@ const isFirst = Deno.args.includes("--first");
 const isOfKit = Deno.args.includes("--kit");
 /** Whether worlds are left out that have no application service. */
 const isOfService = Deno.args.includes("--service");
+/** Whether worlds are left out whose clients do not share history. */
+const isOfHistory = Deno.args.includes("--history");
 /** What happens often. */
 const favoured = option("favour");
 
@@ -71,6 +74,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
   for (let seed = from; seed <= to && now() < until; seed += step) {
     const story = storyOf(seed, favoured);
     if (isOfKit && story.plan.hasKit !== true) continue;
+    if (isOfHistory && story.plan.sharesHistory !== true) continue;
     if (isOfService && story.plan.service === undefined) continue;
     const { violations: seen, reached, read } = await play(story, { hasReader });
     const reading = read && await reader?.read(read.traffic);
@@ -90,7 +94,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
 /** Has worker processes play seeds, one for each core. */
 async function simulate(from: number, to: number, hours: number | undefined): Promise<boolean> {
   const begun = now();
-  const workers = availableParallelism();
+  const workers = Number(option("jobs") ?? availableParallelism());
   const coverage = new Coverage();
   const violations: { seed: number; violation: string }[] = [];
   let [seeds, lastPrinted] = [0, 0];
@@ -98,6 +102,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
     if (isOfKit) more.push("--kit");
+    if (isOfHistory) more.push("--history");
     if (isOfService) more.push("--service");
     if (favoured !== undefined) more.push(`--favour=${favoured}`);
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];

@@ -49,6 +49,8 @@ export function storyOf(seed: number, favoured?: string): Story {
   }));
   // Another source, so that the rest of a world does not change with it.
   const trust = new Chance(`trust ${seed}`).pick([undefined, undefined, undefined, undefined, "some", "all"]);
+  // Only devices that their users vouch for take part.
+  const sharesHistory = trust !== undefined && new Chance(`history ${seed}`).odds(0.5);
   const hasKit = bots > 0 && new Chance(`kit ${seed}`).below(KITS) === 0;
   const service = serviceOf(seed, trust);
   const count = isLarge ? 35 + chance.below(45) : 8 + chance.below(22);
@@ -67,6 +69,7 @@ export function storyOf(seed: number, favoured?: string): Story {
       answersRequests: chance.odds(0.3),
       trust,
       ...trust === undefined ? {} : { dehydrates: new Chance(`dehydrated ${seed}`).odds(0.5) },
+      ...sharesHistory ? { sharesHistory } : {},
       ...hasKit ? { hasKit } : {},
       ...service === undefined ? {} : { service },
     },
@@ -76,6 +79,7 @@ export function storyOf(seed: number, favoured?: string): Story {
         draw(chance, {
           favoured,
           hasTrust: trust !== undefined,
+          sharesHistory,
           hasKit,
           hasService: service !== undefined,
           isPeaceful: service?.isEncrypted === true,
@@ -101,18 +105,20 @@ function serviceOf(seed: number, trust: WorldPlan["trust"]): ServicePlan | undef
 
 function draw(
   chance: Chance,
-  { favoured, hasTrust, hasKit, hasService, isPeaceful }: {
+  { favoured, hasTrust, sharesHistory, hasKit, hasService, isPeaceful }: {
     readonly favoured: string | undefined;
     readonly hasTrust: boolean;
+    readonly sharesHistory: boolean;
     readonly hasKit: boolean;
     readonly hasService: boolean;
     readonly isPeaceful: boolean;
   },
 ): Action {
   const kinds = ALL_KINDS.values().filter((
-    { name, isOfTrust = false, isOfKit = false, isOfService = false },
+    { name, isOfTrust = false, isOfHistory = false, isOfKit = false, isOfService = false },
   ) =>
-    (hasTrust || !isOfTrust) && (hasKit || !isOfKit) && (hasService || !isOfService) &&
+    (hasTrust || !isOfTrust) && (sharesHistory || !isOfHistory) && (hasKit || !isOfKit) &&
+    (hasService || !isOfService) &&
     !(isPeaceful && HOSTILE_KINDS.has(name))
   ).map(({ name, weight }) => ({
     name,

@@ -1,9 +1,8 @@
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { type Client, encryptionOf, MatrixRequestError, MemoryStore } from "@greenroom/matrix";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { type Client, encryptionOf, MemoryStore } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { history } from "../trust/scene.ts";
 import { withholding } from "../support/encrypted_room.ts";
-import { ticking } from "../trust/crash_scene.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { accepts, GUEST, keyOf, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -285,58 +284,3 @@ async function kept(store: MemoryStore): Promise<number> {
   }
   return count;
 }
-
-/** A host whose first requests of a kind fail, and which of them were made. */
-async function failingHost(here: ClientStage, path: string, fail: () => Response) {
-  let [failures, asked] = [0, 0];
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    if (!new URL(String(input)).pathname.includes(path)) return await here.homeserver.fetch(input, init);
-    asked++;
-    if (failures === 0) return await here.homeserver.fetch(input, init);
-    failures--;
-    return fail();
-  };
-  const host = await sharer(here, "host", { fetch, retry: {} });
-  return {
-    host,
-    fails: (count: number) => [failures, asked] = [count, 0],
-    asked: () => asked,
-  };
-}
-
-const GATEWAY = () => new Response("<html>Bad gateway</html>", { status: 502 });
-const LOST = () => {
-  throw new TypeError("the connection was lost");
-};
-
-Deno.test("A request that fails for now leaves nobody without history: it is made again", async () => {
-  for (const path of ["/keys/claim", "/media/v3/upload", "/keys/query"]) {
-    for (const failure of [GATEWAY, LOST]) {
-      await using here = clientStage();
-      const { host, fails, asked } = await failingHost(here, path, failure);
-      const guest = await sharer(here, "guest");
-      const roomId = await roomOf(host, ["one"]);
-      fails(2);
-      await ticking(here, host.inviteUser(roomId, GUEST));
-      assertEquals(asked(), 3, path);
-      await accepts(guest, roomId);
-      assertEquals(await history(guest, roomId), ["one by bundle"], path);
-    }
-  }
-});
-
-Deno.test("Who can't be told for want of a one-time key is not taken for one without devices", async () => {
-  await using here = clientStage();
-  const { host, fails, asked } = await failingHost(
-    here,
-    "/keys/claim",
-    () => Response.json({ errcode: "M_UNKNOWN", error: "Broken" }, { status: 500 }),
-  );
-  await sharer(here, "guest");
-  const roomId = await roomOf(host, ["one"]);
-  fails(1);
-  await assertRejects(() => outcome(host, roomId), MatrixRequestError);
-  assertEquals(asked(), 1);
-  await here.clock.tick(60_000);
-  assertEquals(await outcome(host, roomId), ["shared", 1]);
-});

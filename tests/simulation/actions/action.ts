@@ -38,6 +38,8 @@ export interface ActionKind {
   readonly weight: number;
   /** Whether it is drawn only for worlds whose users have recovery keys. Default: no. */
   readonly isOfTrust?: boolean;
+  /** Whether it is drawn only for worlds whose clients share history. Default: no. */
+  readonly isOfHistory?: boolean;
   /** Whether it is drawn only for worlds whose bots are bots of the kit. Default: no. */
   readonly isOfKit?: boolean;
   /** Whether it is drawn only for worlds with an application service. Default: no. */

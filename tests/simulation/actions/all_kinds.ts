@@ -4,6 +4,8 @@ import { disks } from "./disks.ts";
 import { everyday } from "./everyday.ts";
 import { faults } from "./faults.ts";
 import { forgers } from "./forgers.ts";
+import { history } from "./history.ts";
+import { historyForgers } from "./history_forgers.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { inheritance } from "./inheritance.ts";
@@ -21,7 +23,7 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
-    ...[...trust, ...forgers, ...inheritance],
+    ...[...trust, ...forgers, ...inheritance, ...history, ...historyForgers],
     ...[...kitKinds, ...serviceKinds],
   ].map((kind) => [kind.name, kind]),
 );
@@ -30,5 +32,6 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
 export const HOSTILE_KINDS: ReadonlySet<string> = new Set(
   [
     ...[...disks, ...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...forgers],
+    ...historyForgers,
   ].map(({ name }) => name).concat("a message to devices is refused", "plants a backup"),
 );

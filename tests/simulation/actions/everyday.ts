@@ -247,6 +247,7 @@ export const everyday: readonly ActionKind[] = [
       for (const device of devices) await device.stop();
       await world.timeline.pass(ARRIVAL); // no request is on its way for a day
       world.timeline.skip(DAY);
+      world.dayOffAt = world.timeline.now;
       for (const device of devices) device.start();
     },
   },

@@ -158,6 +158,9 @@ export const keyLists: readonly ActionKind[] = [
         for (const device of world.devices) {
           if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(at);
         }
+        for (const { dehydrated } of world.accounts) {
+          if (dehydrated?.deviceId === deviceId) dehydrated.isHurt = true;
+        }
       });
     },
   },

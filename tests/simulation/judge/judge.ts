@@ -7,6 +7,7 @@
 import type { World } from "../world/world.ts";
 import { judgeAnswering } from "./judge_answering.ts";
 import { judgeArrivals } from "./judge_arrivals.ts";
+import { judgeHistory } from "./judge_history.ts";
 import { judgeInheritance } from "./judge_inheritance.ts";
 import { judgeKit } from "./judge_kit.ts";
 import { judgeReading } from "./judge_reading.ts";
@@ -26,6 +27,7 @@ export async function judge(world: World): Promise<void> {
   await judgeService(world);
   await judgeSecrecy(world);
   await judgeStores(world);
+  await judgeHistory(world);
   await judgeInheritance(world);
   await judgeTrust(world); // it adds devices
 }

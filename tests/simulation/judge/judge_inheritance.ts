@@ -18,8 +18,10 @@ const PATIENCE = 2 * 3_600_000;
 /** Judges all who have lost their devices. */
 export async function judgeInheritance(world: World): Promise<void> {
   for (const each of world.bereavements) {
-    const { account, heir } = each;
-    if (heir.goneAt < Infinity || !heir.isRunning || account.isMisshown) continue;
+    const { account, heir, dehydrated } = each;
+    if (dehydrated.isHurt === true || heir.goneAt < Infinity || !heir.isRunning || account.isMisshown) {
+      continue;
+    }
     if (world.devices.some(({ isHidden, loss }) => isHidden || loss.needsHealing)) continue;
     await soon(world, heir.client?.crypto?.ensureVerified());
     for (const room of world.rooms) await judgeRoom(world, room, each);

@@ -8,6 +8,7 @@ import type { MessageEvent } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
+import { mayBeShared } from "./judge_history.ts";
 import { Memberships } from "./memberships.ts";
 
 /** A message of a room, as the server has it. */
@@ -37,6 +38,7 @@ export async function judgeSecrecy(world: World): Promise<void> {
   for (const { device, event, why } of [...some(tries, MOST_TRIES), ...some(copies, MOST_COPIES)]) {
     let isOver = false;
     world.reach(`secrecy: ${why}`);
+    if (world.shares.length > 0) world.reach("threat: T37");
     device.client?.crypto?.decrypt(event).then((decryption) => {
       isOver = true;
       if ("event" in decryption) world.violate(`${device.name} can read ${event.event_id}, but ${why}`);
@@ -105,7 +107,7 @@ function judgeSessions(world: World, room: WorldRoom): void {
     for (const device of world.devices) {
       const since = Math.min(
         ...secrets.filter(({ message, author }) => author !== device && device.readings.has(message.event_id))
-          .map(({ message }) => message.origin_server_ts),
+          .map((secret) => keySince(memberships, device, secret)),
       );
       for (const { message: { event_id, origin_server_ts: at }, author, known } of secrets) {
         const isGone = !author.loss.isSuffered && (author.goneBy.get(device.deviceId) ?? Infinity) < known;
@@ -119,6 +121,12 @@ function judgeSessions(world: World, room: WorldRoom): void {
       }
     }
   }
+}
+
+/** Since when a device has the key of what it has read: who was not there then may have it by an invitation. */
+function keySince(memberships: Memberships, { userId }: Device, { message, known }: Secret): number {
+  const { origin_server_ts: at } = message;
+  return memberships.absent(userId, known, at) ? memberships.joinedAfter(userId, at) ?? at : at;
 }
 
 /** What devices have read, as the server could show it once more. */
@@ -140,6 +148,8 @@ function triesOf(world: World, room: WorldRoom): Try[] {
     return world.devices.flatMap((device) => {
       if (device === author || !device.isRunning || !device.account.encrypts) return [];
       if (world.setback?.isMistaken({ room: room.id, author, reader: device, known }) === true) return [];
+      const sessionId = message.content.session_id;
+      if (mayBeShared(world, { room: room.id, guest: device.account, sessionId, known, at })) return [];
       if (memberships.absent(device.userId, known, at)) return [{ device, event, why: "its user had left" }];
       // What its user's devices were given is in their backup, for which it has the key by now.
       const isBackedUp = device.account.recoveryKey !== undefined &&

@@ -28,6 +28,11 @@ export class Memberships {
     return this.#changes.get(user)?.findLast(({ at }) => at <= moment)?.membership ?? "leave";
   }
 
+  /** When a user joined next after some moment; undefined: never. */
+  joinedAfter(user: UserID, moment: number): number | undefined {
+    return this.#changes.get(user)?.find(({ at, membership }) => at > moment && membership === "join")?.at;
+  }
+
   /** Whether a user was joined all the time between two moments. */
   joined(user: UserID, from: number, to: number): boolean {
     const changes = this.#changes.get(user) ?? [];

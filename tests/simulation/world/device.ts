@@ -31,6 +31,7 @@ export const WAKE = { secret: "the same in all instances", timeLimit: 30_000 };
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
 const SYNC_TIMEOUT = 120_000;
+const DAY = 86_400_000;
 /** How soon a process that has ended by itself is followed by another, in milliseconds. */
 const RESTART = 5_000;
 
@@ -91,6 +92,10 @@ export class Device {
   goneAt = Infinity;
   /** Whether the server has hidden its keys from others, which therefore may not send it any. */
   isHidden = false;
+  /** What its requests met with, and when: what goes by with another try, and what does not. */
+  readonly troubles: { readonly at: number; readonly kind: "passing" | "final" }[] = [];
+  /** When its clock was last a day off, or more, or came back from there. */
+  wrongAt = -Infinity;
   /** Whether it has found its user's identity shown again that another one had replaced. */
   hasDoubts = false;
   /** Whether it is to be started again when its process ends by itself. */
@@ -134,6 +139,7 @@ export class Device {
     // To others, processes seem to have stood still.
     if (skew !== 0 && this.kit !== undefined) this.kit.isSkewed = true;
     if (skew > this.#skew) { for (const process of this.#runs) process.hasStoodStill = true; }
+    if (Math.max(Math.abs(skew), Math.abs(this.#skew)) >= DAY) this.wrongAt = this.#world.timeline.now;
     this.#skew = skew;
   }
 
@@ -162,6 +168,11 @@ export class Device {
   /** Whether a process runs, or stands still. */
   get isRunning(): boolean {
     return this.process?.isAlive === true;
+  }
+
+  /** Notes that a request has failed. */
+  noteTrouble(kind: "passing" | "final"): void {
+    this.troubles.push({ at: this.#world.timeline.now, kind });
   }
 
   /** Starts a process that syncs, unless there is one. */
@@ -210,6 +221,7 @@ export class Device {
       onFault: ({ kind, takesEffect, operation }, what) => {
         note(`${name}: ${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);
         if (kind === "crash") this.#restartLater();
+        else if (operation !== "sync") this.noteTrouble(operation === "commit" ? "final" : "passing");
       },
     });
     this.#runs.push(process);
@@ -225,6 +237,7 @@ export class Device {
       encryption: this.account.encrypts && {
         ...this.#world.encryption,
         recoveryKey,
+        ...this.#world.sharesHistory ? { shareHistory: true } : {},
         ...this.#world.dehydrates && recoveryKey !== undefined ? { dehydratedDevice: true } : {},
       },
       lease: { duration: LEASE, owner: name, held },
@@ -235,7 +248,7 @@ export class Device {
         if (!line.includes("The store was set back")) return;
         this.loss.noticedAt = this.#world.timeline.now;
         this.fork?.notices(process);
-      }),
+      }, (line, about) => this.#world.historyNoted(this, line, about)),
       store: process.store(store, (mutations) => {
         if (store === this.disk.store && login === this.login) this.disk.written(name, mutations, violate);
         if (store !== this.fork?.disk.store) this.#world.committed(this, mutations);

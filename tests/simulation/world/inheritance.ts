@@ -12,6 +12,8 @@ export interface Dehydrated {
   readonly deviceId: string;
   /** Since when. */
   readonly at: number;
+  /** Whether the server has given one of its one-time keys twice, so that it can't read what came by that. */
+  isHurt?: boolean;
 }
 
 /** A user who has lost all devices, and has a new one that takes what the dehydrated one has received. */

@@ -46,6 +46,9 @@ const NESTED = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
 /** In place of a message of this type those come that were held back. */
 export const PLACEHOLDER = "org.example.held";
 
+/** Where devices get files. */
+export const FILES = "/media/download/";
+
 /** A message to a device. */
 interface ToDevice {
   readonly type: string;
@@ -186,6 +189,7 @@ export class Network {
     const weather = all.find(({ path }) => pathname.includes(path));
     if (weather === undefined) return undefined;
     weather.onHit?.(body ?? "");
+    device.noteTrouble(weather.kind === "500" || weather.kind === "403" ? "final" : "passing");
     if (--weather.times === 0) all.splice(all.indexOf(weather), 1);
     this.#options.reach(
       `${method} ${pathName(pathname)} | ${weather.kind}`,
@@ -305,18 +309,39 @@ export class Network {
     if (first < now) reused(device, first);
   }
 
+  /** A file as a device gets it. */
+  async #fileFor(device: Device, response: Response): Promise<Response> {
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const index = this.#tampers.findIndex((each) => each.device === device && each.path === FILES);
+    const [tamper] = index < 0 ? [] : this.#tampers.splice(index, 1);
+    const shown = { bytes };
+    tamper?.change(shown);
+    const headers = { ...Object.fromEntries(response.headers), "content-length": String(shown.bytes.length) };
+    return new Response(shown.bytes, { status: response.status, headers });
+  }
+
   async #serve(device: Device, request: SentRequest): Promise<Response> {
-    const { url, method, headers, body } = request;
+    const { url, method, headers, body, bytes: file } = request;
     const { homeserver, timeline } = this.#options;
-    if (timeline.now < this.#backAt) return new Response("<html>Bad gateway</html>", { status: 502 });
+    if (timeline.now < this.#backAt) {
+      device.noteTrouble("passing");
+      return new Response("<html>Bad gateway</html>", { status: 502 });
+    }
     for (const overtaken of this.#overtaken.get(device)?.splice(0) ?? []) overtaken();
     if (/\/(?:sendToDevice|keys\/claim)/.test(url.pathname)) {
       const isResented = this.#resented.values().some(({ deviceId }) => body?.includes(deviceId));
       if (isResented) {
+        device.noteTrouble("final");
         return Response.json({ errcode: "M_UNKNOWN", error: "Internal server error" }, { status: 500 });
       }
     }
-    const response = await homeserver.fetch(url, { method, headers, body, signal: this.#up.signal });
+    const response = await homeserver.fetch(url, {
+      method,
+      headers,
+      body: file ?? body,
+      signal: this.#up.signal,
+    });
+    if (url.pathname.includes(FILES) && response.ok) return await this.#fileFor(device, response);
     const answer = await response.text();
     if (response.ok) this.#options.published(device, url.pathname, { body: body ?? "{}", answer });
     const text = url.pathname.endsWith("/keys/claim") && response.ok ? this.#claim(answer) : answer;

@@ -27,6 +27,16 @@ export const COMMITS: readonly string[] = [
   ],
 ];
 
+/** Those of history that is shared with who is invited. */
+export const HISTORY_COMMITS: readonly string[] = ["history_announced", "history_accepted"];
+
+/** The requests of clients for that. */
+export const HISTORY_REQUESTS: readonly string[] = [
+  "POST media/v3/upload",
+  "GET v1/media/download/*",
+  "POST v3/rooms/*/invite",
+];
+
 /** The requests of clients that are not syncs. */
 export const REQUESTS: readonly string[] = [
   ...["GET v3/account/whoami", "GET v3/rooms/*/members", "GET v3/rooms/*/messages", "GET versions"],
@@ -48,10 +58,12 @@ export function pathName(pathname: string): string {
   return generalPathOf(pathname).replace("/_matrix/client/", "").replace(/(?<=account_data\/).*/, "*")
     .replace(/(?<=room_keys\/keys\/).*/, "*").replace(/(?<=room_keys\/version\/).*/, "*")
     .replace("unstable/org.matrix.msc3814.v1", "v3").replace(/(?<=dehydrated_device\/)[^/]+/, "*")
-    .replace(/(?<=m\.key\.verification\.).*/, "*");
+    .replace(/(?<=m\.key\.verification\.).*/, "*").replace("/_matrix/media/", "media/")
+    .replace(/(?<=media\/download\/).*/, "*");
 }
 
 /** The name of a commit, by the kinds of its records. */
 export function commitName(kinds: string): string {
-  return COMMITS.find((kind) => kinds.includes(kind)) ?? kinds;
+  const isNamed = (kind: string): boolean => kinds.includes(kind);
+  return HISTORY_COMMITS.find(isNamed) ?? COMMITS.find(isNamed) ?? kinds;
 }

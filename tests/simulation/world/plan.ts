@@ -36,6 +36,8 @@ export interface WorldPlan {
   readonly trust?: "some" | "all";
   /** Whether users with a recovery key have dehydrated devices. Default: no. */
   readonly dehydrates?: boolean;
+  /** Whether clients share the history of rooms with who is invited, and take it. Default: no. */
+  readonly sharesHistory?: boolean;
   /** Whether bots are bots of the kit. Default: no. */
   readonly hasKit?: boolean;
   /** An application service; undefined: there is none. */

@@ -1,10 +1,13 @@
 /**
  * A process of a simulated device: what it does to the outside, when that happens, and how it ends.
  *
+ * Over 300 lines because all that can become of what a process does is told in one place.
+ *
  * @module
  */
 
 import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
+import { concat } from "@std/bytes/concat";
 import type { Operation } from "../../client/support/crash.ts";
 import { kindsOf } from "../../client/support/operation_names.ts";
 import type { Chance } from "../core/chance.ts";
@@ -143,16 +146,19 @@ export class Process {
 
   /** The way to the server, as this process has it. */
   fetch(send: (request: SentRequest) => Promise<Response>): typeof fetch {
-    return (input, init) => {
-      const url = new URL(String(input));
-      const { method = "GET", body, signal, headers } = init ?? {};
+    const ask = (
+      url: URL,
+      init: RequestInit,
+      body: Pick<SentRequest, "body" | "bytes">,
+    ): Promise<Response> => {
+      const { method = "GET", signal, headers } = init;
       const name = `${method} ${pathName(url.pathname)}`;
       const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
       const request = {
         url,
         method,
         headers: headers ?? {},
-        body: typeof body === "string" ? body : undefined,
+        ...body,
         isSpared: this.excuse !== undefined,
       };
       return this.#does(
@@ -160,6 +166,16 @@ export class Process {
         name,
         () => send(request),
         (effect) => this.#ask(name, effect, signal ?? undefined),
+      );
+    };
+    return (input, init = {}) => {
+      const { body } = init;
+      const url = new URL(String(input));
+      if (!(body instanceof Blob)) {
+        return ask(url, init, { body: typeof body === "string" ? body : undefined });
+      }
+      return Array.fromAsync(body.stream()).then((parts) =>
+        ask(url, init, { body: undefined, bytes: concat(parts) })
       );
     };
   }
@@ -284,7 +300,10 @@ export interface SentRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: HeadersInit;
+  /** Its body, if that is text. */
   readonly body: string | undefined;
+  /** Its body, if that is a file. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   /** Whether a hostile server answers it as it should: it can't be refused by one that hides why. */
   readonly isSpared: boolean;
 }

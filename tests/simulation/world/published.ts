@@ -8,6 +8,7 @@ import type { Timeline } from "../core/timeline.ts";
 import type { KeyPost, Setback } from "../setback/setback.ts";
 import type { Account } from "./account.ts";
 import type { Device } from "./device.ts";
+import { noteFile, type SharedHistory } from "./history.ts";
 
 /** Where it is noted. */
 interface Place {
@@ -19,6 +20,8 @@ interface Place {
   readonly posts: KeyPost[];
   /** What was put into backups: when, and the rooms and IDs of the sessions. */
   readonly backedUp: { readonly at: number; readonly sessions: readonly string[] }[];
+  /** What members were to share with whom they invite. */
+  readonly shares: readonly SharedHistory[];
   /** That the homeserver was set back, if it was. */
   readonly setback: Setback | undefined;
   violate(what: string): void;
@@ -39,6 +42,7 @@ export function notePublished(place: Place, device: Device, pathname: string, ex
   if (pathname.endsWith("/keys/upload")) noteKeys(place, device, exchange);
   if (pathname.endsWith("/keys/device_signing/upload")) noteIdentity(place, device, exchange);
   if (pathname.endsWith("/keys/signatures/upload")) noteSignatures(place, device, exchange);
+  if (pathname.endsWith("/media/v3/upload")) noteFile(place, device);
   if (pathname.endsWith("/room_keys/keys")) noteBackup(place, exchange);
   if (pathname.includes("/sendToDevice/m.room.encrypted/")) notePosts(place, device, exchange);
 }

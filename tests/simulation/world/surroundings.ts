@@ -27,6 +27,8 @@ export interface Surroundings {
   readonly isVouched: boolean;
   /** Whether users with a recovery key have dehydrated devices. */
   readonly dehydrates: boolean;
+  /** Whether clients share the history of rooms with who is invited. */
+  readonly sharesHistory: boolean;
   /** How clients encrypt. */
   readonly encryption: EncryptionOptions;
   /** Events of sessions that somebody has written into a backup. */
@@ -45,16 +47,31 @@ export interface Surroundings {
   reply(device: Device, room: RoomID, words: (number: number) => string): void;
   /** Learns what a device has committed. */
   committed(device: Device, mutations: readonly KvMutation[]): void;
+  /** Learns what became of history that a device was to share, or to take. */
+  historyNoted(device: Device, line: string, about: Readonly<Record<string, unknown>>): void;
   /** Judges why a process ended by itself. */
   failed(device: Device, process: Process, cause: unknown): void;
   /** Judges what a process leaves behind that was closed. */
   closed(device: Device, process: Process): void;
 }
 
-/** A logger of which the trace has the warnings and errors. */
-export function loggerOf(name: string, note: (line: string) => void): Logger {
-  const print = (level: string) => (message: string, data?: Record<string, unknown>) => {
-    note(`${name} ${level}: ${message} ${JSON.stringify(data ?? {})}`);
+/** A logger of which the trace has the warnings and errors, and what is said of history that is shared. */
+export function loggerOf(
+  name: string,
+  note: (line: string) => void,
+  onHistory: (line: string, about: Readonly<Record<string, unknown>>) => void = () => {},
+): Logger {
+  const print = (level: string) => (message: string, data: Record<string, unknown> = {}) => {
+    note(`${name} ${level}: ${message} ${JSON.stringify(data)}`);
+    if (message.includes("history")) onHistory(message, data);
   };
-  return { debug() {}, info() {}, warn: print("warns"), error: print("error") };
+  const info = print("says");
+  return {
+    debug() {},
+    info: (message, data) => {
+      if (message.includes("history")) info(message, data);
+    },
+    warn: print("warns"),
+    error: print("error"),
+  };
 }

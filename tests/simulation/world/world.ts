@@ -40,6 +40,7 @@ import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
 import type { Process } from "./process.ts";
 import type { Saying } from "./saying.ts";
+import { noteHistory, type SharedHistory } from "./history.ts";
 import type { Bereavement } from "./inheritance.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { syncOptionsOf } from "./sync_options.ts";
@@ -100,7 +101,12 @@ export class World implements Surroundings {
   readonly sync: SyncOnceOptions;
   readonly isVouched: boolean;
   readonly dehydrates: boolean;
+  readonly sharesHistory: boolean;
   readonly encryption: Surroundings["encryption"];
+  /** What members were to share with whom they invite. */
+  readonly shares: SharedHistory[] = [];
+  /** When everybody was last away for a day. */
+  dayOffAt = -Infinity;
   /** Users who have lost all of their devices. */
   readonly bereavements: Bereavement[] = [];
   /** What must not be. */
@@ -122,6 +128,7 @@ export class World implements Surroundings {
     this.sync = syncOptionsOf(plan);
     this.isVouched = plan.trust === "all";
     this.dehydrates = plan.dehydrates === true;
+    this.sharesHistory = plan.sharesHistory === true;
     this.encryption = {
       ...this.isVouched ? {} : EVERYBODY,
       answerKeyRequests: plan.answersRequests ?? false,
@@ -344,6 +351,10 @@ export class World implements Surroundings {
     if (isOfIdentity && device.account.isMisshown) return; // it found none, or another
     if (process.excuse?.some((kind) => cause instanceof kind) === true) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
+  }
+
+  historyNoted(device: Device, line: string, about: Readonly<Record<string, unknown>>): void {
+    noteHistory(this, device, { line, about });
   }
 
   closed(device: Device, process: Process): void {

@@ -1,0 +1,63 @@
+/**
+ * History that members share with whom they invite.
+ *
+ * @module
+ */
+
+import type { RoomID } from "@greenroom/matrix/types";
+import type { Account } from "./account.ts";
+import type { Device } from "./device.ts";
+
+/** What a device was to share, with one call of its client. */
+export interface SharedHistory {
+  readonly sharer: Device;
+  readonly room: RoomID;
+  readonly guest: Account;
+  /** When it was called. */
+  readonly at: number;
+  /** The rooms and IDs of the sessions that the device had then. */
+  readonly had: ReadonlySet<string>;
+  /** Those that it had when it uploaded a file: nothing else can be in that. */
+  readonly given: Set<string>;
+  /** When the call had ended, or its process; infinity: it has not. */
+  endedAt: number;
+  /** What became of it; undefined: its process ended before that was known. */
+  outcome: "shared" | "failed" | undefined;
+}
+
+/** Where it is noted. */
+interface Place {
+  readonly shares: readonly SharedHistory[];
+  readonly timeline: { readonly now: number };
+  readonly reach: (what: string) => void;
+}
+
+/** Devices whose next files the server spoils; what they were to take from them may be lost. */
+export const spoiled = new WeakMap<Device, number>();
+
+/** Notes what a client says of history. */
+export function noteHistory(
+  { shares, reach }: Place,
+  device: Device,
+  { line, about }: { readonly line: string; readonly about: Readonly<Record<string, unknown>> },
+): void {
+  reach(`history: ${line}`);
+  const outcome = line.startsWith("Shared the history")
+    ? "shared"
+    : line.startsWith("Could not share the history")
+    ? "failed"
+    : undefined;
+  const share = shares.findLast(({ sharer, room, guest }) =>
+    sharer === device && room === about.roomId && guest.userId === about.userId
+  );
+  if (outcome !== undefined && share !== undefined) share.outcome = outcome;
+}
+
+/** Notes that the server has a file of a device. */
+export async function noteFile({ shares }: Pick<Place, "shares">, device: Device): Promise<void> {
+  const sessions = await device.disk.sessions();
+  for (const { sharer, room, given } of shares) {
+    if (sharer !== device) continue;
+    for (const session of sessions) if (session.startsWith(`${room} `)) given.add(session);
+  }
+}
