@@ -107,7 +107,7 @@ function judgeSessions(world: World, room: WorldRoom): void {
     for (const device of world.devices) {
       const since = Math.min(
         ...secrets.filter(({ message, author }) => author !== device && device.readings.has(message.event_id))
-          .map((secret) => keySince(memberships, device, secret)),
+          .map((secret) => keySince(world, memberships, { device, secret })),
       );
       for (const { message: { event_id, origin_server_ts: at }, author, known } of secrets) {
         const isGone = !author.loss.isSuffered && (author.goneBy.get(device.deviceId) ?? Infinity) < known;
@@ -124,9 +124,16 @@ function judgeSessions(world: World, room: WorldRoom): void {
 }
 
 /** Since when a device has the key of what it has read: who was not there then may have it by an invitation. */
-function keySince(memberships: Memberships, { userId }: Device, { message, known }: Secret): number {
-  const { origin_server_ts: at } = message;
-  return memberships.absent(userId, known, at) ? memberships.joinedAfter(userId, at) ?? at : at;
+function keySince(
+  world: World,
+  memberships: Memberships,
+  { device, secret: { message, known } }: { readonly device: Device; readonly secret: Secret },
+): number {
+  const { origin_server_ts: at, content: { session_id: sessionId } } = message;
+  const { userId, account: guest } = device;
+  if (!memberships.absent(userId, at, at)) return at;
+  const isShared = mayBeShared(world, { room: memberships.room, guest, sessionId, known, at });
+  return isShared ? memberships.joinedAfter(userId, at) ?? at : at;
 }
 
 /** What devices have read, as the server could show it once more. */

@@ -34,7 +34,8 @@ export async function judgeTrust(world: World): Promise<void> {
     if (devices.length === 0) continue;
     if (!account.isMisshown) await judgeSigned(world, account, devices);
     if (account.planted !== undefined) await judgePlanted(world, account, account.planted);
-    if (account.isUnbacked || await isReused(world, account)) continue;
+    // With an identity the server has forgotten the secret storage, without which no backup is made.
+    if (account.isForgotten || account.isUnbacked || await isReused(world, account)) continue;
     await judgeBackup(world, account, devices);
     await judgeRestored(world, account, devices);
   }
