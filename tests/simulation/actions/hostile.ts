@@ -66,6 +66,7 @@ function holdToDevice({ world, device, action }: Scene): void {
       world.awaited++;
       timeline.schedule((1 + action.what % 7) * 10_000, "", () => {
         world.awaited--;
+        world.placedAt = timeline.now;
         const path = `v3/sendToDevice/${PLACEHOLDER}/${timeline.instant()}`;
         world.ask(stranger.accessToken, "PUT", path, { messages });
       });

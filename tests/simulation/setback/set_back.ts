@@ -16,6 +16,7 @@ const AWAY = 1_000;
 export function maySetBack(world: World, to: number): boolean {
   const { rooms, accounts, devices, begunAt, service, reader, setback, awaited } = world;
   return setback === undefined && to >= begunAt && awaited === 0 &&
+    world.placedAt < to - AWAY && // what comes in its place would never come
     // They are told things once, and what they then miss is not judged here.
     service === undefined && reader === undefined &&
     // Nothing tells a device to look again at an identity that the server made up, when that is forgotten.

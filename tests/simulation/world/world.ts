@@ -105,6 +105,8 @@ export class World implements Surroundings {
   readonly encryption: Surroundings["encryption"];
   /** What members were to share with whom they invite. */
   readonly shares: SharedHistory[] = [];
+  /** When a message was last sent in whose place others come that a hostile server has held back. */
+  placedAt = -Infinity;
   /** When everybody was last away for a day. */
   dayOffAt = -Infinity;
   /** Users who have lost all of their devices. */
