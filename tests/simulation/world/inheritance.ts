@@ -12,7 +12,7 @@ export interface Dehydrated {
   readonly deviceId: string;
   /** Since when. */
   readonly at: number;
-  /** Whether the server has given one of its one-time keys twice, so that it can't read what came by that. */
+  /** Whether the server has given keys for it that it does not have, so that it can't read what came by those. */
   isHurt?: boolean;
 }
 
