@@ -137,7 +137,9 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
   const { kit } = device;
   if (kit === undefined) return;
   const { clock } = process;
-  const problem = (what: string): void => world.violate(`${device.name}: ${what}`);
+  const problem = (what: string): void => {
+    if (!device.loss.isSuffered) world.violate(`${device.name}: ${what}`); // it has forgotten what it took
+  };
   const timeoutOf = (number: number): number => TIMEOUT + (number % 4) * MORE_TIME;
 
   /** Notes how something failed that could go on. */
