@@ -94,7 +94,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
 /** Has worker processes play seeds, one for each core. */
 async function simulate(from: number, to: number, hours: number | undefined): Promise<boolean> {
   const begun = now();
-  const workers = Number(option("jobs") ?? availableParallelism());
+  const workers = availableParallelism();
   const coverage = new Coverage();
   const violations: { seed: number; violation: string }[] = [];
   let [seeds, lastPrinted] = [0, 0];
