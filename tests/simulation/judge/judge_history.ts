@@ -86,6 +86,9 @@ export function mayBeShared(
 
 /** Judges all that was to be shared. */
 export async function judgeHistory(world: World): Promise<void> {
+  for (const { sharer, guest, endedAt } of world.shares) {
+    if (endedAt === Infinity) world.violate(`${sharer.name} never ends sharing history with ${guest.userId}`);
+  }
   if (world.setback !== undefined) return; // it may have forgotten the file, its message, or the invitation
   for (const share of world.shares) {
     const { room, guest: { userId, devices, isMisshown }, sharer } = share;
