@@ -530,10 +530,4 @@ export const BUGS: readonly Bug[] = [
     find: "      await this.#endShared(tx, userId);\n",
     replace: "",
   },
-  {
-    name: "The session that is shared with who is invited goes on",
-    path: "src/client/history/share_history.ts",
-    find: '  await actor.ask("discardGroupSession", roomId);\n',
-    replace: "",
-  },
 ];

@@ -34,7 +34,7 @@ export class Visibility {
 
   /** Whether it was all the time between two moments; or never was. */
   all(from: number, to: number): "shared" | "hidden" | "both" {
-    const first = this.#changes.findLast(({ at }) => at <= from)?.isShared ?? false;
+    const first = (this.#changes.findLast(({ at }) => at <= from) ?? this.#changes[0])?.isShared ?? false;
     const changes = this.#changes.filter(({ at }) => at > from && at <= to);
     if (changes.some(({ isShared }) => isShared !== first)) return "both";
     return first ? "shared" : "hidden";
