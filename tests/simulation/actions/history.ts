@@ -123,6 +123,7 @@ export async function share(
   const shared: SharedHistory = {
     ...{ sharer, room, guest, at: world.timeline.now, endedAt: Infinity, outcome: undefined },
     had: new Set([...await sharer.disk.sessions()].filter((session) => session.startsWith(`${room} `))),
+    read: new Set(sharer.readings.keys()),
     given: new Set(),
   };
   world.shares.push(shared);

@@ -124,7 +124,7 @@ function isExcused(
 }
 
 async function judgeGuest(world: World, share: SharedHistory, device: Device): Promise<void> {
-  const { sharer, room, had, at: sharedAt } = share;
+  const { sharer, room, had, read, at: sharedAt } = share;
   const visibility = new Visibility(world, room);
   const events = world.homeserver.room(room).messages.filter((message) => {
     const { event_id: id, type, sender, content, origin_server_ts: at } = message;
@@ -132,7 +132,7 @@ async function judgeGuest(world: World, share: SharedHistory, device: Device): P
       return false;
     }
     if (world.forged.has(id) || world.planted.has(id) || world.copied.has(id)) return false;
-    if (device.spoiled.has(id) || !sharer.readings.has(id)) return false;
+    if (device.spoiled.has(id) || !read.has(id)) return false;
     const author = world.devices.find((each) =>
       each.userId === sender && each.deviceId === content.device_id
     );
@@ -143,16 +143,16 @@ async function judgeGuest(world: World, share: SharedHistory, device: Device): P
   for (const event of events.filter((_, index) => index % step === 0)) {
     const shown = { ...event, room_id: room } as unknown as MessageEvent;
     const end = world.timeline.now + PATIENCE;
-    let read: unknown;
-    for (let isOver = false; !isOver; isOver = read !== undefined || world.timeline.now >= end) {
+    let body: unknown;
+    for (let isOver = false; !isOver; isOver = body !== undefined || world.timeline.now >= end) {
       const decryption = await soon(world, device.client?.crypto?.decrypt(shown));
-      if (decryption !== undefined && "event" in decryption) read = decryption.event.content.body;
+      if (decryption !== undefined && "event" in decryption) body = decryption.event.content.body;
       else await world.timeline.pass(600_000);
     }
     world.reach("history: read by who was invited");
-    if (read !== sharer.readings.get(event.event_id)) {
+    if (body !== sharer.readings.get(event.event_id)) {
       world.violate(
-        `${device.name} was invited by ${sharer.name}, and reads ${event.event_id} as ${read}, not "${
+        `${device.name} was invited by ${sharer.name}, and reads ${event.event_id} as ${body}, not "${
           sharer.readings.get(event.event_id)
         }"`,
       );

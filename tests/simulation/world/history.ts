@@ -17,7 +17,9 @@ export interface SharedHistory {
   readonly at: number;
   /** The rooms and IDs of the sessions that the device had then. */
   readonly had: ReadonlySet<string>;
-  /** Those that it had when it uploaded a file: nothing else can be in that. */
+  /** The events that it had read by then: of a session it may know a later part. */
+  readonly read: ReadonlySet<string>;
+  /** The sessions that it had when it uploaded a file: nothing else can be in that. */
   readonly given: Set<string>;
   /** When the call had ended, or its process; infinity: it has not. */
   endedAt: number;
