@@ -132,6 +132,7 @@ export class HistoryIntake {
       return log.warn("Ignored shared history that is not described as it must be", { sender });
     }
     this.#announced.set(tx, { ...place, sender, deviceId, curve25519: senderKey, ed25519: senderEd25519 });
+    this.#lookUp(tx, { ...place, sender });
     tx.leadsToRequest = true;
   }
 
@@ -149,6 +150,7 @@ export class HistoryIntake {
       if (elapsed(now, each.at) >= DAY_MS) this.#accepted.delete(tx, each);
     }
     this.#accepted.set(tx, { sender, roomId, at });
+    this.#lookUp(tx, { sender, roomId });
     tx.leadsToRequest = true;
   }
 
@@ -254,6 +256,11 @@ export class HistoryIntake {
   #isDue(pair: Announced, now: number): boolean {
     if (!this.#failed.isOver(nameOf(pair), now)) return false;
     return !this.#lookedUp.has(nameOf(pair)) || !this.#options.devices.isBehind(pair.sender);
+  }
+
+  /** Has a sender be looked up, once more if need be: what was known may be out of date since, and stay so. */
+  #lookUp(tx: Transaction, place: Place): void {
+    tx.onCommit(() => this.#lookedUp.delete(nameOf(place)));
   }
 
   #end(tx: Transaction): void {

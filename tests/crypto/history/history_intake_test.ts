@@ -42,6 +42,17 @@ Deno.test("A sender of whom nothing is known is looked up before anything is fet
   assertEquals([kinds, asked], [["keysQuery", "historyBundle"], [FILE]]);
 });
 
+Deno.test("A sender who shares once more, and is not followed any more, is looked up once more", async () => {
+  const { bot, alice, announcement, accepts, asked, files } = await historyScene();
+  files.set(FILE, bundleWith(new RawSession(), alice));
+  for (const count of [1, 2]) {
+    await bot.sync({ toDevice: [announcement(alice)] });
+    await accepts(ALICE);
+    assertEquals(asked.length, count);
+    await bot.sync({ deviceLists: { changed: [], left: [ALICE] } });
+  }
+});
+
 Deno.test("An invitation that was accepted a day ago is forgotten with the next", async () => {
   const { bot, accepts, server } = await historyScene();
   await accepts(ALICE);
