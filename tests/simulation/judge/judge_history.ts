@@ -114,7 +114,7 @@ function isExcused(
   device: Device,
 ): boolean {
   // Who was called and ended before that was known calls again.
-  if (outcome === undefined && device === sharer) return true;
+  if ((outcome === undefined || outcome === "ended") && device === sharer) return true;
   const since = device.troubles.filter((trouble) => trouble.at >= at);
   const gaveUp = since.some(({ kind }) => kind === "final") || since.length >= TRIES;
   if (device === sharer && gaveUp) return true;

@@ -23,8 +23,8 @@ export interface SharedHistory {
   readonly given: Set<string>;
   /** When the call had ended, or its process; infinity: it has not. */
   endedAt: number;
-  /** What became of it; undefined: its process ended before that was known. */
-  outcome: "shared" | "failed" | undefined;
+  /** What became of it; ended: the client had, by itself; undefined: its process ended before that was known. */
+  outcome: "shared" | "failed" | "ended" | undefined;
 }
 
 /** Where it is noted. */
@@ -44,8 +44,11 @@ export function noteHistory(
   { line, about }: { readonly line: string; readonly about: Readonly<Record<string, unknown>> },
 ): void {
   reach(`history: ${line}`);
+  const hasEnded = /\b(?:Actor(?:Stopped)?Error|StoreError|ClientEndedError)\b/.test(String(about.error));
   const outcome = line.startsWith("Shared the history")
     ? "shared"
+    : hasEnded
+    ? "ended"
     : line.startsWith("Could not share the history")
     ? "failed"
     : undefined;
