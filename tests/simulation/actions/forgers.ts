@@ -67,7 +67,10 @@ function sitBetween(
     const found = events.filter(({ type, content }) =>
       type === `${VERIFICATION}${step}` && begun.has(content.transaction_id)
     );
-    if (found.length === 0) return sitBetween(world, betrayal, { what, vodozemac, left: left - 1, begun });
+    // The answer may get lost, and what was changed come again.
+    const more = found.length > 0 ? MOST_RESPONSES : left - 1;
+    sitBetween(world, betrayal, { what, vodozemac, left: more, begun });
+    if (found.length === 0) return;
     world.reach(`threat: ${threat}`);
     world.note(`${threat}: the server changes "${step}" on its way to ${device.name}`);
     betrayal.isDone = true;
