@@ -203,6 +203,9 @@ export const faults: readonly ActionKind[] = [
         for (const { deviceId, loss } of world.devices) {
           if (body.includes(deviceId)) loss.hurt(world.timeline.now);
         }
+        for (const { dehydrated } of world.accounts) {
+          if (dehydrated !== undefined && body.includes(dehydrated.deviceId)) dehydrated.isHurt = true;
+        }
         world.reader?.noteRefused(device.userId, body);
       };
       foretell(world, device, { kind: "403", path: "/sendToDevice/", onHit });

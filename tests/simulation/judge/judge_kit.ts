@@ -16,8 +16,8 @@ import { Memberships } from "./memberships.ts";
 import { isOwed, type ShownMessage } from "./owed.ts";
 import { soon } from "./soon.ts";
 
-/** How long conversations and reminders may be pending, in milliseconds. */
-const PATIENCE = 120_000;
+/** How long conversations and reminders may be pending, in milliseconds: a server that fails has them wait. */
+const PATIENCE = 1_800_000;
 /** What is kept of the kit, and how many records of it there may be when nothing is pending. */
 const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
 

@@ -12,7 +12,7 @@ export interface Dehydrated {
   readonly deviceId: string;
   /** Since when. */
   readonly at: number;
-  /** Whether the server has given keys for it that it does not have, so that it can't read what came by those. */
+  /** Whether the server has given keys for it that it does not have, or refused what was sent to it. */
   isHurt?: boolean;
 }
 
