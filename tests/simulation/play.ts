@@ -57,6 +57,9 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/trust/request_secrets.ts"),
 ];
 
+/** How long an action may take, in milliseconds: a pass waits by a clock that may be set back by an hour. */
+const LONGEST_ACTION = 2 * 3_600_000;
+
 /** What bots of the kit import when they need it, and what that does first. */
 async function loadKit(): Promise<void> {
   const { formatPieces } = await import("../../src/bot/text/format_pieces.ts");
@@ -116,5 +119,7 @@ async function perform(world: World, action: Action): Promise<void> {
     isDone = true;
     world.violate(`the action "${action.kind}" failed: ${describe(error)}`);
   });
-  if (!await world.until(() => isDone, 600_000, 1)) world.violate(`the action "${action.kind}" never ended`);
+  if (!await world.until(() => isDone, LONGEST_ACTION, 1)) {
+    world.violate(`the action "${action.kind}" never ended`);
+  }
 }
