@@ -26,7 +26,7 @@
 
 // The client, and what it is made with.
 export type { ClientAPI } from "./src/api/client_api.ts";
-export type { OnTokensRefreshed, Tokens } from "./src/api/http/credentials.ts";
+export type { EndedTokens, FindTokens, OnTokensRefreshed, Tokens } from "./src/api/http/credentials.ts";
 export { HTTPAPI } from "./src/api/http/http_api.ts";
 export type { FindAddress } from "./src/api/http/address.ts";
 export type { CustomRequestOptions, HTTPAPIOptions } from "./src/api/http/http_options.ts";

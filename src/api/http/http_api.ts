@@ -10,7 +10,7 @@ import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { Address } from "./address.ts";
-import { Credentials, refreshEndpoint, type Tokens } from "./credentials.ts";
+import { Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {
   checks,
   type Endpoint,
@@ -31,6 +31,8 @@ import { transactionIds } from "./transaction_id.ts";
 
 /** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
 const TRACING = Symbol.for("opentelemetry.js.api.1");
+/** How often one request goes on with other tokens, which may be refused in their turn. */
+const MAX_RENEWALS = 4;
 
 /** The low-level client of one session: authorises, escapes, retries, bounds and checks. */
 export class HTTPAPI {
@@ -65,7 +67,13 @@ export class HTTPAPI {
     this.clock = options.clock ?? systemClock;
     this.log = loggerOf(options.log, this.clock, "http");
     this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
-    this.#credentials = new Credentials(this.clock, options.onTokensRefreshed);
+    this.#credentials = new Credentials({
+      clock: this.clock,
+      refresh: this.#refresh,
+      onRefreshed: options.onTokensRefreshed,
+      find: options.findTokens,
+      log: this.log,
+    });
     const { token = "", refreshToken, expiresInMs } = options;
     this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
   }
@@ -252,35 +260,39 @@ export class HTTPAPI {
     }
   }
 
-  /** One try with the access token, which is renewed if it has come to the end of its life. */
+  /** One try with the access token, which is replaced if it has come to its end. */
   async #authorised<Result>(
     request: Exchange,
     resends: number,
     read: ReadAnswer<Result>,
   ): Promise<Result> {
-    let { token } = this;
-    try {
-      if (this.#credentials.stale) await this.#credentials.renew(token, this.#refresh);
-      token = this.token;
+    const credentials = this.#credentials;
+    let isFresh = credentials.stale && await credentials.renew(this.token, "expired") === "refreshed";
+    for (let renewals = 0;; renewals++) {
+      const { token } = this;
       try {
         return await exchange(request, { token, resends }, read);
       } catch (error) {
-        if (!await this.#renewed(error, token) || request.raw?.repeatable === false) throw error;
-        token = this.token;
-        return await exchange(request, { token, resends }, read);
+        if (!(error instanceof UnknownTokenError)) throw error;
+        const renewal = renewals < MAX_RENEWALS ? await this.#renewed(error, { token, isFresh }) : "none";
+        if (renewal === "none") credentials.died(token);
+        if (renewal === "none" || request.raw?.repeatable === false) throw error;
+        isFresh = renewal === "refreshed";
       }
-    } catch (error) {
-      if (error instanceof UnknownTokenError) this.#credentials.died(token);
-      throw error;
     }
   }
 
-  /** Whether a token has expired, or was replaced while a request was under way, and there is a new one. */
-  async #renewed(error: unknown, token: string): Promise<boolean> {
-    const isOld = error instanceof UnknownTokenError && (error.softLogout || token !== this.token);
-    if (!isOld || !this.#credentials.renewable) return false;
-    await this.#credentials.renew(token, this.#refresh);
-    return true;
+  /** Gets other tokens in place of those that were refused. What was refreshed just now is not again. */
+  async #renewed(
+    { softLogout }: UnknownTokenError,
+    { token, isFresh }: { readonly token: string; readonly isFresh: boolean },
+  ): Promise<Renewal> {
+    const credentials = this.#credentials;
+    if (softLogout && credentials.renewable && !isFresh) {
+      const renewal = await credentials.renew(token, "expired");
+      if (renewal !== "none") return renewal;
+    }
+    return await credentials.renew(token, softLogout ? "soft-logout" : "logout");
   }
 
   readonly #refresh = async (refreshToken: string): Promise<Tokens> => {

@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { FindAddress } from "./address.ts";
-import type { OnTokensRefreshed } from "./credentials.ts";
+import type { FindTokens, OnTokensRefreshed } from "./credentials.ts";
 import type { RawBody } from "./exchange.ts";
 import type { PathParams, Query } from "./endpoint.ts";
 import type { RequestOptions } from "./request_options.ts";
@@ -29,8 +29,43 @@ export interface HTTPAPIOptions {
    * How long the access token lives from now, in milliseconds. Default: it is not known to expire.
    */
   expiresInMs?: number;
-  /** Persists each new pair of tokens; requests wait for its promise. */
+  /**
+   * Persists each new pair of tokens; requests wait for its promise, and use the pair that it returns,
+   * if it does.
+   */
   onTokensRefreshed?: OnTokensRefreshed;
+  /**
+   * Finds other tokens when those of the client have come to their end: the ones that another process
+   * with the same device has persisted, or those of a login with the device's ID. Without it, and if it
+   * finds none, requests fail with the `UnknownTokenError`, which ends a client that syncs.
+   *
+   * @example
+   * ```ts
+   * import { Client, MemoryStore, type Tokens } from "@greenroom/matrix";
+   *
+   * const store = new MemoryStore(); // or one that all processes share
+   * const key = ["tokens"];
+   * const newest = async () => (await store.getMany([key]))[0];
+   * await using client = new Client({
+   *   baseUrl: "https://matrix.example.org",
+   *   store,
+   *   token: "…",
+   *   refreshToken: "…",
+   *   async findTokens() {
+   *     return (await newest())?.value as Tokens | undefined;
+   *   },
+   *   async onTokensRefreshed(tokens, used) {
+   *     const kept = await newest();
+   *     const others = kept?.value as Tokens | undefined;
+   *     if (others !== undefined && others.accessToken !== used.accessToken) return others;
+   *     const check = { key, versionstamp: kept?.versionstamp ?? null };
+   *     const isKept = await store.commit([{ type: "set", key, value: tokens }], [check]);
+   *     return isKept ? undefined : (await newest())?.value as Tokens; // of a process that was first
+   *   },
+   * });
+   * ```
+   */
+  findTokens?: FindTokens;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
   /**

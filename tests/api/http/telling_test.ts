@@ -141,7 +141,7 @@ Deno.test("An operation with all its tries is one span, named after it, without 
     ]);
     assertEquals([whoami?.status.code, whoami?.attributes["error.type"]], [
       SpanStatusCode.ERROR,
-      "M_FORBIDDEN",
+      "M_UNKNOWN_TOKEN",
     ]);
     const text = JSON.stringify(
       spans.map(({ name, attributes, events, status }) => ({ name, attributes, events, status })),

@@ -4,6 +4,7 @@ import { UnknownTokenError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
+import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import {
   inTurn,
   refusal,
@@ -13,28 +14,6 @@ import {
   type ScriptedRequest,
   untilSettled,
 } from "../../support/scripted_fetch.ts";
-
-const REFRESH = "POST /_matrix/client/v3/refresh";
-const softLogout = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: true });
-const tokenOf = ({ headers }: ScriptedRequest) => headers.get("authorization");
-
-/** A homeserver that takes one token after the other: `t0`, and from each refresh on the next. */
-function expiring(options: ScriptedOptions = {}, refresh?: Rule, others: Record<string, Rule> = {}) {
-  const server = { current: 0, refreshes: 0 };
-  const rule: Rule = () => {
-    server.refreshes++;
-    server.current++;
-    return { access_token: `t${server.current}`, refresh_token: `r${server.current}` };
-  };
-  const x: Rule = (request) =>
-    tokenOf(request) === `Bearer t${server.current}` ? { ok: true } : softLogout.clone();
-  const made = scripted({ "GET /x": x, "POST /x": x, [REFRESH]: refresh ?? rule, ...others }, {
-    token: "t0",
-    refreshToken: "r0",
-    ...options,
-  });
-  return { ...made, http: made.session.http, server };
-}
 
 Deno.test("The token goes into the Authorization header, and nowhere else", async () => {
   const { session: { http }, requests } = scripted({ "POST /x": {} }, { token: "t-secret" });
@@ -170,13 +149,28 @@ Deno.test("A request that arrives with the old token when the new one was used i
   assertEquals(requests.filter(({ path }) => path === "/late").map(tokenOf), ["Bearer t0", "Bearer t2"]);
 });
 
-Deno.test("A refresh that the server refuses fails the requests with that refusal", async () => {
-  const dead = refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: false });
-  const { http, server, log } = expiring({}, dead);
-  server.current = 100;
-  const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
-  assertEquals([error.operation, error.body.soft_logout], ["refresh", false]);
-  assertEquals(log(), ["GET /x", REFRESH]);
+Deno.test("A refresh that the server refuses fails the requests with the soft logout, and is not tried again", async () => {
+  for (const [status, errcode] of [[401, "M_UNKNOWN_TOKEN"], [403, "M_FORBIDDEN"]] as const) {
+    const { http, server, log } = expiring({}, () => refusal(status, errcode, { soft_logout: false }));
+    server.current = 100;
+    for (let round = 0; round < 2; round++) {
+      const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
+      assertEquals([error.operation, error.softLogout], ["request /x", true]);
+    }
+    assertEquals([log(), http.isTokenDead], [["GET /x", REFRESH, "GET /x"], true]);
+  }
+});
+
+Deno.test("A refused refresh of a token that is known to have expired leaves to the server how it has ended", async () => {
+  for (const isSoft of [true, false]) {
+    const clock = new TestClock();
+    const x = () => refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: isSoft });
+    const dead = refusal(401, "M_UNKNOWN_TOKEN", {});
+    const { http, log } = expiring({ clock, expiresInMs: 1 }, dead, { "GET /x": x });
+    await clock.tick(1);
+    const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
+    assertEquals([error.softLogout, log()], [isSoft, [REFRESH, "GET /x"]]);
+  }
 });
 
 Deno.test("A refresh outlasts a lost connection, and fails the requests as one if it goes on", async () => {
