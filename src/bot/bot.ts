@@ -173,15 +173,17 @@ export class Bot extends Composer<Context> {
       const { password, ...forClient } = options;
       const store = options.store ?? (password === undefined ? undefined : new MemoryStore());
       this.#ownStore = store instanceof LazyStore ? store : undefined;
-      const { onTokensRefreshed } = options;
+      const { onTokensRefreshed, findTokens } = options;
       this.client = new Client({
         ...forClient,
         ...(store === undefined ? {} : { store }),
         retry: forClient.retry === false ? false : { maxRetries: MAX_RETRIES, ...forClient.retry },
-        onTokensRefreshed: async (tokens) => {
-          await this.#account?.renewed(tokens);
-          await onTokensRefreshed?.(tokens);
-        },
+        onTokensRefreshed: async (tokens, used) =>
+          await this.#account?.renewed(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
+        findTokens: async (ended) =>
+          this.#account === undefined
+            ? await findTokens?.(ended)
+            : await this.#account.find(this.client, ended),
       });
       this.#account = store === undefined ? undefined : accountOf(options, store);
     }

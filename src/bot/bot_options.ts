@@ -76,7 +76,10 @@ export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
   store?: KvStore;
   /**
    * The password of `mxid`, in place of a token: the bot logs in once, and keeps token and device in
-   * `store`.
+   * `store`. Of several processes with the same store each goes on with the tokens that another has
+   * renewed; `findTokens` is not asked then. A session that has expired is resumed by a login with the
+   * same device ID. If it was logged out elsewhere, the bot ends, and its next start logs in as a new
+   * device, with a warning that names both.
    */
   password?: string;
 }

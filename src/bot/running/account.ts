@@ -1,19 +1,36 @@
 /**
  * An account whose token and device are kept in the store: the bot logs in once.
  *
+ * Several processes may have the store. Whoever needs tokens reads there whether another has newer
+ * ones, and whoever has new ones writes them only in place of those that they come from.
+ *
  * @module
  */
 
-import { type Client, type KvKey, type KvStore, type Tokens, UnknownTokenError } from "../../../mod.ts";
+import {
+  type Client,
+  type EndedTokens,
+  ForbiddenError,
+  type KvEntry,
+  type KvKey,
+  type KvStore,
+  type Tokens,
+  UnknownTokenError,
+} from "../../../mod.ts";
 import type { DeviceID, UserID } from "../../../types.ts";
 
 /** What is kept of an account. */
 interface KeptAccount {
   /** The device; it is kept before the login, so that no crash leaves two. */
   readonly deviceId: DeviceID;
-  /** The tokens; undefined: it has not logged in yet, or they are void. */
+  /** The tokens; undefined: somebody logs in, or was about to, and the device is there or will be. */
   readonly tokens: Tokens | undefined;
+  /** The device whose place this one takes, until it has logged in. */
+  readonly replaces?: DeviceID;
 }
+
+/** What is kept, and which version of it. */
+type Kept = KvEntry & { readonly value: KeptAccount };
 
 /** What of an account has to be known. */
 export interface AccountOptions {
@@ -40,31 +57,77 @@ export class BotAccount {
 
   /** Has a client go on with the kept session, or log in. */
   async open(client: Client): Promise<void> {
-    const kept = await this.#read();
-    if (kept?.tokens !== undefined) {
-      client.deviceId = kept.deviceId;
-      client.api.setTokens(kept.tokens);
+    for (;;) {
+      const kept = await this.#read();
+      if (kept === undefined) {
+        await this.#write({ deviceId: newDeviceId(), tokens: undefined }, null);
+        continue; // with what was written, by this process or another
+      }
+      const { value: { deviceId, tokens, replaces }, versionstamp } = kept;
+      if (tokens === undefined) {
+        await this.#login(client, deviceId);
+        if (replaces !== undefined) this.#warn(client, { replaces, deviceId });
+        return;
+      }
+      client.deviceId = deviceId;
+      client.api.setTokens(tokens);
       try {
-        await client.whoami();
+        await client.whoami(); // with what `find` finds, if it comes to that
         return;
       } catch (error) {
         if (!(error instanceof UnknownTokenError)) throw error;
-        if (!error.softLogout) await this.#forget(); // the server has deleted the device
+        const next = error.softLogout ? { deviceId } : { deviceId: newDeviceId(), replaces: deviceId };
+        await this.#write({ ...next, tokens: undefined }, versionstamp); // unless another has done something
       }
     }
-    await this.#login(client, (await this.#read())?.deviceId);
   }
 
-  /** Keeps tokens that were renewed. */
-  async renewed(tokens: Tokens): Promise<void> {
+  /**
+   * Keeps tokens that were renewed.
+   *
+   * @param tokens The new ones.
+   * @param used Those that they come from.
+   * @returns Others to go on with, if another process was faster.
+   */
+  async renewed(tokens: Tokens, used: Tokens): Promise<Tokens | undefined> {
+    for (;;) {
+      const kept = await this.#read();
+      if (kept === undefined) return undefined;
+      const { deviceId, tokens: others } = kept.value;
+      if (others !== undefined && others.accessToken !== used.accessToken) return others;
+      if (await this.#write({ deviceId, tokens }, kept.versionstamp)) return undefined;
+    }
+  }
+
+  /**
+   * Finds tokens in place of those that have come to their end: the kept ones, if another process has
+   * renewed them; else, unless the server has deleted the device, those of a login with its ID.
+   */
+  async find(client: Client, { tokens, end }: EndedTokens): Promise<Tokens | undefined> {
     const kept = await this.#read();
-    if (kept !== undefined) await this.#write({ ...kept, tokens });
+    const { deviceId } = client;
+    if (deviceId === undefined || kept?.value.deviceId !== deviceId) return undefined;
+    const others = kept.value.tokens;
+    if (others !== undefined && others.accessToken !== tokens.accessToken) return others;
+    if (end === "expired" || (end === "logout" && others !== undefined)) return undefined;
+    // A crash before the new tokens are kept must not make the next start take the old ones for a logout.
+    if (others !== undefined && !await this.#write({ deviceId, tokens: undefined }, kept.versionstamp)) {
+      return await this.find(client, { tokens, end });
+    }
+    try {
+      return await this.#login(client, deviceId);
+    } catch (error) {
+      if (!(error instanceof ForbiddenError)) throw error;
+      client.log.warn("The bot's session has expired, and the server refuses to log it in again", {
+        user: this.#options.mxid,
+        error: error.message,
+      });
+      return undefined;
+    }
   }
 
-  async #login(client: Client, known: DeviceID | undefined): Promise<void> {
+  async #login(client: Client, deviceId: DeviceID): Promise<Tokens> {
     const { mxid, password, deviceName } = this.#options;
-    const deviceId = known ?? `BOT${crypto.randomUUID().replaceAll("-", "").slice(0, 12).toUpperCase()}`;
-    await this.#write({ deviceId, tokens: undefined });
     const { access_token, refresh_token, expires_in_ms } = await client.login({
       identifier: mxid,
       password,
@@ -73,19 +136,34 @@ export class BotAccount {
       refreshToken: true,
     });
     const tokens = { accessToken: access_token, refreshToken: refresh_token, expiresInMs: expires_in_ms };
-    await this.#write({ deviceId, tokens });
+    for (;;) {
+      const kept = await this.#read();
+      if (kept !== undefined && kept.value.deviceId !== deviceId) return tokens;
+      // Also in place of another login's, which the server may have made void by this one.
+      if (await this.#write({ deviceId, tokens }, kept?.versionstamp ?? null)) return tokens;
+    }
   }
 
-  async #read(): Promise<KeptAccount | undefined> {
+  #warn(client: Client, { replaces, deviceId }: { replaces: DeviceID; deviceId: DeviceID }): void {
+    client.log.warn(
+      "The bot's session was logged out elsewhere, which has deleted its device: it is a new device now; " +
+        "what was said in between is not answered, and conversations and reminders stay with the old device",
+      { user: this.#options.mxid, oldDevice: replaces, newDevice: deviceId },
+    );
+  }
+
+  async #read(): Promise<Kept | undefined> {
     const [entry] = await this.#options.store.getMany([this.#key]);
-    return entry?.value as KeptAccount | undefined;
+    return entry as Kept | undefined;
   }
 
-  async #write(value: KeptAccount): Promise<void> {
-    await this.#options.store.commit([{ type: "set", key: this.#key, value }]);
+  /** Writes in place of a version, and says whether that was the latest one. */
+  async #write(value: KeptAccount, versionstamp: string | null): Promise<boolean> {
+    const { store } = this.#options;
+    return await store.commit([{ type: "set", key: this.#key, value }], [{ key: this.#key, versionstamp }]);
   }
+}
 
-  async #forget(): Promise<void> {
-    await this.#options.store.commit([{ type: "delete", key: this.#key }]);
-  }
+function newDeviceId(): DeviceID {
+  return `BOT${crypto.randomUUID().replaceAll("-", "").slice(0, 12).toUpperCase()}`;
 }
