@@ -196,7 +196,8 @@ export class Credentials {
       tokens = { refreshToken, ...await refresh(refreshToken) };
     } catch (error) {
       if (!(error instanceof UnknownTokenError || error instanceof ForbiddenError)) throw error;
-      log.warn("The homeserver refuses the refresh token", { error: error.message });
+      const { status, errcode } = error;
+      log.warn("The homeserver refuses the refresh token", { status, errcode });
       if (this.#tokens === used) this.#tokens = { ...used, refreshToken: undefined }; // it is of no use again
       return "none";
     }

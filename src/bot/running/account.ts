@@ -115,7 +115,12 @@ export class BotAccount {
       return await this.find(client, { tokens, end });
     }
     try {
-      return await this.#login(client, deviceId);
+      const found = await this.#login(client, deviceId);
+      client.log.info("The bot's session had come to its end; it has logged in again with its device", {
+        user: this.#options.mxid,
+        device: deviceId,
+      });
+      return found;
     } catch (error) {
       if (!(error instanceof ForbiddenError)) throw error;
       client.log.warn("The bot's session has expired, and the server refuses to log it in again", {
