@@ -49,8 +49,8 @@ export interface HTTPAPIOptions {
    * await using client = new Client({
    *   baseUrl: "https://matrix.example.org",
    *   store,
-   *   token: "…",
-   *   refreshToken: "…",
+   *   token: "secret",
+   *   refreshToken: "secret too",
    *   async findTokens() {
    *     return (await newest())?.value as Tokens | undefined;
    *   },
