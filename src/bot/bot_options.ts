@@ -47,9 +47,11 @@ export interface BotBehaviour extends AccessOptions {
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**
-   * How much is taken from one user, of all that is said; what is more is ignored. A user whose
-   * commands are ignored is told, and not again for ten windows. `false`: all. Default: 20 in 10
-   * seconds.
+   * How much is taken from one user, of all that was sent within a time; what is more is ignored. It
+   * counts when a message was sent, not when it comes: what was said slowly while the bot was away is
+   * taken, up to 1,000 messages beyond what may come now, since the times are what servers say. A user
+   * whose commands are ignored is told, and not again for ten windows. `false`: all. Default: 20 in
+   * 10 seconds.
    */
   rateLimit?: RateLimit | false;
   /**

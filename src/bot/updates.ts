@@ -90,8 +90,9 @@ export class Updates {
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
     if (!access.hears(sender) || !access.hearsIn(room)) return NOTHING();
     // Users are limited in what they say, not in what becomes of them.
-    if (limiter !== undefined && about === undefined && !limiter.take(sender, client.api.clock.now())) {
-      return this.#tellLimit(type, event, context);
+    if (limiter !== undefined && about === undefined) {
+      const now = client.api.clock.now();
+      if (!limiter.take(sender, sentAt(event) ?? now, now)) return this.#tellLimit(type, event, context);
     }
     return this.#inOrder(laneOf(room, sender), (over) => this.#update(type, event, context, over));
   }
@@ -135,9 +136,10 @@ export class Updates {
   #update(type: string, event: MatrixEvent, context: HandlerContext, over: () => void): Promise<void> {
     const { client, patience } = this.#options.parts;
     const time = new RunTime(this.#options.signal());
-    const sentAt = "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
     const run = () => this.#run(type, event, context, time);
-    const work = isObserved() ? observed({ type, sentAt }, () => client.api.clock.now(), run) : run();
+    const work = isObserved()
+      ? observed({ type, sentAt: sentAt(event) }, () => client.api.clock.now(), run)
+      : run();
     return patience.until(work, time, over);
   }
 
@@ -212,6 +214,11 @@ export class Updates {
 
 function keptOf({ type, event, encryption }: Update): KeptEvent {
   return { type, event, encryption };
+}
+
+/** When an event was sent, as its server says. */
+function sentAt(event: MatrixEvent): number | undefined {
+  return "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
 }
 
 function placeOf({ room, sender, thread, event, type }: Update): EventPlace {
