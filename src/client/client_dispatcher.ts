@@ -12,6 +12,7 @@ import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protoco
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
 import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
+import { unreadRooms } from "../actors/dispatcher/unread_rooms.ts";
 import type { ClientOptions } from "./client_options.ts";
 import type { Clock } from "../base/clock.ts";
 import { loggerOf } from "../base/log.ts";
@@ -55,6 +56,7 @@ export function clientDispatcher(
   const dispatcher = spawnDispatcher({
     deliverer,
     store,
+    note: unreadRooms({ registry, encrypts: () => encryption.crypto !== undefined, log }),
     settle: async (events) => await encryption.crypto?.settle(events),
     comesAgain,
     maxPending,

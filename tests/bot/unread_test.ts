@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import { trying } from "./support.ts";
 
@@ -35,4 +35,20 @@ Deno.test("What a bot can't read is in its log, with the mend, once for each sen
   await room.expectNothing();
   await carol.close();
   await running;
+});
+
+Deno.test("A bot without encryption says once for each room that it can't read, and what to do", async () => {
+  await using tester = trying((bot) => void bot.command("ping", (c) => c.reply("pong")));
+  const [one, two] = [await tester.room("alice"), await tester.room("bob")];
+  const secret = { algorithm: "m.megolm.v1.aes-sha2", ciphertext: "…", session_id: "s" };
+  const unread = () => tester.logged.filter((line) => line.includes("can't be read"));
+  for (let times = 0; times < 3; times++) await one.send("m.room.encrypted", secret);
+  await one.expectNothing();
+  assertEquals(unread().length, 1);
+  assertMatch(unread()[0] ?? "", /encryption and store.*MATRIX_STORE.*--unstable-kv/);
+  assert(unread()[0]?.includes(one.id));
+  await two.send("m.room.encrypted", secret);
+  await one.say("!ping");
+  await one.expect("pong");
+  assertEquals(unread().map((line) => line.includes(two.id)), [false, true]);
 });

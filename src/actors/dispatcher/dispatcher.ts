@@ -28,6 +28,8 @@ export interface DispatcherOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Records that events which had waited for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Called with each event before its handlers; undefined: nothing is. */
+  readonly note?: (event: MatrixEvent) => void;
   /**
    * Whether what was delivered can come again, to another process: only then does a delivery need a
    * name.
@@ -48,7 +50,7 @@ const CUT_OFF =
 
 /** Starts the Dispatcher. */
 export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
-  const { deliverer, store, settle, comesAgain, maxPending, isOver, clock, log } = options;
+  const { deliverer, store, settle, note, comesAgain, maxPending, isOver, clock, log } = options;
   const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
   const pending = new PendingTasks();
   const recovering = new Notes();
@@ -98,7 +100,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
           careful = followed.catch(() => {}); // who asked for it gets that
           return later(followed);
         }
-        const number = follow(start(batch, deliverer, none()), batch);
+        const number = follow(start(batch, { deliverer, note, started: none() }), batch);
         return typeof number === "number" ? number : later(number);
       },
       recover: async (events) => {
@@ -165,10 +167,18 @@ function visit(
   }
 }
 
-function start(batch: SyncBatch, deliverer: Deliverer, started: Started): Started {
+function start(
+  batch: SyncBatch,
+  { deliverer, note, started }: Pick<DispatcherOptions, "deliverer" | "note"> & {
+    readonly started: Started;
+  },
+): Started {
   if (deliverer.idle) return started;
   visit(batch, {
-    deliver: (event) => deliverer.event(event, started),
+    deliver: (event) => {
+      note?.(event);
+      deliverer.event(event, started);
+    },
     tell: ({ type, data }) => deliverer.internal(type, data, started),
   });
   return started;
