@@ -46,7 +46,8 @@ export {
 export { Composer } from "./composer.ts";
 export type { CommandContext, Middleware, MiddlewareLike, Next, QueryContext } from "./composer.ts";
 export { Context } from "./context/context.ts";
-export type { AskOptions, WaitOptions } from "./context/context.ts";
+export type { AskOptions, ConfirmOptions, MenuOptions, WaitOptions } from "./context/context.ts";
+export type { ChoiceLabels, ConfirmWords } from "./conversations/choices.ts";
 export { RoomContext } from "./context/room_context.ts";
 export type { NamedReminder } from "./context/room_context.ts";
 export type { SendPictureOptions } from "./context/pictures.ts";

@@ -20,6 +20,14 @@ import type {
 import type { BotParts } from "../bot_parts.ts";
 import type { Arguments, Command } from "../commands/command.ts";
 import { usageOf } from "../commands/help.ts";
+import {
+  type ChoiceLabels,
+  type ConfirmWords,
+  confirmWords,
+  meaningOf,
+  withLabels,
+  type Word,
+} from "../conversations/choices.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
 import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
 import type { Run } from "../run.ts";
@@ -51,6 +59,15 @@ export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check
   reactionTo?: EventID;
   /** Whether an event is an answer: others go on as if nobody waited. Default: all that fit are. */
   accept?: (answer: Context<EventOfQuery<Q>>) => boolean | Promise<boolean>;
+}
+
+/** Whom {@linkcode Context.confirm} asks, and in which words. */
+export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "check">, ConfirmWords {}
+
+/** Whom {@linkcode Context.menu} asks, and what it says of the choices. */
+export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check"> {
+  /** What is said of each choice, by its reaction; `false`: nothing. Default: those that are texts. */
+  labels?: ChoiceLabels | false;
 }
 
 /** How long a question waits by default, in milliseconds. */
@@ -258,54 +275,83 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   /**
    * Asks for a yes or a no: by a word, or by a reaction to the question, which has both already.
    *
+   * Yes are ✅, ☑️, ✔️, 👍, and `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`; no are ❌,
+   * ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation at the end, and the
+   * colour of a hand make no difference. Whatever else is said goes on as if nobody had asked.
+   *
    * @param question What to say.
-   * @param options Who is asked, and how long to wait.
+   * @param options Who is asked, and how long to wait; the words of another language.
    * @returns Whether it was a yes.
    * @throws {ConversationEndedError} If there is no answer.
+   * @throws {ValueError} If a word means both.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("addio", async (c) => {
+   *   if (await c.confirm("Davvero?", { yes: ["sì", "si"], no: ["no"] })) await c.reply("Ciao!");
+   * });
+   * ```
    */
-  async confirm(
-    question: string,
-    options: Omit<AskOptions<never>, "filter" | "check"> = {},
-  ): Promise<boolean> {
-    const words: Readonly<Record<string, boolean>> = {
-      ...{ "✅": true, "👍": true, yes: true, y: true, ok: true },
-      ...{ "❌": false, "👎": false, no: false, n: false },
-    };
-    return words[await this.#choose(question, ["✅", "❌"], Object.keys(words), options)] ?? false;
+  async confirm(question: string, { yes, no, ...options }: ConfirmOptions = {}): Promise<boolean> {
+    const words = confirmWords({ yes, no });
+    return await this.#choose(question, { shown: ["✅", "❌"], words }, options);
   }
 
   /**
-   * Shows choices as reactions to a question, and waits for one.
+   * Shows choices as reactions to a question, and waits for one: by the reaction, or by its emoji or
+   * label as a message, in any case.
    *
-   * @param question What to say.
-   * @param choices What each reaction, mostly an emoji, stands for.
-   * @param options Who is asked, and how long to wait.
+   * @param question What to say; what each choice is comes below it, where there are labels.
+   * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too.
+   * @param options Who is asked, and how long to wait; what is said of each choice.
    * @returns What the choice stands for.
    * @throws {ConversationEndedError} If there is no answer.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("drink", async (c) => {
+   *   const drink = await c.menu("What shall it be?", { "🍵": "tea", "☕": "coffee" });
+   *   const cups = await c.menu("How many?", { "1️⃣": 1, "2️⃣": 2 }, { labels: { "1️⃣": "a cup", "2️⃣": "two" } });
+   *   await c.reply(`${cups} × ${drink}`);
+   * });
+   * ```
    */
   async menu<Choice>(
     question: string,
     choices: Readonly<Record<string, Choice>>,
-    options: Omit<AskOptions<never>, "filter" | "check"> = {},
+    { labels, ...options }: MenuOptions = {},
   ): Promise<Choice> {
     const keys = Object.keys(choices);
-    return choices[await this.#choose(question, keys, keys, options)] as Choice;
+    const labelOf = (key: string): string | undefined => {
+      if (labels === false) return undefined;
+      const label: unknown = labels === undefined ? choices[key] : labels[key];
+      return typeof label === "string" && label.trim() !== "" && label !== key ? label : undefined;
+    };
+    const named = keys.map((key) => [key, labelOf(key)] as const);
+    const words: Word<string>[] = keys.map((key) => [key, key]);
+    for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
+    const text = await withLabels(question, Object.fromEntries(named), options.format);
+    return choices[await this.#choose(text, { shown: keys, words }, options)] as Choice;
   }
 
-  async #choose(
+  async #choose<Meaning>(
     question: string,
-    shown: readonly string[],
-    words: readonly string[],
+    { shown, words }: { readonly shown: readonly string[]; readonly words: readonly Word<Meaning>[] },
     options: Omit<AskOptions<never>, "filter" | "check">,
-  ): Promise<string> {
+  ): Promise<Meaning> {
     const place = this.#in(options.room);
     const filter = ["message:text", "reaction"] as const;
     const reactionTo = await this.#put(question, { ...options, filter });
     for (const key of shown) await place.reactTo(reactionTo, key);
     const said = (answer: Context) => {
-      const { key } = (answer.event.content as { "m.relates_to"?: { key?: string } })["m.relates_to"] ?? {};
-      const text = (key ?? answer.text).replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase();
-      return words.find((word) => word.replaceAll(/[\uFE0E\uFE0F]/g, "").toLowerCase() === text);
+      const { key } = (answer.event.content as { "m.relates_to"?: { key?: unknown } })["m.relates_to"] ?? {};
+      return meaningOf(typeof key === "string" ? key : answer.text, words);
     };
     const answer = await this.wait({
       ...options,
@@ -313,7 +359,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       reactionTo,
       accept: (each) => said(each as Context) !== undefined,
     });
-    return said(answer as Context) as string;
+    return said(answer as Context) as Meaning;
   }
 
   /** Puts a question: in reply to the event, or in another room. */

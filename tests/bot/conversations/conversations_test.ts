@@ -137,7 +137,7 @@ Deno.test("menu() takes a reaction to its question, or the reaction as text; oth
   const room = await tester.room("alice", "bob");
   for (const answer of ["reaction", "text"]) {
     await room.say("!pick");
-    const { eventId } = await room.expect("Which?");
+    const { eventId } = await room.expect(/^Which\?/);
     await room.expectReaction("🔴");
     await room.expectReaction("🔵");
     await room.as("bob").react(eventId, "🔴");

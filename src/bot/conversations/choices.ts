@@ -1,0 +1,95 @@
+/**
+ * What counts as an answer to a question with choices: words, or reactions.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type { WriteOptions } from "../context/writing.ts";
+
+/** The words of {@linkcode Context.confirm}. */
+export interface ConfirmWords {
+  /** What means yes, in place of `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`. */
+  readonly yes?: readonly string[];
+  /** What means no, in place of `no`, `n`, `nope`, `no thanks`, `no thank you`. */
+  readonly no?: readonly string[];
+}
+
+/** What is said of each choice: by its reaction. */
+export type ChoiceLabels = Readonly<Record<string, string | undefined>>;
+
+/** A word or a reaction, and what it stands for. */
+export type Word<Meaning> = readonly [word: string, meaning: Meaning];
+
+const YES = ["yes", "y", "yeah", "yep", "yes please", "sure", "ok", "okay"];
+const NO = ["no", "n", "nope", "no thanks", "no thank you"];
+/** Reactions are of no language. */
+const REACTIONS: readonly Word<boolean>[] = [
+  ...["✅", "☑️", "✔️", "👍"].map((each) => [each, true] as const),
+  ...["❌", "✖️", "👎"].map((each) => [each, false] as const),
+];
+
+/**
+ * What means yes, and what no.
+ *
+ * @throws {ValueError} If something is no word, or means both.
+ */
+export function confirmWords({ yes = YES, no = NO }: ConfirmWords): Word<boolean>[] {
+  for (const [name, given] of Object.entries({ yes, no })) {
+    if (!Array.isArray(given) || given.some((each) => typeof each !== "string" || each.trim() === "")) {
+      throw new ValueError(`Cannot ask for a yes or a no: ${name} must be a list of words`);
+    }
+  }
+  const words: Word<boolean>[] = [
+    ...REACTIONS,
+    ...yes.map((each) => [each, true] as const),
+    ...no.map((each) => [each, false] as const),
+  ];
+  const both = words.find(([word, meaning]) =>
+    words.some(([other, another]) => another !== meaning && bareWord(other) === bareWord(word))
+  );
+  if (both !== undefined) throw new ValueError(`Cannot ask for a yes or a no: "${both[0]}" means both`);
+  return words;
+}
+
+/**
+ * What an answer stands for: as it is written; or else whatever its case, the colour of a hand, and the
+ * punctuation at its end.
+ */
+export function meaningOf<Meaning>(answer: string, words: readonly Word<Meaning>[]): Meaning | undefined {
+  const [said, bare] = [shown(answer), bareWord(answer)];
+  const found = words.find(([word]) => shown(word) === said) ??
+    words.find(([word]) => bareWord(word) === bare);
+  return found?.[1];
+}
+
+/** A question with what each choice is: labels by the choices' reactions. */
+export async function withLabels(
+  question: string,
+  labels: ChoiceLabels,
+  format: WriteOptions["format"] = "markdown",
+): Promise<string> {
+  const lines = Object.entries(labels).filter((line): line is [string, string] => line[1] !== undefined);
+  if (lines.length === 0) return question;
+  const texts = lines.map(([key, label]) => `${key} ${label}`);
+  if (format === "plain") return [question, "", ...texts].join("\n");
+  if (format === "html") {
+    const { escapeHtml } = await import("../text/clean_html.ts"); // with its library
+    return `${question}<ul>${texts.map((each) => `<li>${escapeHtml(each)}</li>`).join("")}</ul>`;
+  }
+  const { escapeMarkdown } = await import("../text/mention.ts");
+  return [question, "", ...texts.map((each) => `- ${escapeMarkdown(each)}`)].join("\n");
+}
+
+/** A text without the selectors of how an emoji is shown. */
+function shown(text: string): string {
+  return text.replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase();
+}
+
+/** A text without what makes no difference to who reads it; one that is nothing else stays as it is. */
+function bareWord(text: string): string {
+  const word = shown(text);
+  const bare = word.replaceAll(/\p{Emoji_Modifier}/gu, "").replaceAll(/[\s,]+/g, " ")
+    .replace(/[\s.!?…。！？]+$/u, "");
+  return bare === "" ? word : bare;
+}
