@@ -21,6 +21,7 @@ import type { EventType, MatrixEvent, RoomID } from "../../types.ts";
 import type { BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { type BotSession, BotSessions } from "./bot_sessions.ts";
+import { hiddenNames } from "./commands/command.ts";
 import { Composer } from "./composer.ts";
 import type { Context } from "./context/context.ts";
 import { Conversations } from "./conversations/conversations.ts";
@@ -147,6 +148,8 @@ export class Bot extends Composer<Context> {
   #caught: ((error: unknown, context: Context) => unknown) | undefined;
   #opened: Promise<void> | undefined;
   #registered: ReadonlySet<string> = new Set();
+  /** Names of commands that were said to be hidden. */
+  readonly #hidden = new Set<string>();
   readonly #announce: ReturnType<typeof announcer>;
   readonly #ending = new AbortController();
   #stopping = new AbortController();
@@ -441,6 +444,11 @@ export class Bot extends Composer<Context> {
 
   #listen(): void {
     this.#updates.refresh();
+    for (const name of hiddenNames(this.commands)) {
+      if (this.#hidden.has(name)) continue;
+      this.#hidden.add(name);
+      this.client.log.warn("A command is hidden by another of the same name, and is never called", { name });
+    }
     const wanted = new Set([...Updates.types, ...this.types]);
     for (const type of wanted) {
       if (this.#registered.has(type)) continue;

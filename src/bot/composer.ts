@@ -165,7 +165,7 @@ export class Composer<C extends Context = Context> {
    *   argument with spaces is written in quotation marks.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
-   * @throws {ValueError} If the pattern can't be read.
+   * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    *
    * @example
    * ```ts
@@ -188,7 +188,7 @@ export class Composer<C extends Context = Context> {
    * @param options What it does, schemas of its arguments, who may use it.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
-   * @throws {ValueError} If the pattern can't be read.
+   * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.
    */
   command<const P extends string, const S extends Schemas<P>>(
     pattern: P,
@@ -205,6 +205,12 @@ export class Composer<C extends Context = Context> {
     const command: Command = parsePattern(pattern, options);
     if (middleware.length === 0) {
       throw new ValueError(`Cannot add the command "${command.name}": it has no function`);
+    }
+    const taken = command.names.find((name) => this.#commands.some(({ names }) => names.includes(name)));
+    if (taken !== undefined) {
+      throw new ValueError(
+        `Cannot add the command "${command.name}": another has the name "${taken}"; only one would be called`,
+      );
     }
     this.#commands.push(command);
     this.#types.add("m.room.message");

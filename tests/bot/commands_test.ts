@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { Bot } from "@greenroom/matrix/bot";
+import { Bot, Composer } from "@greenroom/matrix/bot";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { trying } from "./support.ts";
 
@@ -172,3 +172,34 @@ for (
     assertThrows(() => bot.command(pattern, () => {}), ValueError, why);
   });
 }
+
+Deno.test("A second command of the same name, or with its alias, is refused when it is added", () => {
+  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  bot.command("roll [sides]", { aliases: ["dice", "throw it"] }, () => {});
+  bot.command("roll twice", () => {});
+  bot.command("help", () => {}); // in place of the kit's
+  for (
+    const [pattern = "", ...aliases] of [["Roll"], ["dice <n>"], ["a", "roll"], ["b", "Throw  it"], ["help"]]
+  ) {
+    assertThrows(() => bot.command(pattern, { aliases }, () => {}), ValueError, "another has the name");
+  }
+  bot.use(new Composer().command("roll", () => {})); // which is said when it is known: trees grow
+});
+
+Deno.test("A command that another tree's has hidden is named in the log, once", async () => {
+  const shared = new Composer();
+  shared.command("shared", (c) => c.reply("shared"));
+  await using tester = trying((bot) => {
+    bot.filter((c) => c.sender === "@bob:localhost", shared);
+    bot.filter((c) => c.sender !== "@bob:localhost", shared);
+    bot.command("ping", (c) => c.reply("pong"));
+    bot.use(new Composer().command("pong", { aliases: ["PING"] }, (c) => c.reply("ping")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!ping");
+  await room.expect("pong");
+  await room.say("!shared");
+  await room.expect("shared");
+  const said = tester.logged.filter((line) => line.includes("hidden by another"));
+  assertEquals(said.map((line) => line.includes('"ping"')), [true]);
+});

@@ -135,6 +135,22 @@ export function chosenOf(commands: readonly Command[], { name, rest }: Invocatio
   return chosen;
 }
 
+/**
+ * Names of commands that are never found, since another that comes before has the name: trees that
+ * are used in one bot may have the same.
+ */
+export function hiddenNames(commands: readonly Command[]): ReadonlySet<string> {
+  const first = new Map<string, Command>();
+  const hidden = new Set<string>();
+  for (const command of commands) {
+    for (const name of command.names) {
+      if ((first.get(name) ?? command) !== command) hidden.add(name);
+      else first.set(name, command);
+    }
+  }
+  return hidden;
+}
+
 /** Whether a name is the beginning of that of a command. */
 export function isPartOf({ names }: Command, name: string): boolean {
   return names.some((each) => each === name || each.startsWith(`${name} `));

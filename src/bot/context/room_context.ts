@@ -387,7 +387,7 @@ export class RoomContext {
    * @param at When: a date, or in how many milliseconds.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns Names the reminder, for `bot.reminders.cancel()`.
-   * @throws {ValueError} If there is no such time, or no such function; or if the user has as many
+   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
    *   reminders pending in this room as `maxReminders` allows, 100 by default.
    *
    * @example
@@ -410,6 +410,9 @@ export class RoomContext {
     const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.parts.checkReminder(due, name);
+    if (name === "" && (typeof data !== "string" || data.trim() === "")) {
+      throw new ValueError("Cannot remind: the text is empty, or no text");
+    }
     const { room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;

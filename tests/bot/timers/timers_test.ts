@@ -284,3 +284,17 @@ Deno.test("What is due is also done later if what failed tells of a homeserver t
   await room.expect("Tea!");
   assert(calls > 1);
 });
+
+Deno.test("A reminder that would say nothing is refused when it is asked for", async () => {
+  await using tester = trying((bot) => {
+    bot.command("remind", async (c) => {
+      for (const what of ["", "  ", { name: "", data: "" }, { name: "", data: 5 }]) {
+        await assertRejects(() => c.remind(HOUR, what), ValueError, "Cannot remind");
+      }
+      await c.reply("refused");
+    });
+  });
+  const room = await tester.room("alice");
+  await room.say("!remind");
+  await room.expect("refused");
+});
