@@ -34,10 +34,11 @@ export function missingPermission(error: unknown, action: string): MissingPermis
     );
 }
 
-const ofFile = (path: string) => ({
-  may: `read or write ${path}`,
-  flag: `--allow-read=${path} --allow-write=${path}`, // a store needs both
-});
+/** A store reads and writes, and has files of its own beside that of its path: its folder is needed. */
+const ofFile = (path: string) => {
+  const folder = path.replace(/[^/\\]*$/, "").replace(/(.)[/\\]$/, "$1") || ".";
+  return { may: `read or write ${path}`, flag: `--allow-read=${folder} --allow-write=${folder}` };
+};
 
 /** What may not be done, and the flag for it, by the kind of access. */
 const LACKING: Readonly<Record<string, ((what: string) => { may: string; flag: string }) | undefined>> = {

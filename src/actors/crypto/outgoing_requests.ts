@@ -206,9 +206,7 @@ export class OutgoingRequests {
       }
       if (response.failure instanceof UnknownTokenError) this.deadToken = response.failure;
       const failure = failureOf(response.failure);
-      if (response !== BLOCKED) {
-        this.#noteFailure(lane, request, { status: failure.status, error: response.failure });
-      }
+      if (response !== BLOCKED) this.#noteFailure(lane, request, { ...failure, error: response.failure });
       const { settled } = await actor.ask("fail", { id, failure });
       lane.again ||= settled;
       if (settled) this.wake();
@@ -227,12 +225,15 @@ export class OutgoingRequests {
   #noteFailure(
     lane: LaneState,
     { kind }: EngineRequest,
-    { status, error }: { readonly status: number; readonly error: unknown },
+    { status, errcode, error }: RequestFailure & { readonly error: unknown },
   ): void {
     if (status >= 500) lane.refused++;
     lane.blocked = laneOf(kind) === "outbox" && (!isDueToRequest(status) || lane.refused >= MAX_REFUSED);
     if (this.#isPaused) return;
-    this.#options.log.warn("A request of encryption failed", { kind, error: String(error) });
+    // That one key is in no backup is an answer like another.
+    const isAnswer = kind === "backupDownload" && status === 404 && errcode === "M_NOT_FOUND";
+    const level = isAnswer ? "debug" : "warn";
+    this.#options.log[level]("A request of encryption failed", { kind, error: String(error) });
   }
 
   async #send(

@@ -28,6 +28,9 @@ const CHECK_INTERVAL = 1_000;
  * How long a handler is waited for where events are delivered one after the other, in milliseconds.
  */
 const MAX_WAIT = 5_000;
+const LEFT_OUT =
+  "Left an event out: process after process has ended while it was handled; it is tried again " +
+  "after 10 seconds, and then more and more rarely; client.quarantine lists and drops such events";
 
 /** What the quarantine works with. */
 export interface QuarantineOptions {
@@ -90,7 +93,7 @@ export class Quarantine {
       isTrying: false,
     };
     const dropped = await store.ask("quarantine", record);
-    log.error("Left an event out: process after process has ended while it was handled", logged(record));
+    log.error(LEFT_OUT, logged(record));
     for (const each of dropped) {
       log.error("Dropped an event that had been left out: there are too many", logged(each));
     }

@@ -135,7 +135,7 @@ export class Lease {
           log[isPass ? "info" : "warn"]("Waiting for a device that another process holds", {
             device: prefix.join(" "),
             owner: holder.owner,
-            until: holder.until,
+            until: new Date(holder.until).toISOString(),
           });
           if (isPass) continue;
         }

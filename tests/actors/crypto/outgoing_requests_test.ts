@@ -2,7 +2,15 @@ import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
-import { event, never, query, requestsStage as stage, toDevice, turns } from "../support/requests_stage.ts";
+import {
+  event,
+  never,
+  query,
+  refused,
+  requestsStage as stage,
+  toDevice,
+  turns,
+} from "../support/requests_stage.ts";
 
 Deno.test("round() makes the requests, brings the answers, and says how many of the kind it has waited for", async () => {
   const here = stage(() => Promise.resolve({}));
@@ -184,4 +192,18 @@ Deno.test("Outgoing requests that were stopped make nothing any more, also after
   here.outgoing.resume();
   await turns();
   assertEquals([here.told, here.asks()], [[], 0]);
+});
+
+Deno.test("That a key is not in the backup is no warning, and any other failure is one", async () => {
+  const statuses = [[404, "M_NOT_FOUND"], [404, "M_UNRECOGNIZED"], [403, "M_NOT_FOUND"]] as const;
+  for (const kind of ["backupDownload", "backupVersion"] as const) {
+    for (const [status, errcode] of statuses) {
+      const { requests, outgoing, log } = stage(() => Promise.reject(refused(status, { errcode })));
+      requests.push({ id: "1", kind, version: "1", session: { roomId: "!a:a", sessionId: "s" } } as never);
+      outgoing.wake();
+      await turns();
+      const isNothing = kind === "backupDownload" && status === 404 && errcode === "M_NOT_FOUND";
+      assertEquals(log.lines.map(([level]) => level), [isNothing ? "debug" : "warn"], `${kind} ${errcode}`);
+    }
+  }
 });

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
@@ -47,6 +47,8 @@ async function stage({ isOver = () => false }: { readonly isOver?: () => boolean
 Deno.test("An event waits ten seconds for its first try, by the wall clock", async () => {
   await using here = await stage();
   await here.take("1");
+  const said = here.log.lines.find(([, message]) => message.startsWith("Left an event out"))?.[1] ?? "";
+  assertMatch(said, /is tried again after 10 seconds.*client\.quarantine/);
   await here.clock.tick(9_999);
   await here.look();
   assertEquals(here.tried, []);

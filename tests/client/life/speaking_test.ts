@@ -208,17 +208,17 @@ Deno.test("A missing --allow-net ends start() and syncOnce() immediately, and na
   assertEquals(output.split("\n").filter((line) => line === "ACTOR_FAILED").length, 3, output);
 });
 
-Deno.test("A missing permission of a store names the flags", async () => {
+Deno.test("A missing permission of a store names the flags, for the files beside its own too", async () => {
   const output = await run(`
     import { DenoKvStore } from "@greenroom/matrix/store/kv";
     import { SqliteStore } from "@greenroom/matrix/store/sqlite";
-    for (const open of [DenoKvStore.open, SqliteStore.open]) {
-      await (async () => await open("./bot.db"))().catch((error) => console.log(error.code, error.message));
+    for (const path of ["./bot.db", "data/of/bot.db", "/data/bot.db"]) {
+      for (const open of [DenoKvStore.open, SqliteStore.open]) {
+        await (async () => await open(path))().catch((error) => console.log(error.code, error.message));
+      }
     }
   `);
   const told = output.split("\n").filter((line) => line.startsWith("MISSING_PERMISSION Cannot "));
-  assertEquals(told.length, 2, output);
-  for (const line of told) {
-    assertStringIncludes(line, "start Deno with --allow-read=./bot.db --allow-write=./bot.db");
-  }
+  const flags = [".", "data/of", "/data"].map((folder) => `--allow-read=${folder} --allow-write=${folder}`);
+  assertEquals(told.map((line) => line.split("start Deno with ")[1]), flags.flatMap((each) => [each, each]));
 });

@@ -70,7 +70,7 @@ Deno.test("A device that another holds is waited for until its lease has passed,
   assertEquals(log.lines, [["warn", "Waiting for a device that another process holds", {
     device: "@a:a D",
     owner: "one",
-    until: 1_015_000,
+    until: "1970-01-01T00:16:55.000Z",
   }]]);
 });
 
