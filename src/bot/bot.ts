@@ -80,7 +80,11 @@ export interface RemindersAPI {
 
 /** How a bot begins. */
 export interface BotStartOptions {
-  /** Whether SIGINT and SIGTERM end it cleanly. Default: true. */
+  /**
+   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, and then the process ends by the
+   * signal. What comes after `await bot.start()` does not run then; for that, say `false`, and give
+   * `signal`. Default: true.
+   */
   signals?: boolean;
   /** Ends it, as `stop()` does. */
   signal?: AbortSignal;
