@@ -49,6 +49,7 @@ async function sync(request: AuthedRequest): Promise<Answer> {
     // As on Synapse: only the other users of an application service sync.
     throw new Failure(500, "M_UNKNOWN", "Internal server error");
   }
+  acknowledge(plan);
   const deadline = server.now + timeout;
   while (true) {
     const job = { ...plan, until: server.stream.position };
@@ -152,11 +153,19 @@ interface Portion {
   readonly position: number;
 }
 
-/** Deletes what the client has acknowledged by its token, and returns what comes next. */
-function toDeviceOf({ device, since, until }: SyncJob): Portion {
+/**
+ * Deletes what the client has acknowledged by its token: once for each request, so that one which waits
+ * deletes nothing that comes later, whatever its token.
+ */
+function acknowledge({ device, since }: Pick<SyncJob, "device" | "since">): void {
   if (since !== undefined) device.inbox = device.inbox.filter(({ position }) => position > since.toDevice);
-  const portion = device.inbox.slice(0, PORTION);
+}
+
+/** Returns what comes after the client's token. */
+function toDeviceOf({ device, since, until }: SyncJob): Portion {
+  const left = device.inbox.filter(({ position }) => position > (since?.toDevice ?? 0));
+  const portion = left.slice(0, PORTION);
   const last = portion.at(-1);
-  const position = device.inbox.length > portion.length && last !== undefined ? last.position : until;
+  const position = left.length > portion.length && last !== undefined ? last.position : until;
   return { events: portion.map(({ event }) => event), position };
 }
