@@ -50,12 +50,14 @@ const CHANGES: readonly (readonly [
 function sitBetween(
   world: World,
   betrayal: Betrayal,
-  { what, vodozemac, left = MOST_RESPONSES, begun = new Set() }: {
+  { what, vodozemac, left = MOST_RESPONSES, begun = new Set(), isFound = false }: {
     readonly what: number;
     readonly vodozemac: Vodozemac;
     readonly left?: number;
     /** The verifications that have begun since: steps of one before may still be on their way. */
     readonly begun?: Set<string>;
+    /** Whether those are the ones of which a step was changed. */
+    readonly isFound?: boolean;
   },
 ): void {
   const { device } = betrayal;
@@ -63,14 +65,18 @@ function sitBetween(
   if (threat === undefined || step === undefined || change === undefined || left === 0) return;
   world.network.tamper(device, "/sync", (body) => {
     const events: Json[] = body.to_device?.events ?? [];
-    for (const { type, content } of events) if (BEGINNINGS.has(type)) begun.add(content.transaction_id);
+    for (const { type, content } of events) {
+      if (!isFound && BEGINNINGS.has(type)) begun.add(content.transaction_id);
+    }
     const found = events.filter(({ type, content }) =>
       type === `${VERIFICATION}${step}` && begun.has(content.transaction_id)
     );
+    if (found.length === 0) {
+      return sitBetween(world, betrayal, { what, vodozemac, left: left - 1, begun, isFound });
+    }
     // The answer may get lost, and what was changed come again.
-    const more = found.length > 0 ? MOST_RESPONSES : left - 1;
-    sitBetween(world, betrayal, { what, vodozemac, left: more, begun });
-    if (found.length === 0) return;
+    const changed = new Set(found.map(({ content }) => content.transaction_id));
+    sitBetween(world, betrayal, { what, vodozemac, begun: changed, isFound: true });
     world.reach(`threat: ${threat}`);
     world.note(`${threat}: the server changes "${step}" on its way to ${device.name}`);
     betrayal.isDone = true;
