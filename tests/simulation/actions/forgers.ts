@@ -50,8 +50,10 @@ const CHANGES: readonly (readonly [
 function sitBetween(
   world: World,
   betrayal: Betrayal,
-  { what, vodozemac, left = MOST_RESPONSES, begun = new Set(), isFound = false }: {
+  { what, vodozemac, peer, left = MOST_RESPONSES, begun = new Set(), isFound = false }: {
     readonly what: number;
+    /** The device that it verifies. */
+    readonly peer: string;
     readonly vodozemac: Vodozemac;
     readonly left?: number;
     /** The verifications that have begun since: steps of one before may still be on their way. */
@@ -66,17 +68,18 @@ function sitBetween(
   world.network.tamper(device, "/sync", (body) => {
     const events: Json[] = body.to_device?.events ?? [];
     for (const { type, content } of events) {
-      if (!isFound && BEGINNINGS.has(type)) begun.add(content.transaction_id);
+      if (isFound || !BEGINNINGS.has(type) || content.from_device !== peer) continue;
+      begun.add(content.transaction_id);
     }
     const found = events.filter(({ type, content }) =>
       type === `${VERIFICATION}${step}` && begun.has(content.transaction_id)
     );
     if (found.length === 0) {
-      return sitBetween(world, betrayal, { what, vodozemac, left: left - 1, begun, isFound });
+      return sitBetween(world, betrayal, { what, vodozemac, peer, left: left - 1, begun, isFound });
     }
     // The answer may get lost, and what was changed come again.
     const changed = new Set(found.map(({ content }) => content.transaction_id));
-    sitBetween(world, betrayal, { what, vodozemac, begun: changed, isFound: true });
+    sitBetween(world, betrayal, { what, vodozemac, peer, begun: changed, isFound: true });
     world.reach(`threat: ${threat}`);
     world.note(`${threat}: the server changes "${step}" on its way to ${device.name}`);
     betrayal.isDone = true;
@@ -144,8 +147,10 @@ export const forgers: readonly ActionKind[] = [
       const free = world.devices.filter((each) => each.isRunning && !isVerifying(each));
       const other = chosen(free.filter((each) => each !== device), where);
       if (other === undefined || !free.includes(device)) return;
-      const betrayal: Betrayal = { device: what % 2 === 0 ? device : other, isDone: false };
-      sitBetween(world, betrayal, { what: what >> 1, vodozemac: await Vodozemac.load() });
+      const [betrayed, peer] = what % 2 === 0 ? [device, other] : [other, device];
+      const betrayal: Betrayal = { device: betrayed, isDone: false };
+      const vodozemac = await Vodozemac.load();
+      sitBetween(world, betrayal, { what: what >> 1, vodozemac, peer: peer.deviceId });
       world.note(`${device.name} asks ${other.name} for a verification, with the server in between`);
       verify(world, device, other, betrayal).then(
         () => world.note(`${device.name} and ${other.name} have verified each other`),
