@@ -87,8 +87,7 @@ export const kitKinds: readonly ActionKind[] = [
       const device = chosen(botsOf(world), what);
       const { bot, kit, process } = device ?? {};
       if (bot === undefined || kit === undefined || process?.isAlive !== true) return;
-      const at = world.timeline.now;
-      const change = { room: room.id, entry: `outside ${kit.outside.length + 1}`, at, isMade: false };
+      const change = { room: room.id, entry: `outside ${kit.outside.length + 1}`, isMade: false };
       kit.outside.push(change);
       world.note(`${device?.name} is to note ${change.entry} in room ${world.rooms.indexOf(room) + 1}`);
       bot.session(totals, room.id).update((state) => void state.by.push(change.entry)).then(

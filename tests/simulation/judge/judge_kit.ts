@@ -197,15 +197,16 @@ class RoomJudge {
     const { by = [] } =
       await soon(this.#world, this.#bot.bot?.session(totals, this.#room.id as RoomID).read()) ?? {};
     judgeOnce(this.#world, this.#bot.name, by);
-    const counts = this.#said.flatMap(({ text, at }) => {
+    const counts = this.#said.flatMap(({ text }) => {
       const counted = readCount(text);
-      return counted === undefined ? [] : [{ ...counted, text, at, place: by[counted.count - 1] }];
+      return counted === undefined ? [] : [{ ...counted, text, place: by[counted.count - 1] }];
     });
-    for (const { text, at, entry, count, place } of counts) {
+    for (const { text, entry, count, place } of counts) {
       if (place === entry || this.#hasFailed(entry, entry.replace(/^ordered/, "order"))) continue;
-      // A run that was cut off is counted anew by the next, behind what came from outside meanwhile.
+      // A run that was cut off is counted anew by the next, behind what came from outside meanwhile. What it
+      // had encrypted may have arrived since.
       const isAnew = counts.some((other) => other.entry === entry && other.place === entry) &&
-        this.#kit.outside.some((change) => change.entry === place && change.at > at);
+        this.#kit.outside.some((change) => change.entry === place);
       if (!isAnew) this.#violate(`it has said "${text}", and counted "${place}" as number ${count}`);
     }
     for (const { room, entry, isMade } of this.#kit.outside) {

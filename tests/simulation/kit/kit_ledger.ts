@@ -23,8 +23,6 @@ export interface OutsideChange {
   readonly room: RoomID;
   /** What it has added. */
   readonly entry: string;
-  /** When it was to be made. */
-  readonly at: number;
   /** Whether the bot has said that it is made. */
   isMade: boolean;
 }
