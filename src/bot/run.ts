@@ -81,7 +81,7 @@ export class Run {
   #hasParts = false;
   readonly #inside: Inside = { run: this };
   /** Ends it. */
-  #end: (end: RunEnd) => void = () => {};
+  #leave: (end: RunEnd) => void = () => {};
   #at = 0;
   #isOver = false;
   #isCalled = false;
@@ -235,7 +235,7 @@ export class Run {
       this.#close();
       reject(error);
     };
-    const end = this.#end = (end: RunEnd): void => {
+    const leave = this.#leave = (end: RunEnd): void => {
       this.#close();
       try {
         this.time.check(); // functions that catch everything may have missed that they were cut off
@@ -245,8 +245,8 @@ export class Run {
       }
     };
     const done = (): void => {
-      if (this.#pending === 0) return end(DONE);
-      this.#settled().then(() => end(DONE));
+      if (this.#pending === 0) return leave(DONE);
+      this.#settled().then(() => leave(DONE));
     };
     this.time.whenOver(fail);
     places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, fail);
@@ -256,10 +256,6 @@ export class Run {
   #close(): void {
     this.#isOver = true;
     this.#inside.run = undefined;
-  }
-
-  #leave(end: RunEnd): void {
-    this.#end(end);
   }
 
   #replayed(kind: string, at: number): unknown {
