@@ -201,11 +201,13 @@ class RoomJudge {
       const counted = readCount(text);
       return counted === undefined ? [] : [{ ...counted, text, place: by[counted.count - 1] }];
     });
-    for (const { text, entry, count, place } of counts) {
+    for (const [index, { text, entry, count, place }] of counts.entries()) {
       if (place === entry || this.#hasFailed(entry, entry.replace(/^ordered/, "order"))) continue;
       // A run that was cut off is counted anew by the next, behind what came from outside meanwhile. What it
       // had encrypted may have arrived since.
-      const isAnew = counts.some((other) => other.entry === entry && other.place === entry) &&
+      const isAnew = counts.slice(index + 1).some((other) =>
+        other.entry === entry && other.place === entry
+      ) &&
         this.#kit.outside.some((change) => change.entry === place);
       if (!isAnew) this.#violate(`it has said "${text}", and counted "${place}" as number ${count}`);
     }
