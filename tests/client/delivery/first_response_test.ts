@@ -1,25 +1,31 @@
 import { assert, assertEquals } from "@std/assert";
-import { MemoryStore } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT } from "../support/crash.ts";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { Gates, hearing } from "../support/hearing.ts";
 import { RestartingBot } from "../support/restarting_bot.ts";
-import { clientStage, heard } from "../support/stage.ts";
+import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What is said later: more than one response holds. */
 const MANY = Array.from({ length: 12 }, (_, index) => `slow ${index}`);
+
+/** Alice, who has said something in a room in clear that the bot has joined. */
+async function saysFirst(here: ClientStage): Promise<Client> {
+  const alice = here.client("alice", { encryption: EVERYBODY });
+  await begin(here, alice);
+  const open = await alice.createRoom({ preset: "public_chat" });
+  await here.client("bot").joinRoom(open);
+  await alice.sendText(open, "slow first");
+  return alice;
+}
 
 /** What each process of a bot receives; none handles the events of its very first response. */
 async function runsOf(...plans: FaultPlan[]): Promise<string[][]> {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const alice = here.client("alice", { encryption: EVERYBODY });
-  await begin(here, alice);
-  const open = await alice.createRoom({ preset: "public_chat" });
-  await here.client("bot").joinRoom(open);
-  await alice.sendText(open, "slow first");
+  const alice = await saysFirst(here);
   const bot = new RestartingBot(here, { setUp, client: { encryption: EVERYBODY }, plans });
   await bot.until(() => texts[0]?.includes("slow first") === true);
   const secret = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
@@ -55,12 +61,9 @@ async function crashesBehindFirst(plan: FaultPlan): Promise<boolean> {
   await using here = clientStage();
   using gates = new Gates();
   const { texts, setUp } = hearing(gates);
-  const alice = here.client("alice", { encryption: EVERYBODY });
-  await begin(here, alice);
-  const open = await alice.createRoom({ preset: "public_chat" });
+  const alice = await saysFirst(here);
   const secret = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
-  for (const room of [open, secret]) await here.client("bot").joinRoom(room);
-  await alice.sendText(open, "slow first");
+  await here.client("bot").joinRoom(secret);
   const isSaid = Promise.withResolvers<void>();
   const fetch = async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
     const request = new Request(input, init);
