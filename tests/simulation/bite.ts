@@ -15,6 +15,7 @@ import { dirname } from "node:path";
 import { linesOf } from "../e2e/support/peer/peer_lines.ts";
 import { ROOT, run } from "../../tools/process.ts";
 import { type Bug, BUGS } from "./bugs.ts";
+import { WORLD_OPTIONS } from "./world/plan.ts";
 
 /** What the simulator needs. */
 const NEEDED = /\.(?:ts|js|json|wasm|lock)$/;
@@ -29,9 +30,7 @@ interface Finding {
 }
 
 /** Whether only worlds with bots of the kit are played, or with an application service, and what happens often. */
-const WORLDS = Deno.args.filter((arg) =>
-  ["--kit", "--service", "--history"].includes(arg) || arg.startsWith("--favour=")
-);
+const WORLDS = Deno.args.filter((arg) => WORLD_OPTIONS.has(arg) || arg.startsWith("--favour="));
 
 const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
   const [name = "", value = ""] = arg.replace(/^--/, "").split("=");

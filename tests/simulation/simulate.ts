@@ -24,6 +24,7 @@ import { report } from "./report.ts";
 import { installPython } from "../../tools/python.ts";
 import { linesOf } from "../e2e/support/peer/peer_lines.ts";
 import { storyOf } from "./story.ts";
+import { WORLD_OPTIONS } from "./world/plan.ts";
 
 /** What a worker process prints, one line of JSON for each portion of seeds. */
 interface Portion {
@@ -46,12 +47,8 @@ const hasReader = Deno.args.includes("--reader");
 /** Whether a worker ends with the first violation. */
 const isFirst = Deno.args.includes("--first");
 
-/** Whether worlds are left out that have no bots of the kit. */
-const isOfKit = Deno.args.includes("--kit");
-/** Whether worlds are left out that have no application service. */
-const isOfService = Deno.args.includes("--service");
-/** Whether worlds are left out whose clients do not share history. */
-const isOfHistory = Deno.args.includes("--history");
+/** Which worlds are left out. */
+const worldOptions = Deno.args.filter((arg) => WORLD_OPTIONS.has(arg));
 /** What happens often. */
 const favoured = option("favour");
 
@@ -73,9 +70,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
   await using reader = hasReader ? new LibolmReader(await installPython(LIBOLM, console.error)) : undefined;
   for (let seed = from; seed <= to && now() < until; seed += step) {
     const story = storyOf(seed, favoured);
-    if (isOfKit && story.plan.hasKit !== true) continue;
-    if (isOfHistory && story.plan.sharesHistory !== true) continue;
-    if (isOfService && story.plan.service === undefined) continue;
+    if (!worldOptions.every((each) => WORLD_OPTIONS.get(each)?.(story.plan))) continue;
     const { violations: seen, reached, read } = await play(story, { hasReader });
     const reading = read && await reader?.read(read.traffic);
     const violations = [...seen, ...read && reading ? judgeTraffic(read, reading) : []];
@@ -100,10 +95,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   let [seeds, lastPrinted] = [0, 0];
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
-    const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : []];
-    if (isOfKit) more.push("--kit");
-    if (isOfHistory) more.push("--history");
-    if (isOfService) more.push("--service");
+    const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : [], ...worldOptions];
     if (favoured !== undefined) more.push(`--favour=${favoured}`);
     const args = ["run", "-A", "--no-check", import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();

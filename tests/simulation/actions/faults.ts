@@ -12,6 +12,7 @@ import type { Weather } from "../world/network.ts";
 import type { Device } from "../world/device.ts";
 import type { Fault } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+import { hurtDehydrated } from "../world/inheritance.ts";
 
 const HOUR = 3_600_000;
 /** Two jumps stay below the 30 days for which undecryptable events wait. */
@@ -203,9 +204,7 @@ export const faults: readonly ActionKind[] = [
         for (const { deviceId, loss } of world.devices) {
           if (body.includes(deviceId)) loss.hurt(world.timeline.now);
         }
-        for (const { dehydrated } of world.accounts) {
-          if (dehydrated !== undefined && body.includes(dehydrated.deviceId)) dehydrated.isHurt = true;
-        }
+        hurtDehydrated(world.accounts, (deviceId) => body.includes(deviceId));
         world.reader?.noteRefused(device.userId, body);
       };
       foretell(world, device, { kind: "403", path: "/sendToDevice/", onHit });

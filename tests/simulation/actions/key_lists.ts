@@ -6,7 +6,7 @@
  */
 
 import type { Account } from "../world/account.ts";
-import type { World } from "../world/world.ts";
+import { hurtDehydrated } from "../world/inheritance.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
 // deno-lint-ignore no-explicit-any -- the JSON of a response, which is changed in any way
@@ -54,11 +54,6 @@ const MALFORMED: readonly ((userId: string) => Json)[] = [
   (userId) => ({ ...masterKey(userId, KEY), keys: { [`ed25519:${KEY}`]: KEY, "ed25519:other": "B" } }),
   () => masterKey("@somebody.else:localhost", KEY),
 ];
-
-/** Excuses a dehydrated device for which the server gives keys that it does not have. */
-function hurtDehydrated({ accounts }: World, deviceId: string): void {
-  for (const { dehydrated } of accounts) if (dehydrated?.deviceId === deviceId) dehydrated.isHurt = true;
-}
 
 /** The kinds. */
 export const keyLists: readonly ActionKind[] = [
@@ -149,7 +144,7 @@ export const keyLists: readonly ActionKind[] = [
             for (const device of world.devices) {
               if (device.userId === userId && device.deviceId === deviceId) device.isHidden = true;
             }
-            hurtDehydrated(world, deviceId);
+            hurtDehydrated(world.accounts, (each) => each === deviceId);
           }
         }
       });
@@ -165,7 +160,7 @@ export const keyLists: readonly ActionKind[] = [
         for (const device of world.devices) {
           if (device.userId === userId && device.deviceId === deviceId) device.loss.hurt(at);
         }
-        hurtDehydrated(world, deviceId);
+        hurtDehydrated(world.accounts, (each) => each === deviceId);
       });
     },
   },

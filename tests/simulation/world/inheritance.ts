@@ -16,6 +16,16 @@ export interface Dehydrated {
   isHurt?: boolean;
 }
 
+/** Excuses dehydrated devices to which something is lost. */
+export function hurtDehydrated(
+  accounts: readonly Account[],
+  isMeant: (deviceId: string) => boolean,
+): void {
+  for (const { dehydrated } of accounts) {
+    if (dehydrated !== undefined && isMeant(dehydrated.deviceId)) dehydrated.isHurt = true;
+  }
+}
+
 /** A user who has lost all devices, and has a new one that takes what the dehydrated one has received. */
 export interface Bereavement {
   readonly account: Account;

@@ -46,6 +46,13 @@ export interface WorldPlan {
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }
 
+/** Options of the command line that leave worlds out, and which worlds are left. */
+export const WORLD_OPTIONS: ReadonlyMap<string, (plan: WorldPlan) => boolean> = new Map([
+  ["--kit", ({ hasKit }) => hasKit === true],
+  ["--service", ({ service }) => service !== undefined],
+  ["--history", ({ sharesHistory }) => sharesHistory === true],
+]);
+
 /** The recovery key of the user of a number; undefined: that one has none. */
 export function recoveryKeyOf(
   { trust, seed }: Pick<WorldPlan, "trust" | "seed">,
