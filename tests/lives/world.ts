@@ -125,7 +125,7 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** After how long somebody says more, so that what the homeserver has kept back comes, in milliseconds. */
+/** After how long somebody does more, so that what the homeserver has kept back comes, in milliseconds. */
 const KEPT_BACK = 8_000;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -162,12 +162,25 @@ export class Talk {
     for (let i = 0; i < count; i++) await this.#say(this.#unheard, `unheard ${this.#unheard.length + 1}`);
   }
 
+  /**
+   * Waits until the bot has joined the room again; where the homeserver may have kept the invitation
+   * back, it is invited to another room.
+   */
+  async joined(): Promise<void> {
+    const { room, person } = this;
+    const goOn = () => person.client.createRoom({ invitees: [this.#bot.userId] });
+    await this.#orGoOn(() => person.sees(room, this.#bot.userId, "join"), goOn);
+  }
+
   /** Waits until the last that was said is answered, and looks whether each was, once. */
   async answered(): Promise<void> {
     const { room, said } = this;
     const answers = () => this.person.of(room, this.#bot.userId);
-    const all = this.#keepsBack ? this.#readAndGoOn() : this.#read();
-    await all.catch((cause) => {
+    const all = async (): Promise<void> => {
+      await this.#orGoOn(() => this.#read(), () => this.say(1));
+      await this.#read(); // what was said last
+    };
+    await all().catch((cause) => {
       const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
       throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
         cause,
@@ -193,13 +206,13 @@ export class Talk {
     await this.person.reads(this.room, this.#bot.userId, () => this.said.length);
   }
 
-  /** Waits, and says more if what was said may be kept back. */
-  async #readAndGoOn(): Promise<void> {
+  /** Waits for something, and does another thing if what it takes may be kept back. */
+  async #orGoOn(wait: () => Promise<void>, goOn: () => Promise<unknown>): Promise<void> {
+    if (!this.#keepsBack) return await wait();
     const isOver = new AbortController();
-    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(() => this.say(1), () => {});
-    await this.#read().finally(() => isOver.abort());
+    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(goOn, () => {});
+    await wait().finally(() => isOver.abort());
     await more;
-    await this.#read();
   }
 
   async #say(list: string[], text: string): Promise<void> {

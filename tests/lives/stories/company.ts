@@ -68,7 +68,7 @@ export const company: readonly Story[] = [
       await talk.sayUnheard(3);
       await alice.client.inviteUser(talk.room, bot.userId);
       await bot.start();
-      await alice.sees(talk.room, bot.userId, "join");
+      await talk.joined();
       await talk.say(2);
       await talk.answered();
     },

@@ -47,7 +47,8 @@ export const kit: readonly Story[] = [
     kinds: ["kit"],
     transports: TRANSPORTS,
     async tell(world) {
-      const { alice, bot, talk: { room } } = await world.conversation();
+      const { alice, bot, talk } = await world.conversation();
+      const { room } = talk;
       for (const isThere of [true, false]) {
         const before = alice.of(room, bot.userId).length;
         await alice.client.sendText(room, "!order");
@@ -61,7 +62,7 @@ export const kit: readonly Story[] = [
           await bot.start();
           await bot.isBack();
         }
-        await alice.sees(room, bot.userId, "join");
+        await talk.joined();
         await alice.client.sendText(room, "hello");
         await alice.reads(room, bot.userId, before + 2);
         await alice.client.sendText(room, "!order");
