@@ -177,8 +177,12 @@ export class Conversations {
     return await this.#resume(id, { at, end: "cancelled", context, time, lane: laneOf(room, sender) });
   }
 
-  /** Has all conversations of a room ended, soon: the bot is not in it any more. */
+  /**
+   * Has all conversations of a room ended, soon: the bot is not in it any more. Those that are just
+   * beginning, or going on, end when they wait.
+   */
   async leave(room: RoomID, context: HandlerContext): Promise<void> {
+    this.#waits.left(room);
     const waits = await this.#waits.of(room, () => true, context.deliveryId);
     for (const entry of waits) this.#endSoon(context, entry, "left");
   }
@@ -264,7 +268,8 @@ export class Conversations {
     context.updateSession(CONVERSATIONS, id, () => ({ record }));
     const entry: WaitEntry = { id, owner, command, wait };
     this.#waits.add(context, entry);
-    if (old === undefined) await this.#replace(context, entry);
+    if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");
+    else if (old === undefined) await this.#replace(context, entry);
   }
 
   /** Has conversations ended that a new one takes the place of. */

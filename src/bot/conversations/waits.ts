@@ -114,6 +114,11 @@ export class Waits {
     this.#running.delete(run);
   }
 
+  /** Has the handlers that run know that the bot is not in a room any more. */
+  left(room: RoomID): void {
+    for (const run of this.#running) (run.left ??= new Set()).add(room);
+  }
+
   /** Lists a question that a run is about to put, before anybody can answer it. */
   async ask(
     run: Run,
