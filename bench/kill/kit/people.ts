@@ -33,6 +33,8 @@ export interface Begun {
 const ODDS = { tell: 0.35, thread: 0.3, reaction: 0.5 };
 /** The longest pause between two things, in milliseconds. */
 const PAUSE_MS = 1_500;
+/** After how long without a word of the bot a person says again that they are sure, in milliseconds. */
+const REPEAT_MS = 30_000;
 
 /** What somebody hears of the bot. */
 export class Hearing {
@@ -171,10 +173,19 @@ export class People {
     // An answer that the bot left out for a time is handled anew, with another count: it asks once more.
     const answered = new Set<string>();
     for (;;) {
-      const next = await hearing.until((said, text) =>
-        said.kind === "takes" && said.number === number ||
-        said.kind === "confirms" && said.number === number && !answered.has(text), ending);
-      if (next === undefined || readKitText(next.text).kind === "takes") return;
+      const next = await hearing.until(
+        (said, text) =>
+          said.kind === "takes" && said.number === number ||
+          said.kind === "confirms" && said.number === number && !answered.has(text),
+        AbortSignal.any([ending, AbortSignal.timeout(REPEAT_MS)]),
+      );
+      if (ending.aborted) return;
+      if (next === undefined) {
+        // It asks with the same message if that had been sent, and has left out what was said to it since.
+        if (answered.size > 0) await say("yes");
+        continue;
+      }
+      if (readKitText(next.text).kind === "takes") return;
       answered.add(next.text);
       if (this.#random() < ODDS.reaction) await client.react(roomId, next.eventId, "👍");
       else await say("yes");
