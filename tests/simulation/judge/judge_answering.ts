@@ -9,7 +9,7 @@ import { entriesOf } from "../../../bench/kill/ledger.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
 import { Memberships } from "./memberships.ts";
-import { isOwed } from "./owed.ts";
+import { isOwed, type ShownMessage } from "./owed.ts";
 
 /** With what a handler fails whose client can't go on. */
 const CUT_OFF = /\b(?:UnknownTokenError|ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
@@ -40,9 +40,14 @@ function judgeBot(world: World, room: WorldRoom, bot: Device): void {
   const gone = setback?.events(room.id).filter(({ state_key }) => state_key === undefined) ?? [];
   const isForgotten = (id: string) => gone.some(({ event_id }) => event_id === id);
   const shown = [...present, ...gone].sort((one, other) => one.origin_server_ts - other.origin_server_ts);
-  const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap(({ event_id, type, content }) => {
+  // What a bot says before it is told where a server is that was set back is shown to nobody who has a token
+  // that is ahead of the server, and its key may be deleted.
+  const isUnseen = (event: ShownMessage) =>
+    setback !== undefined && devices.every((device) => setback.mayMiss(room.id, device, event));
+  const reads = shown.filter(({ sender }) => sender === bot.userId).flatMap((event) => {
+    const { event_id, type, content } = event;
     // What came in clear when the room was encrypted is an answer, though nobody is shown it.
-    const redacted = Object.keys(content).length === 0 || isForgotten(event_id)
+    const redacted = Object.keys(content).length === 0 || isForgotten(event_id) || isUnseen(event)
       ? replies.get(event_id)
       : undefined;
     const body = textOf(event_id) ?? redacted ?? content.body as string | undefined;
