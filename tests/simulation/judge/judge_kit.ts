@@ -129,6 +129,12 @@ class RoomJudge {
     return this.#world.shownAsEdits.has(`${this.#bot.name} ${id}`);
   }
 
+  /** Whether the server has shown the message again that an entry is about, and so before others. */
+  #isDisordered(entry = ""): boolean {
+    const { eventId } = this.#world.sayings.get(Number(entry.split(" ").at(-1)))?.saying ?? {};
+    return eventId !== undefined && this.#bot.disordered.has(eventId);
+  }
+
   #judgeCommand(
     { name, number }: { readonly name: CommandName; readonly number: number },
     message: ShownMessage,
@@ -203,12 +209,11 @@ class RoomJudge {
     });
     for (const [index, { text, entry, count, place }] of counts.entries()) {
       if (place === entry || this.#hasFailed(entry, entry.replace(/^ordered/, "order"))) continue;
-      // A run that was cut off is counted anew by the next, behind what came from outside meanwhile. What it
-      // had encrypted may have arrived since.
+      // A run that was cut off is counted anew by the next, behind what came from outside meanwhile, or what
+      // the server has shown out of order. What it had encrypted may have arrived since.
       const isAnew = counts.slice(index + 1).some((other) =>
         other.entry === entry && other.place === entry
-      ) &&
-        this.#kit.outside.some((change) => change.entry === place);
+      ) && (this.#kit.outside.some((change) => change.entry === place) || this.#isDisordered(place));
       if (!isAnew) this.#violate(`it has said "${text}", and counted "${place}" as number ${count}`);
     }
     for (const { room, entry, isMade } of this.#kit.outside) {
