@@ -6,6 +6,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DeviceConflictError, MemoryStore, UnknownDeviceError } from "@greenroom/matrix";
+import { EVERYBODY } from "../support/everybody.ts";
 import { heard } from "../client/support/stage.ts";
 import { type AppserviceScene, appserviceScene } from "./scene.ts";
 
@@ -36,6 +37,39 @@ Deno.test("A user whose device was deleted says so once, and then acts with a ne
   await after;
   await alice.syncOnce();
   assertEquals(read, ["before", "after"]);
+});
+
+Deno.test("What a user could not share since the device was deleted, the next device shares with everybody", async () => {
+  await using scene = await appserviceScene({ encryption: true, isServing: false });
+  const { roomId, stage } = scene;
+  let isLost = true;
+  const serving = scene.serving = scene.instance({
+    async fetch(request, init) {
+      const { url } = new Request(request);
+      if (!isLost && /sendToDevice.*_echo_polly/.test(url)) {
+        isLost = true;
+        await loseDevice(scene, "@_echo_polly:localhost");
+      }
+      return await stage.homeserver.fetch(request, init);
+    },
+  });
+  await serving.intent("_echo_polly").sendText(roomId, "before");
+  const members = ["bob", "carol", "dan"].map((name) => stage.client(name, { encryption: EVERYBODY }));
+  const read = members.map((member) => heard(member));
+  for (const member of members) {
+    await member.joinRoom(roomId);
+    await member.syncOnce();
+    await member.sendText(roomId, "hello"); // with that the user's device has a session with the member's
+  }
+  for (let second = 0; second < 30; second++) await stage.clock.tick(1_000);
+  isLost = false;
+  await assertRejects(async () => await serving.intent("_echo_polly").sendText(roomId, "lost"));
+  assert(isLost);
+  const after = serving.intent("_echo_polly").sendText(roomId, "after");
+  for (let second = 0; second < 30; second++) await stage.clock.tick(1_000);
+  await after;
+  for (const member of members) await member.syncOnce();
+  assertEquals(read.map((texts) => texts.at(-1)), ["after", "after", "after"]);
 });
 
 Deno.test("An application service whose own device was deleted ends and says so, and a new process goes on", async () => {

@@ -9,7 +9,7 @@ import type { AnswerOutput, EngineRequest, RequestFailure } from "../../crypto/e
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownDeviceError, UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -24,9 +24,7 @@ export interface OutgoingRequestsOptions {
   readonly actor: ActorRef<CryptoProtocol>;
   /** Makes a request. */
   readonly send: RequestSender;
-  /**
-   * Receives what an answer has led to. Must not wait for handlers, which may wait for a request.
-   */
+  /** Receives what an answer has led to. Must not wait for handlers, which may wait for a request. */
   readonly deliver: (output: AnswerOutput) => void;
   /** Where failures are logged. */
   readonly log: Logger;
@@ -49,9 +47,7 @@ interface LaneState {
   made: number;
   /** How many of them have ended. */
   ended: number;
-  /**
-   * Why the first request about a session failed, since the last {@link OutgoingRequests.round}.
-   */
+  /** Why the first request about a session failed, since the last {@link OutgoingRequests.round}. */
   readonly failures: Map<string | undefined, unknown>;
   /**
    * Whether the server is out of reach, or fails again and again: further requests are not tried.
@@ -290,7 +286,9 @@ function sessionOf(request: EngineRequest): string | undefined {
 
 function failureOf(error: unknown): RequestFailure {
   if (error instanceof MatrixRequestError) {
-    const { status, errcode, message, body } = error;
+    const { errcode, message, body } = error;
+    // Whose device is gone is refused whatever is asked, as without a token.
+    const status = error instanceof UnknownDeviceError ? 401 : error.status;
     // Dendrite says of a key that it "already exists" not in `error`, but by user and device.
     const exists = !EXISTS.test(message) && EXISTS.test(JSON.stringify(body) ?? "");
     return { status, errcode, message: exists ? `${message}: a key already exists` : message };

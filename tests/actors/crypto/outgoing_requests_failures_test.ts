@@ -3,6 +3,7 @@
  */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
+import { UnknownDeviceError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { event, never, query, refused, requestsStage, toDevice, turns } from "../support/requests_stage.ts";
 
@@ -37,6 +38,15 @@ for (const error of [refused(401), refused(429), new TypeError("down")]) {
     assertEquals(here.sent, ["1", "2"]);
   });
 }
+
+Deno.test("What is refused since the own device is gone is to be sent later, as it is: no part of it is at fault", async () => {
+  const body = { errcode: "M_UNKNOWN_DEVICE" };
+  const gone = new UnknownDeviceError({ operation: "send", method: "PUT", path: "/", status: 400, body });
+  const here = failing({ 1: gone });
+  here.requests.push(toDevice("1", "a"), toDevice("2", "b"), event("3", "a"));
+  await here.outgoing.idle();
+  assertEquals([here.sent, here.told], [["1"], ["fail 1 401", "fail 2 0", "fail 3 0"]]);
+});
 
 Deno.test("A server that fails over three requests, one after the other, gets no more in that round", async () => {
   const here = failing({ 1: refused(500), 2: refused(500), 3: refused(500) });
