@@ -15,6 +15,8 @@ import { Memberships } from "./memberships.ts";
 
 /** How many transactions stay in the inbox of a process that goes on: it removes them from time to time. */
 const MOST_KEPT = 100;
+/** How old the members and devices may be that a user who does not sync sends to, in milliseconds. */
+const FRESH = 10_000;
 /** How long the end may take, in milliseconds. */
 const ENDING = 600_000;
 
@@ -108,17 +110,18 @@ function answersOf(world: World, { users, ledger }: WorldService, room: RoomID):
   });
 }
 
-/** Each device that was there with its keys before the message was answered has read the answer. */
+/** Each device that the answerer knew to be there with its keys has read the answer. */
 function judgeReaders(
   world: World,
-  { service: { ledger }, memberships, answer: { id, at, number, isEncrypted } }: {
+  { service: { ledger, users: [own] }, memberships, answer: { id, sender, at, number, isEncrypted } }: {
     readonly service: WorldService;
     readonly memberships: Memberships;
     readonly answer: ShownAnswer;
   },
 ): void {
-  const since = ledger.handedAt.get(number);
-  if (!isEncrypted || since === undefined) return;
+  const handedAt = ledger.handedAt.get(number);
+  if (!isEncrypted || handedAt === undefined) return;
+  const since = sender === own ? handedAt : handedAt - FRESH; // ghosts ask who is there, and with what devices
   for (const device of world.devices) {
     if (device.readings.has(id) || device.goneAt < Infinity || device.firstAt >= at) continue;
     if (device.keysAt > since || !memberships.joined(device.userId, since, world.timeline.now)) continue;
