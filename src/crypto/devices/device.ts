@@ -72,4 +72,6 @@ export interface KnownDevices {
 export interface FindableDevices extends KnownDevices {
   /** Has the server asked once for a user's devices, whether they are followed or not. */
   lookUp(tx: Transaction, userId: UserID): void;
+  /** Whether a user is followed, and nothing has been announced since the server was asked about them. */
+  isUpToDate(userId: UserID): boolean;
 }

@@ -139,6 +139,11 @@ export class DeviceLists {
     return this.#tracked.isBehind(userId);
   }
 
+  /** Whether a user is followed, and nothing has been announced since the server was asked about them. */
+  isUpToDate(userId: UserID): boolean {
+    return this.isTracked(userId) && !this.isBehind(userId);
+  }
+
   /**
    * What to ask the server now: of at most 250 users, of each in one query at a time.
    *

@@ -7,7 +7,6 @@
 
 import { elapsed } from "../../base/clock.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
@@ -20,8 +19,9 @@ import { RateLimit } from "../requests/rate_limit.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
-import { LOOKUPS_AN_HOUR, MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../engine/retention.ts";
+import { MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../engine/retention.ts";
 import { OlmInbox } from "./olm_inbox.ts";
+import { OlmLookUps } from "./olm_look_ups.ts";
 import type { OlmPeer } from "./olm_peer.ts";
 import {
   type OlmDecryption,
@@ -40,10 +40,6 @@ const UNWEDGE_AFTER_MS = 3_600_000;
  * effect.
  */
 const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
-
-/** How often users are looked up whose devices could not be understood: in all, and each. */
-const LOOKUPS = { times: LOOKUPS_AN_HOUR, periodMs: UNWEDGE_AFTER_MS };
-const LOOKUPS_OF_USER = { times: 1, periodMs: UNWEDGE_AFTER_MS, names: 10_000 };
 
 /** What the channels are made of. */
 export interface OlmChannelsOptions {
@@ -75,8 +71,7 @@ export class OlmChannels {
   readonly housekeeping: OlmHousekeeping;
   readonly #senderKeys: SenderDeviceKeys;
   readonly #wedges: RateLimit;
-  readonly #lookUps: RateLimit;
-  readonly #lookUpsOfUser: RateLimit;
+  readonly #lookUps: OlmLookUps;
 
   /** @param options The parts that the channels are made of. */
   constructor({ context, ownKeys, devices, outbox }: OlmChannelsOptions) {
@@ -106,8 +101,7 @@ export class OlmChannels {
     });
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);
     this.#wedges = new RateLimit(context.clock, WEDGES);
-    this.#lookUps = new RateLimit(context.clock, LOOKUPS);
-    this.#lookUpsOfUser = new RateLimit(context.clock, LOOKUPS_OF_USER);
+    this.#lookUps = new OlmLookUps(context, devices);
   }
 
   /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
@@ -194,6 +188,7 @@ export class OlmChannels {
     const from = { device, deviceKeys, type: payload.type, sender: peer.userId };
     const reason = await senderRefusal(tx, this.#devices, from);
     if (reason !== undefined) return dropped(reason);
+    if (device === undefined) this.#lookUps.lookUpFollowed(tx, peer.userId);
     if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
     const claimedDevice = device === undefined ? deviceKeys : undefined;
     const { userId: sender, curve25519: senderKey } = peer;
@@ -267,17 +262,14 @@ export class OlmChannels {
   }
 
   /**
-   * Remembers a device that could not be understood and is not known, and has its user looked up:
-   * nothing else need show it before something is shared, and a server that was set back announces no
-   * device to who is ahead of it. At most once an hour, even if what it sends is made up.
+   * Remembers a device that could not be understood and is not known, and has its user looked up, at
+   * most once an hour, even if what it sends is made up.
    */
   #lookUp(tx: Transaction, peer: OlmPeer): void {
     const now = this.#context.clock.now();
     if (elapsed(now, this.#misunderstood.metAt(peer)) < UNWEDGE_AFTER_MS) return;
     this.#misunderstood.meet(tx, peer, now);
-    const { userId } = peer;
-    if (!this.#lookUpsOfUser.take(userId) || !this.#lookUps.take("", serverOf(userId))) return;
-    this.#devices.lookUp(tx, userId);
+    this.#lookUps.lookUp(tx, peer.userId);
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * Devices that this one does not know: of a user in no encrypted room that it knows of, or of one whom
- * it follows, comes a message to the device that can't be read; or a user speaks in such a room.
+ * it follows, comes a message to the device that can't be read, or a room key; or a user speaks in such a
+ * room.
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
@@ -12,8 +13,11 @@ import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import { FakeUser } from "../support/fake_user.ts";
 import { Asked, BOB, inRoom, joined } from "./asked.ts";
+import { aliceAndBob, Bot } from "./bot.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";
+import { RawDevice, RawSession } from "./raw_device.ts";
 
 const vodozemac = await Vodozemac.create();
 const HOUR = 3_600_000;
@@ -53,6 +57,20 @@ async function alone(): Promise<Asked> {
   const asked = await (await Asked.open()).publish();
   assertEquals(await asked.kinds(), []);
   return asked;
+}
+
+/** The users of the queries that a bot makes in the meantime. */
+async function queriesDuring(bot: Bot, work: () => Promise<unknown>): Promise<UserID[][]> {
+  const queries: UserID[][] = [];
+  const { server } = bot;
+  const { answer } = server;
+  server.answer = (from, request) => {
+    if (request.kind === "keysQuery") queries.push([...request.users]);
+    return answer.call(server, from, request);
+  };
+  await work();
+  server.answer = answer;
+  return queries;
 }
 
 /** The users that the store has as tracked. */
@@ -177,4 +195,37 @@ Deno.test("who speaks in a room that was encrypted later is followed from then o
   assert((await asked.sync({ encrypted: [event] })).mayRequest);
   assertEquals((await asked.one("keysQuery")).users, [BOB]);
   assert((await tracked(asked)).includes(BOB));
+});
+
+Deno.test("a new device of a user who is followed is looked up when its key comes unannounced, and is read as what it is", async () => {
+  const { server, alice, bob } = await aliceAndBob({ policy: { accept: "cross-signed" } });
+  server.identities.set(alice.userId, new FakeUser(alice.userId).crossSign());
+  await alice.send("who speaks is followed");
+  await bob.sync();
+  const phone = await Bot.open(server, { userId: alice.userId, deviceId: "PHONE" });
+  server.mailbox(bob).state.length = 0; // she has been there all the time
+  const event = await phone.send("hello");
+  server.mailbox(bob).changed.clear(); // a server that was set back takes that for shown
+  assertEquals(await queriesDuring(bob, () => bob.sync()), [[alice.userId]]);
+  assertEquals(bob.outcome(event), "text: hello");
+});
+
+Deno.test("unknown devices of a user who is followed have them looked up once an hour, those of others not at all", async () => {
+  const { server, alice, bob } = await aliceAndBob();
+  await alice.send("who speaks is followed");
+  await bob.sync();
+  const write = (userId: UserID, name: string) => {
+    const device = new RawDevice(server, userId, name);
+    server.mailbox(bob).toDevice.push(device.message(bob, "m.room_key", new RawSession().roomKey(ROOM)));
+  };
+  const queries = () => queriesDuring(bob, () => bob.sync());
+  for (let count = 0; count < 3; count++) write("@carol:example.org", `CAROL${count}`);
+  assertEquals(await queries(), []);
+  for (let count = 0; count < 3; count++) write(alice.userId, `MADE_UP${count}`);
+  assertEquals(await queries(), [[alice.userId]]);
+  write(alice.userId, "MADE_UP3");
+  assertEquals(await queries(), []);
+  await server.clock.tick(HOUR);
+  write(alice.userId, "MADE_UP4");
+  assertEquals(await queries(), [[alice.userId]]);
 });
