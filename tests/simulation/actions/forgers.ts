@@ -66,6 +66,7 @@ function sitBetween(
   const [threat, step, change] = chosen(CHANGES, what) ?? [];
   if (threat === undefined || step === undefined || change === undefined || left === 0) return;
   world.network.tamper(device, "/sync", (body) => {
+    if (betrayal.isOver && !isFound) return;
     const events: Json[] = body.to_device?.events ?? [];
     for (const { type, content } of events) {
       if (isFound || !BEGINNINGS.has(type) || content.from_device !== peer) continue;
@@ -148,7 +149,7 @@ export const forgers: readonly ActionKind[] = [
       const other = chosen(free.filter((each) => each !== device), where);
       if (other === undefined || !free.includes(device)) return;
       const [betrayed, peer] = what % 2 === 0 ? [device, other] : [other, device];
-      const betrayal: Betrayal = { device: betrayed, isDone: false };
+      const betrayal: Betrayal = { device: betrayed, isDone: false, isOver: false };
       const vodozemac = await Vodozemac.load();
       sitBetween(world, betrayal, { what: what >> 1, vodozemac, peer: peer.deviceId });
       world.note(`${device.name} asks ${other.name} for a verification, with the server in between`);

@@ -24,6 +24,8 @@ export interface Betrayal {
   readonly device: Device;
   /** Whether it has been changed. */
   isDone: boolean;
+  /** Whether that verification is over: of a later one the server changes nothing in its place. */
+  isOver: boolean;
 }
 
 /** Devices that verify another, or had begun to when their process ended. */
@@ -64,6 +66,7 @@ export async function verify(
       verifying.delete(each);
       betrayed.delete(each);
     }
+    if (betrayal !== undefined) betrayal.isOver = true;
     const victim = betrayal?.device === one ? mine : theirs;
     if (betrayal?.isDone && victim.phase === "done") {
       world.violate(`${betrayal.device.name} has verified what the server has changed`);
