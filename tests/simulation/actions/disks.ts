@@ -80,7 +80,10 @@ export const disks: readonly ActionKind[] = [
       world.reach("state: two processes of one device ran on two stores");
       const { timeline } = world;
       loss.fork({ disk: await disk.copy(), at: timeline.now, seen, noted: ledger.length });
-      const fork = device.fork = new Fork(world, device.name, await disk.duplicate());
+      const fork = device.fork = new Fork(world, device.name, {
+        disk: await disk.duplicate(),
+        noticedAt: loss.noticedAt,
+      });
       const { client, process: copy } = device.begin({ store: fork.disk.store, isExtra: true });
       copy.excuse = [];
       fork.copy = copy;

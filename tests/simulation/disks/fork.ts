@@ -12,6 +12,8 @@ import type { Process } from "../world/process.ts";
 
 /** How long it may take until a process has committed what it was shown, in milliseconds. */
 const SOON = 60_000;
+/** How long a device that has taken its store for an old one believes no other hearsay of that, in milliseconds. */
+const DEAF = 3_600_000;
 /** How long what it had encrypted before may be on its way, in milliseconds. */
 const ON_ITS_WAY = 1_000;
 
@@ -36,6 +38,8 @@ export class Fork {
   copy: Process | undefined;
   readonly #world: Place;
   readonly #name: string;
+  /** Until when neither believes what it is shown: the server had made it up shortly before. */
+  readonly #deafUntil: number;
   /** By ciphertext, whether the copy has sent it. */
   readonly #sent = new Map<unknown, boolean>();
   /** Of the original, and of the copy, when it noticed. */
@@ -43,12 +47,18 @@ export class Fork {
 
   /**
    * @param name Names the device.
-   * @param disk What the copy runs on.
+   * @param options.disk What the copy runs on.
+   * @param options.noticedAt When the device last took its store for an old one; infinity: never.
    */
-  constructor(world: Place, name: string, disk: Disk) {
+  constructor(
+    world: Place,
+    name: string,
+    { disk, noticedAt }: { readonly disk: Disk; readonly noticedAt: number },
+  ) {
     this.#world = world;
     this.#name = name;
     this.disk = disk;
+    this.#deafUntil = noticedAt < Infinity ? noticedAt + DEAF : -Infinity;
   }
 
   /** Whether something runs on the copy. */
@@ -85,6 +95,7 @@ export class Fork {
     const isCopy = this.#isCopy(process);
     if (this.#noticed.has(isCopy) || !eventsIn(text).some((event) => this.#isOfOther(isCopy, event))) return;
     const { timeline, violate } = this.#world;
+    if (timeline.now < this.#deafUntil) return;
     const isIdle = () => !process.isAlive || process.hasStoodStill;
     timeline.schedule(SOON, "", () => {
       if (isIdle() || this.#noticed.has(isCopy)) return;
