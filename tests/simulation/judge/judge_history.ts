@@ -6,6 +6,7 @@
  */
 
 import type { MessageEvent, RoomID, UserID } from "@greenroom/matrix/types";
+import { SERVERS_COPY } from "../actions/hostile.ts";
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";
 import { type SharedHistory, spoiled } from "../world/history.ts";
@@ -123,6 +124,11 @@ function isExcused(
   return device.isHidden || device.loss.needsHealing || isLate || (spoiled.get(device) ?? -Infinity) >= at;
 }
 
+/** Whether the server has shown a device a message as another event first, so that it is no repetition. */
+function hasReadAsAnother({ readings }: Device, body: string | undefined): boolean {
+  return readings.entries().some(([id, text]) => id.startsWith(SERVERS_COPY) && text === body);
+}
+
 async function judgeGuest(world: World, share: SharedHistory, device: Device): Promise<void> {
   const { sharer, room, had, read, at: sharedAt } = share;
   const visibility = new Visibility(world, room);
@@ -133,6 +139,7 @@ async function judgeGuest(world: World, share: SharedHistory, device: Device): P
     }
     if (world.forged.has(id) || world.planted.has(id) || world.copied.has(id)) return false;
     if (device.spoiled.has(id) || !read.has(id)) return false;
+    if (hasReadAsAnother(device, sharer.readings.get(id))) return false;
     const author = world.devices.find((each) =>
       each.userId === sender && each.deviceId === content.device_id
     );
