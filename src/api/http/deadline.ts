@@ -135,6 +135,9 @@ export class Deadline {
 /** What Deno's `fetch` says in front of the reason: the address, which may hold private data. */
 const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
 
+/** What Deno's `fetch` says of an answer in plain HTTP to the beginning of a TLS connection. */
+const NO_TLS = "InvalidContentType";
+
 /**
  * Says that a connection has failed, and why: the name is unknown, no server listens, the
  * certificate is not valid.
@@ -157,5 +160,6 @@ function connectionFailure(error: unknown, request: string, host: string): Matri
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { message } = error.cause instanceof Error ? error.cause : error;
+  if (message.includes(NO_TLS)) return "what answers there does not speak TLS; is its address http://…?";
   return message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
 }

