@@ -22,6 +22,7 @@ import type { Arguments, Command } from "../commands/command.ts";
 import { usageOf } from "../commands/help.ts";
 import {
   type ChoiceLabels,
+  confirmed,
   type ConfirmWords,
   confirmWords,
   meaningOf,
@@ -276,8 +277,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * Asks for a yes or a no: by a word, or by a reaction to the question, which has both already.
    *
    * Yes are ✅, ☑️, ✔️, 👍, and `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`; no are ❌,
-   * ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation at the end, and the
-   * colour of a hand make no difference. Whatever else is said goes on as if nobody had asked.
+   * ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation and emoji at the end, and
+   * the colour of a hand make no difference: "Yes! 🌳" is a yes. Whatever else is said goes on as if nobody
+   * had asked: "yes but no", and "yes 👎".
    *
    * @param question What to say.
    * @param options Who is asked, and how long to wait; the words of another language.
@@ -297,7 +299,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    */
   async confirm(question: string, { yes, no, ...options }: ConfirmOptions = {}): Promise<boolean> {
     const words = confirmWords({ yes, no });
-    return await this.#choose(question, { shown: ["✅", "❌"], words }, options);
+    const meaning = (answer: string) => confirmed(answer, words);
+    return await this.#choose(question, { shown: ["✅", "❌"], meaning }, options);
   }
 
   /**
@@ -337,12 +340,16 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const words: Word<string>[] = keys.map((key) => [key, key]);
     for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
     const text = await withLabels(question, Object.fromEntries(named), options.format);
-    return choices[await this.#choose(text, { shown: keys, words }, options)] as Choice;
+    const meaning = (answer: string) => meaningOf(answer, words);
+    return choices[await this.#choose(text, { shown: keys, meaning }, options)] as Choice;
   }
 
   async #choose<Meaning>(
     question: string,
-    { shown, words }: { readonly shown: readonly string[]; readonly words: readonly Word<Meaning>[] },
+    { shown, meaning }: {
+      readonly shown: readonly string[];
+      readonly meaning: (answer: string) => Meaning | undefined;
+    },
     options: Omit<AskOptions<never>, "filter" | "check">,
   ): Promise<Meaning> {
     const place = this.#in(options.room);
@@ -351,7 +358,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     for (const key of shown) await place.reactTo(reactionTo, key);
     const said = (answer: Context) => {
       const { key } = (answer.event.content as { "m.relates_to"?: { key?: unknown } })["m.relates_to"] ?? {};
-      return meaningOf(typeof key === "string" ? key : answer.text, words);
+      return meaning(typeof key === "string" ? key : answer.text);
     };
     const answer = await this.wait({
       ...options,

@@ -29,6 +29,12 @@ const REACTIONS: readonly Word<boolean>[] = [
   ...["❌", "✖️", "👎"].map((each) => [each, false] as const),
 ];
 
+/** What may end a sentence. */
+const STOP = /^[\s.!?…。！？]$/u;
+/** What means nothing behind a word. */
+const DECORATION =
+  /^[\s\p{P}\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\u200D\uFE0F]$/u;
+
 /**
  * What means yes, and what no.
  *
@@ -63,6 +69,24 @@ export function meaningOf<Meaning>(answer: string, words: readonly Word<Meaning>
   return found?.[1];
 }
 
+/** The most that is read behind a yes or a no, in UTF-16 code units. */
+const MAX_BEHIND = 100;
+
+/**
+ * Whether an answer is a yes or a no: a whole one, or one with emoji and punctuation behind it of which
+ * none means the opposite.
+ */
+export function confirmed(answer: string, words: readonly Word<boolean>[]): boolean | undefined {
+  const whole = meaningOf(answer, words);
+  if (whole !== undefined) return whole;
+  const word = withoutEnd(answer, DECORATION);
+  const behind = answer.slice(word.length);
+  const meaning = meaningOf(word, words);
+  if (meaning === undefined || behind.length > MAX_BEHIND) return undefined;
+  const more = Array.from(new Intl.Segmenter().segment(behind), ({ segment }) => meaningOf(segment, words));
+  return more.includes(!meaning) ? undefined : meaning;
+}
+
 /** A question with what each choice is: labels by the choices' reactions. */
 export async function withLabels(
   question: string,
@@ -89,7 +113,14 @@ function shown(text: string): string {
 /** A text without what makes no difference to who reads it; one that is nothing else stays as it is. */
 function bareWord(text: string): string {
   const word = shown(text);
-  const bare = word.replaceAll(/\p{Emoji_Modifier}/gu, "").replaceAll(/[\s,]+/g, " ")
-    .replace(/[\s.!?…。！？]+$/u, "");
+  const bare = withoutEnd(word.replaceAll(/\p{Emoji_Modifier}/gu, "").replaceAll(/[\s,]+/g, " "), STOP);
   return bare === "" ? word : bare;
+}
+
+/** A text without what it ends with. A pattern of all of that would look at each place of a long text anew. */
+function withoutEnd(text: string, character: RegExp): string {
+  const characters = [...text];
+  let length = characters.length;
+  while (length > 0 && character.test(characters[length - 1] ?? "")) length--;
+  return characters.slice(0, length).join("");
 }

@@ -1,9 +1,13 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
+import { confirmed, confirmWords, meaningOf } from "../../../src/bot/conversations/choices.ts";
 import { trying } from "../support.ts";
+import { took } from "../text/took.ts";
 
 const YES = ["YES", "yes.", "Yes, please!", "sure", "ok", "y", "✅", "✔", "✔️", "☑️", "👍🏽", "👍️", "👍"];
 const NO = ["NO!", "no.", "n", "nope", "No, thanks.", "no thank you", "❌", "✖️", "👎🏿", "👎"];
+const WITH_EMOJI = ["yes 🌳 ✂️", "Yes! 🌳✂️.", "yes please 🙏🏽", "ok👍", "yes 🇫🇷 👨‍👩‍👧", "yes ✅ :)"];
+const NO_ANSWERS = ["yes 👎", "no 👍🏽", "yes 🌳 ❌", "🌳 yes", "yes 🌳 but no", "no 🌳 yes", "🌳 ✂️", "yes 1"];
 
 Deno.test("confirm() takes words in any case, with punctuation, and reactions in any colour", async () => {
   await using tester = trying((bot) => {
@@ -11,7 +15,10 @@ Deno.test("confirm() takes words in any case, with punctuation, and reactions in
     bot.on("message:text", (c) => c.send(`other: ${c}`));
   }, { rateLimit: false });
   const room = await tester.room("alice");
-  const answers = [YES.map((each) => [each, "agreed"]), NO.map((each) => [each, "refused"])].flat();
+  const answers = [
+    ...[...YES, ...WITH_EMOJI].map((each) => [each, "agreed"]),
+    ...[...NO, "no ✂️", "Nope. 🙈"].map((each) => [each, "refused"]),
+  ];
   for (const [answer = "", result = ""] of answers) {
     await room.say("!ask");
     const { eventId } = await room.expect("Shall we?");
@@ -23,9 +30,22 @@ Deno.test("confirm() takes words in any case, with punctuation, and reactions in
   }
   await room.say("!ask");
   await room.expect("Shall we?");
-  for (const answer of ["yes and no", "nobody", "!", "okra", "y e s"]) {
+  for (
+    const answer of ["yes and no", "nobody", "!", "okra", "y e s", "yes but no", "no yes", ...NO_ANSWERS]
+  ) {
     await room.say(answer);
     await room.expect(`other: ${answer}`);
+  }
+});
+
+Deno.test("An answer as long as an event can be is looked at in no time", () => {
+  const words = confirmWords({});
+  for (const part of ["!", "! ", "🌳", "yes ", "yes!"]) {
+    const answer = part.repeat(Math.floor(60_000 / part.length));
+    for (const long of [answer, `${answer}a`, `yes ${answer}`]) {
+      took(100, part, () => meaningOf(long, words));
+      took(100, part, () => confirmed(long, words));
+    }
   }
 });
 
