@@ -127,7 +127,8 @@ export interface OwnerVerificationOptions {
   acceptFrom: readonly UserID[];
   /**
    * Asks whether the owner's device shows the same. Default: shows it in the log, and in the room if the
-   * verification goes through one, and waits for a message of the owner, `yes Dog Cat Lion` or `no`.
+   * verification goes through one, and waits for a message of the owner, `yes Dog Cat Lion`, the same with
+   * the emoji themselves, or `no`.
    *
    * @returns `true`: it does; `false` calls the verification off.
    */

@@ -101,14 +101,21 @@ async function wordOf(
 ): Promise<boolean> {
   const { userId, roomId, done } = request;
   const shown = emoji?.map(({ symbol, name }) => `${symbol} ${name}`).join("  ") ?? decimals.join(" ");
-  const names = emoji?.slice(0, SAID).map(({ name }) => name) ?? decimals;
-  const yes = `yes ${names.join(" ")}`;
+  const few = emoji?.slice(0, SAID);
+  const words = few === undefined ? [decimals] : [ // some write the emoji themselves, alone or as they are shown
+    few.map(({ name }) => name),
+    few.map(({ symbol }) => symbol),
+    few.map(({ name, symbol }) => `${symbol} ${name}`),
+  ];
+  const right = words.map((each) => `yes ${each.join(" ")}`);
+  const [yes = ""] = right;
   const word = Promise.withResolvers<boolean>();
   let isAskedAgain = false;
   const listen = (event: EventOf<"m.room.message">): void => {
     if (event.sender !== userId || !isTrusted(event)) return;
     const said = wordsOf(event.content.body);
-    if (said === wordsOf(yes) || NO.includes(said)) return word.resolve(said === wordsOf(yes));
+    const isRight = right.some((each) => wordsOf(each) === said);
+    if (isRight || NO.includes(said)) return word.resolve(isRight);
     if (!BARE.includes(said) || event.room_id !== roomId || isAskedAgain) return;
     isAskedAgain = true;
     client.sendNotice(roomId, `Please say: ${yes}`).catch(() => {}); // the log has it, too
@@ -134,9 +141,9 @@ const NO = ["no", "n"];
 /** A yes to nothing: a server could have held it back from another time. */
 const BARE = ["yes", "y", "ok"];
 
-/** What is said, however it is written. */
+/** What is said, however it is written: emoji with the selectors of how they are shown, or without. */
 function wordsOf(text: string): string {
-  return text.trim().toLowerCase().split(/\s+/).join(" ");
+  return text.replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase().split(/\s+/).join(" ");
 }
 
 /** Whether a message is of a device that the owner's identity, the one that was seen first, has signed. */

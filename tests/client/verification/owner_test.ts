@@ -34,6 +34,14 @@ function wordOf({ comparison }: VerificationRequest): string {
   return `yes ${comparison?.emoji?.slice(0, 3).map(({ name }) => name).join(" ")}`;
 }
 
+/** The same by the symbols, and by what the bot shows, of as many emoji. */
+function symbolsOf({ comparison }: VerificationRequest, count = 3): [symbols: string, shown: string] {
+  const emoji = comparison?.emoji?.slice(0, count) ?? [];
+  const words = [emoji.map(({ symbol }) => symbol), emoji.map(({ symbol, name }) => `${symbol} ${name}`)];
+  const [symbols = "", shown = ""] = words.map((each) => `yes ${each.join(" ")}`);
+  return [symbols, shown];
+}
+
 /** What is said in a room, as a client reads it. */
 function heard(client: Client): string[] {
   const said: string[] = [];
@@ -86,6 +94,28 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
   assert((await mine.done).device);
 });
 
+Deno.test("A bot takes the emoji themselves for their names, as another keyboard writes them, too", async () => {
+  for (
+    const [form, write] of [[0, (text: string) => text], [
+      1,
+      (text: string) => text.replaceAll("\uFE0F", ""),
+    ]] as const
+  ) {
+    await using here = clientStage();
+    const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+    const bot = await synced(here, "bob", {
+      encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+    });
+    const roomId = await sharedRoom(here, owner, bot);
+    const said = heard(owner);
+    const mine = await comparing(here, owner, roomId);
+    await here.until(() => said.some((text) => text.startsWith("I see")));
+    await mine.confirm();
+    await owner.sendText(roomId, write(symbolsOf(mine)[form]));
+    await reach(here, "done", mine);
+  }
+});
+
 Deno.test("T46: a word that the owner has said of other emoji, or of nothing, confirms nothing", async () => {
   await using here = clientStage();
   const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
@@ -99,7 +129,14 @@ Deno.test("T46: a word that the owner has said of other emoji, or of nothing, co
   const mine = await comparing(here, owner, roomId);
   await here.until(() => said.filter((text) => text.startsWith("I see")).length === 2);
   await mine.confirm();
-  for (const word of ["yes", "ok", `${wordOf(mine)} and more`, wordOf(first), "yes Dog Dog Dog"]) {
+  const others = [
+    wordOf(first),
+    ...symbolsOf(first),
+    ...symbolsOf(mine, 2),
+    "yes Dog Dog Dog",
+    "yes 🐶 🐶 🐶",
+  ];
+  for (const word of ["yes", "ok", `${wordOf(mine)} and more`, ...others]) {
     await owner.sendText(roomId, word); // as if a server had held it back until now
     await here.until(() => got.includes(word));
   }
