@@ -362,7 +362,9 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Handles what functions throw, in place of the log and `HANDLER_ERROR`.
+   * Handles what functions throw, in place of the log and `HANDLER_ERROR`; not that a conversation has
+   * ended. Who has given a command is told that it failed before: `saysFailures: false` leaves that to the
+   * handler.
    *
    * @param handler Called with what was thrown, and the context of it.
    * @returns This.

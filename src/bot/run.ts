@@ -66,7 +66,7 @@ export class Run {
   /** What was done, and what it came to. */
   readonly steps: Step[];
   /** The conversation that it begins or goes on with, if it asks; undefined: it can't ask. */
-  conversation: { readonly owner: UserID; readonly command: string } | undefined;
+  conversation: { readonly start: KeptEvent; readonly owner: UserID; readonly command: string } | undefined;
   /** Rooms that the bot has left, or was thrown out of, while this ran; undefined: none. */
   left: Set<string> | undefined;
   /** Is done when the run has ended. */

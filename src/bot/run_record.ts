@@ -21,6 +21,14 @@ export interface Step {
   end?: ConversationEnding;
 }
 
+/** Steps that somebody sees. */
+const SAYING = new Set(["send", "edit", "react", "image", "file", "poll", "end poll", "stream"]);
+
+/** Whether something was said in one of some steps. */
+export function hasSaid(steps: readonly Step[]): boolean {
+  return steps.some(({ kind }) => SAYING.has(kind));
+}
+
 /** What a run waits for. */
 export interface Wait {
   /** The place of the step among the steps. */

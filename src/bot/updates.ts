@@ -174,9 +174,9 @@ export class Updates {
   /** Whether it ends a conversation. */
   async #cancels(update: Update, run: Run): Promise<boolean> {
     const { conversations, parts } = this.#options;
-    if (!await conversations.cancel(update, run)) return false;
-    await new Context(parts, run, update).reply("Cancelled.");
-    return true;
+    const hasSaid = await conversations.cancel(update, run);
+    if (hasSaid === false) await new Context(parts, run, update).reply("Cancelled.");
+    return hasSaid !== undefined;
   }
 
   /** Whether somebody listens to an edit, and it is its sender's: only then the server is asked for that. */

@@ -194,7 +194,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * {@linkcode ConversationError} with their name.
    *
    * A command is no answer, nor is an event that several wait for: only the latest who asked gets
-   * it. With `!cancel` the user ends the conversation.
+   * it. With `!cancel` the user ends the conversation, and is told so unless the function says something
+   * itself when it catches the {@linkcode ConversationEndedError}.
    *
    * @param question What to say; undefined: nothing.
    * @param options What is an answer, and how long to wait.

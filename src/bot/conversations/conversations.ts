@@ -1,10 +1,9 @@
 /**
  * Conversations: runs that wait for answers, kept in the store from one to the next.
  *
- * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run
- * again from the beginning: steps that were done return what they came to, and the answer is what
- * the last one waited for. What it does then is committed with the record that the answer was
- * handled.
+ * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run again from
+ * the beginning: steps that were done return what they came to, and the answer is what the last one waited
+ * for. What it does then is committed with the record that the answer was handled.
  *
  * @module
  */
@@ -15,7 +14,7 @@ import type { BotSessions } from "../bot_sessions.ts";
 import { Locks } from "../locks.ts";
 import type { Once } from "../once.ts";
 import { Run } from "../run.ts";
-import type { Answer, KeptEvent, RunEnd, Step, Wait } from "../run_record.ts";
+import { type Answer, hasSaid, type KeptEvent, type RunEnd, type Step, type Wait } from "../run_record.ts";
 import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
 import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
@@ -128,7 +127,8 @@ export class Conversations {
     const lane = laneOf(room, sender);
     const waits = await this.#waits.of(room, (each) => fits(each, place, queries), context.deliveryId);
     for (const { id, wait: { at } } of waits) {
-      if (await this.#resume(id, { at, answer: { at, kept }, context, time, lane })) return true;
+      const run = await this.#resume(id, { at, answer: { at, kept }, context, time, lane });
+      if (run !== undefined) return true;
     }
     return false;
   }
@@ -159,22 +159,24 @@ export class Conversations {
       readonly time: RunTime;
     },
   ): Promise<boolean> {
-    return await this.#resume(id, { at, end: reason, context, time });
+    return await this.#resume(id, { at, end: reason, context, time }) !== undefined;
   }
 
   /**
    * Ends the latest conversation of a user in a room.
    *
-   * @returns Whether there was one.
+   * @returns Whether its functions have said something to that, in this room; undefined: there was none.
    */
   async cancel(
     { room, sender }: Pick<EventPlace, "room" | "sender">,
     { context, time }: { readonly context: HandlerContext; readonly time: RunTime },
-  ): Promise<boolean> {
+  ): Promise<boolean | undefined> {
     const [latest] = await this.#waits.of(room, ({ owner }) => owner === sender, context.deliveryId);
-    if (latest === undefined) return false;
+    if (latest === undefined) return undefined;
     const { id, wait: { at } } = latest;
-    return await this.#resume(id, { at, end: "cancelled", context, time, lane: laneOf(room, sender) });
+    const run = await this.#resume(id, { at, end: "cancelled", context, time, lane: laneOf(room, sender) });
+    const { room_id: home } = (run?.conversation?.start.event ?? {}) as { room_id?: RoomID };
+    return run && home === room && hasSaid(run.steps.slice(at + 1));
   }
 
   /**
@@ -187,6 +189,7 @@ export class Conversations {
     for (const entry of waits) this.#endSoon(context, entry, "left");
   }
 
+  /** @returns The run that it went on with; undefined: it did not. */
   #resume(
     id: string,
     { at, answer, end, ...how }: {
@@ -197,14 +200,15 @@ export class Conversations {
       readonly time: RunTime;
       readonly lane?: string;
     },
-  ): Promise<boolean> {
+  ): Promise<Run | undefined> {
     return this.#locks.within(id, async () => {
       const { record } = await this.#options.client.sessions.read(CONVERSATIONS, id) ?? {};
-      if (record?.wait.at !== at) return false; // another answer was faster
+      if (record?.wait.at !== at) return undefined; // another answer was faster
       const steps = [...record.steps];
       if (end !== undefined) steps[at] = { kind: "wait", end };
       const run = new Run({ ...how, steps, answer });
-      return await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
+      const isTaken = await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
+      return isTaken ? run : undefined;
     });
   }
 

@@ -25,29 +25,6 @@ Deno.test("A question that nobody answers in time ends the conversation, and the
   await room.expectNothing();
 });
 
-Deno.test("!cancel ends the user's conversation, also without a catch, and only theirs", async () => {
-  await using tester = trying((bot) =>
-    bot.command("ask", async (c) => {
-      const answer = await c.ask("Well?");
-      await answer.reply(`thanks, ${answer}`);
-    })
-  );
-  const room = await tester.room("alice", "bob");
-  await room.say("!cancel");
-  await room.expect("There is nothing to cancel.");
-  await room.say("!ask");
-  await room.expect("Well?");
-  await room.as("bob").say("!ask");
-  await room.expect("Well?");
-  await room.say("!cancel");
-  await room.expect("Cancelled.");
-  await room.say("hello");
-  await room.expectNothing();
-  await room.as("bob").say("hello");
-  await room.expect("thanks, hello");
-  assertEquals(tester.logged.filter((line) => line.includes("failed")), []);
-});
-
 Deno.test("A command that is begun anew takes the place of the conversation that it began before", async () => {
   await using tester = trying((bot) =>
     bot.command("ask", async (c) => {
