@@ -382,7 +382,9 @@ export class RoomContext {
   }
 
   /**
-   * Reminds at a time, once, also after a restart.
+   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
+   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
+   * is as `c.late`.
    *
    * @param at When: a date, or in how many milliseconds.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.

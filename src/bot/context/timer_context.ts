@@ -10,7 +10,7 @@ import type { Run } from "../run.ts";
 import type { Due, Reminder } from "../timers/timers.ts";
 import { RoomContext } from "./room_context.ts";
 
-/** From when on a reminder says that it is late, in milliseconds. */
+/** From when on a reminder's text says that it is late, in milliseconds: five minutes, as documented. */
 const LATE = 300_000;
 
 /**
@@ -20,7 +20,10 @@ const LATE = 300_000;
 export class TimerContext extends RoomContext {
   /** When it was due. */
   readonly due: Date;
-  /** How late it is, in milliseconds: the bot was not there, or had too much to do. */
+  /**
+   * How late it is, in milliseconds, however little: the bot was not there, or had too much to do. A
+   * reminder that is a text says when it was due from five minutes on.
+   */
   readonly late: number;
   /** What the reminder was given. */
   readonly data: unknown;

@@ -4,6 +4,8 @@ import { Bot, ConversationEndedError } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";
 
+const HOUR = 3_600_000;
+
 /** A store that a process can read only when it is opened, as one whose device another process has. */
 class LateStore {
   readonly inner = new MemoryStore();
@@ -58,6 +60,20 @@ Deno.test("What was answered in time is heard before the time is over, also if a
   await starting;
   await room.expect("You said tea");
   await room.expectNothing();
+});
+
+Deno.test("A reminder that is said more than five minutes late says when it was due", async () => {
+  for (const [late, isTold] of [[5 * HOUR, true], [301_000, true], [299_000, false]] as const) {
+    await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")));
+    const room = await tester.room("alice");
+    await room.say("!remind");
+    await room.expectNothing();
+    const due = new Date(tester.clock.now() + HOUR).toISOString().slice(0, 16).replace("T", " ");
+    await tester.stop();
+    await tester.clock.tick(HOUR + late);
+    await tester.start();
+    await room.expect(isTold ? `Tea! (due ${due} UTC)` : "Tea!");
+  }
 });
 
 Deno.test("A pass ends in time, though what is due takes longer", async () => {

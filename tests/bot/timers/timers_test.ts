@@ -24,18 +24,6 @@ Deno.test("A reminder is said once, as a reply to who asked for it, also when th
   await room.expectNothing();
 });
 
-Deno.test("A reminder that became due while the bot was away says when it was due", async () => {
-  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")));
-  const room = await tester.room("alice");
-  await room.say("!remind");
-  await room.expectNothing();
-  const due = new Date(tester.clock.now() + HOUR).toISOString().slice(0, 16).replace("T", " ");
-  await tester.stop();
-  await tester.clock.tick(5 * HOUR);
-  await tester.start();
-  await room.expect(`Tea! (due ${due} UTC)`);
-});
-
 Deno.test("A named reminder calls its function with its data, and how late it is", async () => {
   const late: number[] = [];
   await using tester = trying((bot) => {
