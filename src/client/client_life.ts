@@ -15,7 +15,7 @@ import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/s
 import { isInside } from "../actors/kernel/turn_scope.ts";
 import type { AccountAPI } from "../api/account/account.ts";
 import type { SessionAPI } from "../api/account/session_api.ts";
-import type { Clock } from "../base/clock.ts";
+import { alarm, type Clock } from "../base/clock.ts";
 import { CLOSE_DEADLINE } from "./client_options.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
 import type { Logger } from "../base/log.ts";
@@ -57,6 +57,8 @@ export class ClientLife {
   readonly #done = Promise.withResolvers<void>();
   /** Whether there will be no other actors. */
   #isOver = false;
+  /** Whether `start()` has thrown why the client can't go on. */
+  #isTold = false;
   /** How many calls of `start()` have not ended. */
   #syncing = 0;
   /** The number of starts: only the latest one counts. */
@@ -76,7 +78,7 @@ export class ClientLife {
     this.#deadline = deadline;
     this.passes = new Passes({ life: this, holding, clock });
     const reject = () => this.first.reject(this.#ended("wait for the first sync"));
-    this.done.then(reject, reject); // the actor has logged its failure
+    this.done.then(reject, reject);
     this.core = parts.core();
     this.#follow(this.core);
   }
@@ -136,6 +138,7 @@ export class ClientLife {
 
   #follow(core: ClientCore): void {
     core.supervisor.done.then(() => this.#ending(core, this.#done.resolve), (error) => {
+      if (!this.#isTold && this.#syncing === 0) this.#parts.log.error("The client has failed", { error });
       if (this.#isRenewable) this.#renew(core);
       else this.#ending(core, () => this.#done.reject(error));
     });
@@ -219,17 +222,14 @@ export class ClientLife {
 
   async #inTime(work: Promise<unknown>): Promise<void> {
     const { clock, log } = this.#parts;
-    const deadline = this.#deadline;
-    const isDone = new AbortController();
-    const late = clock.delay(deadline, { signal: isDone.signal }).then(() => true, () => false);
-    try {
-      if (!await Promise.race([work.then(() => false), late])) return;
+    const late = Promise.withResolvers<void>();
+    const inTime = alarm(clock, this.#deadline, () => {
       log.warn("The sync has stopped, but handlers or requests are still at work, and may use the store", {
-        deadline,
+        deadline: this.#deadline,
       });
-    } finally {
-      isDone.abort();
-    }
+      late.resolve();
+    });
+    await Promise.race([work, late.promise]).finally(inTime);
   }
 
   async #stop(plain: LifeAPI): Promise<void> {
@@ -284,6 +284,7 @@ export class ClientLife {
   }
 
   #fail(error: unknown): never {
+    this.#isTold = true;
     this.first.reject(error);
     throw error;
   }

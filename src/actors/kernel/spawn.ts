@@ -221,12 +221,12 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
 
   #fail(failure: ActorError): void {
     if (this.#failure !== undefined && this.#failure.cause === failure.cause) return; // one failure of several tasks
-    if (!this.#ended) {
-      this.#failure = failure;
-      this.#end();
-      this.#done.reject(failure);
-    }
-    this.#log.error("An actor failed", { actor: this.name, kind: failure.kind, error: failure.cause });
+    const told = { actor: this.name, kind: failure.kind, error: failure.cause };
+    if (this.#ended) return this.#log.error("An actor failed after its end", told); // which nothing else says
+    this.#failure = failure;
+    this.#end();
+    this.#done.reject(failure);
+    this.#log.debug("An actor failed", told); // `done` says so
   }
 
   #close(): void {

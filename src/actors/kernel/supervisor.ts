@@ -87,7 +87,7 @@ class ActorSupervisor implements Supervisor {
     this.#log = loggerOf(options.log, this.#clock, "actors");
     this.#deadline = options.deadline;
     this.done = this.#watch();
-    this.done.catch(() => {}); // the actor has logged its failure
+    this.done.catch(() => {}); // who supervises says it
   }
 
   get isStopping(): boolean {
@@ -116,8 +116,11 @@ class ActorSupervisor implements Supervisor {
 
   #fail(actor: Lifecycle, error: Error): void {
     this.#failure ??= error;
+    if (!isOfOneCause(error, this.#failure)) { // `done` does not say it
+      this.#log.error("Another actor failed, too", { actor: actor.name, error });
+    }
     if (this.#stopping === undefined) {
-      this.#log.error("Stopping all actors, because one failed", { actor: actor.name });
+      this.#log.debug("Stopping all actors, because one failed", { actor: actor.name });
       this.stop();
     }
   }
@@ -140,4 +143,18 @@ class ActorSupervisor implements Supervisor {
     }
     inTime.abort();
   }
+}
+
+/** Whether an error, or what led to it, led to the other as well. */
+function isOfOneCause(one: unknown, other: unknown): boolean {
+  const causes = new Set(causesOf(one));
+  return causesOf(other).some((cause) => causes.has(cause));
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let each = error; each instanceof Error && !causes.includes(each); each = each.cause) {
+    causes.push(each);
+  }
+  return causes;
 }

@@ -23,6 +23,10 @@ function stages(onStop: (name: string) => void | Promise<void> = () => {}) {
   return { log, first: stage("first"), second: stage("second"), third: stage("third") };
 }
 
+function errorsOf({ lines }: ReturnType<typeof recordingLogger>): string[] {
+  return lines.flatMap(([level, message]) => level === "error" ? [message] : []);
+}
+
 const fail = () => {
   throw fatal(new Error("broken"));
 };
@@ -79,9 +83,9 @@ Deno.test("a failure stops the other actors in order, and Supervisor.done reject
   for (const actor of [first, second, third]) {
     await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
   }
-  assertEquals(log.lines.map(([, message]) => message), [
-    "An actor failed",
-    "Stopping all actors, because one failed",
+  assertEquals(log.lines.map(([level, message]) => [level, message]), [
+    ["debug", "An actor failed"],
+    ["debug", "Stopping all actors, because one failed"],
   ]);
 });
 
@@ -93,6 +97,19 @@ Deno.test("Supervisor.done rejects with the first of several failures", async ()
   const failure = await rejectionOf(second.ask("run", fail));
   assertStrictEquals(await rejectionOf(supervisor.done), failure);
   assertInstanceOf(await rejectionOf(first.done), ActorError);
+  assertEquals(errorsOf(log), ["Another actor failed, too"]);
+});
+
+Deno.test("a failure that another one led to is not reported as well", async () => {
+  const { log, first, second } = stages();
+  const supervisor = supervise([first, second], { log });
+  const failure = await rejectionOf(first.ask("run", async () => {
+    throw fatal(await rejectionOf(second.ask("run", fail)));
+  }));
+  assertInstanceOf(failure, ActorError);
+  assertStrictEquals(await rejectionOf(supervisor.done), failure.cause);
+  await rejectionOf(first.done);
+  assertEquals(errorsOf(log), []);
 });
 
 Deno.test("a failure while stopping does not keep the others from being stopped", async () => {

@@ -1,0 +1,59 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ActorError, defineSession, UnknownTokenError } from "@greenroom/matrix";
+import { WatchedStore } from "../support/company.ts";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+
+const COUNT = defineSession({ name: "count", per: "room", initial: () => ({ count: 0 }) });
+
+/** What has gone wrong, as the log says it. */
+function failures({ log }: ClientStage): string[] {
+  return log.lines.flatMap(([level, message]) => level === "error" ? [message] : []);
+}
+
+Deno.test("Why start() can't begin is thrown, and not in the log as well", async () => {
+  await using stage = clientStage();
+  const bot = stage.client("bot", { token: "nobody's" });
+  await assertRejects(() => bot.start(), UnknownTokenError);
+  await stage.settle();
+  assertEquals(failures(stage), []);
+});
+
+Deno.test("A store that fails while the client syncs is what start() throws, and not in the log as well", async () => {
+  await using stage = clientStage();
+  const store = new WatchedStore();
+  const bot = stage.client("bot", { store });
+  const roomId = await bot.createRoom();
+  const failed = assertRejects(() => bot.start(), ActorError, "The store is closed");
+  await bot.ready;
+  store.isClosed = true;
+  await stage.client("bot").sendText(roomId, "x");
+  await failed;
+  await stage.settle();
+  assertEquals(failures(stage), []);
+});
+
+Deno.test("A token that dies while the client syncs is what start() throws, and not in the log as well", async () => {
+  await using stage = clientStage();
+  const bot = stage.client("bot", { store: new WatchedStore(), encryption: true });
+  const roomId = await bot.createRoom();
+  bot.on("m.room.message", () => void bot.sendText(roomId, "x").catch(() => {}));
+  const failed = assertRejects(() => bot.start(), UnknownTokenError);
+  await bot.ready;
+  await bot.sendText(roomId, "x");
+  stage.homeserver.revokeTokens("@bot:localhost");
+  await stage.clock.tick(60_000);
+  await failed;
+  await stage.settle();
+  assertEquals(failures(stage), []);
+});
+
+Deno.test("What ends a client that nobody has started is in the log once", async () => {
+  await using stage = clientStage();
+  const store = new WatchedStore();
+  const bot = stage.client("bot", { store, encryption: true });
+  await bot.sessions.update(COUNT, "!room:x", (state) => void state.count++);
+  store.isClosed = true;
+  await assertRejects(() => bot.sessions.update(COUNT, "!room:x", (state) => void state.count++));
+  await assertRejects(() => bot.done, ActorError, "The store is closed");
+  assertEquals(failures(stage), ["The client has failed"]);
+});
