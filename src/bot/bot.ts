@@ -257,7 +257,7 @@ export class Bot extends Composer<Context> {
    *
    * const bot = Bot.fromEnv();
    * bot.command("ping", (c) => c.reply("**pong**"));
-   * await bot.start(); // on Deploy: Deno.serve(bot.fetch)
+   * await bot.start(); // on Deploy: Deno.serve(bot.fetch), wakes and cron: see bot.fetch
    * ```
    */
   static fromEnv(options: Partial<BotOptions> = {}): Bot {
@@ -321,7 +321,8 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Makes a pass, from cron for one: hears what is new, and does what is due.
+   * Makes a pass, from cron for one: hears what is new, and does what is due. Where no process stays, one
+   * each minute keeps reminders and schedules to their times, and sees to what no wake tells of.
    *
    * @param options How long it may take: see {@linkcode Client.syncOnce}.
    * @returns What was done.
@@ -342,9 +343,13 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, and
-   * `/healthz`. See {@linkcode Client.fetch}. Unless the bot is started, what is due is done with each
-   * request, and by {@linkcode Bot.syncOnce}.
+   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, `/health`,
+   * `/ready`, and `/healthz`, the same as `/health`. See {@linkcode Client.fetch}.
+   *
+   * Two things bring a bot to life there: wakes, once `bot.client.registerWake()` has asked for them, and
+   * {@linkcode Bot.syncOnce} from cron. Unless the bot is started, what is due at a time is done by these: a
+   * reminder comes with the first wake or pass after its time, so with cron each minute at most a minute
+   * late. A health check says whether this process is of use, and does nothing else, however often it comes.
    */
   get fetch(): (request: Request) => Promise<Response> {
     const { fetch } = this.#host ?? this.client;
@@ -353,8 +358,10 @@ export class Bot extends Composer<Context> {
       const url = new URL(request.url);
       const isHealth = url.pathname.endsWith("/healthz");
       if (isHealth) url.pathname = url.pathname.slice(0, -1);
-      const response = await fetch(isHealth ? new Request(url, { method: request.method }) : request);
-      if (!isHealth && this.#starts === 0) {
+      const { method } = request;
+      const response = await fetch(isHealth ? new Request(url, { method }) : request);
+      const isNews = response.ok && method !== "GET" && method !== "HEAD"; // a wake, or a transaction
+      if (isNews && this.#starts === 0) {
         await this.#timers.fire().catch((error) => this.client.log.warn("What is due waits", { error }));
       }
       return response;
