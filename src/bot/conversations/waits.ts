@@ -122,12 +122,12 @@ export class Waits {
   /** Lists a question that a run is about to put, before anybody can answer it. */
   async ask(
     run: Run,
-    entry: Pick<WaitEntry, "owner" | "command"> & { wait: Omit<Wait, "at"> },
+    { owner, command, wait }: Pick<WaitEntry, "owner" | "command"> & { wait: Omit<Wait, "at"> },
   ): Promise<void> {
-    const { room } = entry.wait;
+    const { room } = wait;
     const rooms = this.#asking.get(run) ?? new Set();
     this.#asking.set(run, rooms.add(room));
-    const asking = { ...entry, id: run.id, wait: { ...entry.wait, at: run.at }, isAsking: true } as const;
+    const asking = { id: run.id, owner, command, wait: { ...wait, at: run.at }, isAsking: true } as const;
     await this.#client.sessions.update(WAITS, room, ({ waits }) => ({ waits: withEntry(waits, asking) }));
   }
 

@@ -138,6 +138,24 @@ Deno.test("!cancel of a question that is still being put ends it", async () => {
   await room.expectNothing();
 });
 
+Deno.test("The list of what a room waits for has no more of a question that is being put than it needs", async () => {
+  await using tester = trying((bot) =>
+    bot.command("vote", (c) => c.confirm("Shall we?", { from: "anyone" }))
+  );
+  const room = await tester.room("alice", "bob");
+  using _slow = tester.homeserver.faults.add({ kind: "hold", match: { path: "/send/m.reaction" } });
+  await room.say("!vote");
+  await room.expect("Shall we?");
+  const records = await Array.fromAsync(tester.store.list([]));
+  const lists = records.filter(({ key }) => key.at(-2) === "bot.waits").map(({ value }) =>
+    Deno.inspect(value, { depth: 9 })
+  );
+  assertEquals(lists.map((each) => [each.includes("isAsking: true"), each.includes("!vote")]), [[
+    true,
+    false,
+  ]]);
+});
+
 /** A vote of a bot that ends where it is planned, and goes on; bob answers as soon as he is asked. */
 async function vote(plan: FaultPlan): Promise<string[]> {
   await using here = clientStage();
