@@ -32,7 +32,7 @@ export interface BotBehaviour extends AccessOptions {
    * who is not mentioned, or `m.text`. Default: `m.notice`.
    */
   msgtype?: "m.notice" | "m.text";
-  /** Whether there is a command `help` that lists the others. Default: true. */
+  /** Whether there is a command `help` that lists the others; `cancel` is there anyway. Default: true. */
   help?: boolean;
   /**
    * What becomes of a command that is not there: it is answered, or goes on to the other functions

@@ -133,6 +133,18 @@ Deno.test("An unknown command goes on to other functions, or is answered if the 
   await second.expect("There is no command !bpongb. Try !help.");
 });
 
+Deno.test("A command that is not there is answered without !help where there is none", async () => {
+  await using tester = trying((bot) => bot.command("ping", (c) => c.reply("pong")), {
+    unknownCommands: "answer",
+    help: false,
+  });
+  const room = await tester.room("alice");
+  for (const command of ["!pong", "!help"]) {
+    await room.say(command);
+    await room.expect(`There is no command ${command}.`);
+  }
+});
+
 Deno.test("The text of a command that fails is not told, but that it failed is, and the next one is handled", async () => {
   await using tester = trying((bot) => {
     bot.command("fail", () => Promise.reject(new ValueError("the database at 10.0.0.7 is down")));

@@ -42,9 +42,9 @@ export async function answerBuiltIn(
   if (command === CANCEL) return void await c.reply("There is nothing to cancel.");
   if (command === UNKNOWN) {
     const name = String(args.name).replaceAll(/[^\p{L}\p{N}_-]/gu, "").slice(0, 50);
-    return void await c.reply(`There is no command ${prefix}${name}. Try ${prefix}help.`, {
-      format: "plain",
-    });
+    const hasHelp = [...commands, ...builtIns].some(({ names }) => names.includes(HELP.name));
+    const advice = hasHelp ? ` Try ${prefix}help.` : "";
+    return void await c.reply(`There is no command ${prefix}${name}.${advice}`, { format: "plain" });
   }
   const visible: Command[] = [];
   for (const each of commands) {
