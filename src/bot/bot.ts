@@ -268,9 +268,9 @@ export class Bot extends Composer<Context> {
    * Begins, and goes on until it is stopped. It logs in first if it has a password, and reminds of
    * what became due meanwhile.
    *
-   * @param options Whether signals end it.
-   * @returns Resolves when it has been stopped; rejects with the reason if it can't go on: see
-   *   {@linkcode Client.start}.
+   * @param options What ends it.
+   * @returns Resolves when it has been stopped; rejects with the reason if it can't go on, which is not in
+   *   the log as well: see {@linkcode Client.start}.
    */
   async start({ signals = true, signal }: BotStartOptions = {}): Promise<void> {
     const isStopped = this.#stopping.signal;

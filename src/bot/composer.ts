@@ -111,7 +111,8 @@ export class Composer<C extends Context = Context> {
    * Adds middleware for messages whose text is, or matches, something.
    *
    * @param pattern The text, or a regular expression; several: any of them.
-   * @param middleware The functions, or trees of them. `c.match` is what matched.
+   * @param middleware The functions, or trees of them. `c.match` is what a regular expression has matched,
+   *   with its groups; a text leaves it null.
    * @returns A tree that gets the same.
    */
   hears(
@@ -160,9 +161,9 @@ export class Composer<C extends Context = Context> {
    * first; in a direct chat, one that begins with the name alone.
    *
    * @param pattern Its name and arguments: `"roll"`, `"add <first> <second>"`, `"remind <when>
-   *   <text...>"`, `"todo add <text...>"`: a name may have three words, and with only the first of them
-   *   the message is answered with those that begin so. `<…>` has to be there, `[…]` need not be; `...` takes the rest of the text. An
-   *   argument with spaces is written in quotation marks.
+   *   <text...>"`, `"todo add <text...>"`. A name has up to three words; a message with only the first of
+   *   them is answered with the commands that begin so. `<…>` has to be there, `[…]` need not be; `...` takes
+   *   the rest of the text. An argument with spaces is written in quotation marks.
    * @param middleware The functions; `c.args` has the arguments.
    * @returns This.
    * @throws {ValueError} If the pattern can't be read, or another command has its name or an alias.

@@ -7,7 +7,7 @@
  *
  * const bot = Bot.fromEnv(); // MATRIX_URL, MATRIX_TOKEN …
  * bot.command("ping", (c) => c.reply("**pong**"));
- * await bot.start(); // on Deploy: Deno.serve(bot.fetch)
+ * await bot.start(); // on Deploy: Deno.serve(bot.fetch), wakes and cron: see Bot.fetch
  * ```
  *
  * @module

@@ -121,7 +121,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   readonly text: string;
   /** The event that this is a reply to; undefined: it is none. */
   readonly replyTo: EventID | undefined;
-  /** What {@linkcode Composer.hears} has matched; null: nothing. */
+  /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
   match: RegExpExecArray | null = null;
   /** @internal The command that the message is. */
   readonly command: Command | undefined;

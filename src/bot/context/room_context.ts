@@ -163,8 +163,8 @@ export class RoomContext {
   /**
    * Reacts to an event.
    *
-   * @param key The reaction, mostly an emoji.
    * @param eventId The event.
+   * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    */
   async reactTo(eventId: EventID, key: string): Promise<EventID> {
