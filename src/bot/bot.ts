@@ -39,6 +39,7 @@ import { BotAccount } from "./running/account.ts";
 import { optionsFromEnv } from "./running/env.ts";
 import { LazyStore } from "./running/lazy_store.ts";
 import { reportUnread } from "./running/unread.ts";
+import { untilBack } from "./running/until_back.ts";
 import { within } from "./timers/within.ts";
 import { ReminderLimit } from "./timers/reminder_limit.ts";
 import { readCron } from "./timers/schedule.ts";
@@ -265,19 +266,21 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Begins, and goes on until it is stopped. It logs in first if it has a password, and reminds of
-   * what became due meanwhile.
+   * Begins, and goes on until it is stopped. It logs in first if it has a password, as soon as the
+   * homeserver is there, and reminds of what became due meanwhile.
    *
    * @param options What ends it.
    * @returns Resolves when it has been stopped; rejects with the reason if it can't go on, which is not in
    *   the log as well: see {@linkcode Client.start}.
    */
   async start({ signals = true, signal }: BotStartOptions = {}): Promise<void> {
-    const isStopped = this.#stopping.signal;
+    const ends = [this.#stopping.signal, this.#ending.signal, ...(signal === undefined ? [] : [signal])];
+    const ended = AbortSignal.any(ends);
+    const wasClosed = this.#ending.signal.aborted; // then the client says so
     this.#starts++;
     try {
-      await this.#open();
-      if (!isStopped.aborted && !signal?.aborted) await this.#run(signals, signal);
+      if (!wasClosed) await untilBack(() => this.#open(), this.client, ended);
+      if (wasClosed || !ended.aborted) await this.#run(signals, signal);
     } finally {
       this.#starts--;
     }

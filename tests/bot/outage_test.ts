@@ -1,7 +1,7 @@
 /** A homeserver that is away for a while, as when it is restarted. */
 
-import { assert, assertEquals } from "@std/assert";
-import { Client, MemoryStore } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Client, ClientEndedError, MemoryStore } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock, type TestUser } from "@greenroom/matrix/testing";
 import { EVERYBODY } from "../support/everybody.ts";
@@ -92,3 +92,53 @@ Deno.test("An encrypted answer that needs keys while the homeserver is away for 
   await Promise.all([person.stop(), bot.stop()]);
   await Promise.all(running);
 });
+
+for (const kind of ["drop", "status"] as const) {
+  Deno.test(`A bot with a password that starts while the homeserver is away (${kind}) logs in once it is back`, async () => {
+    const clock = new TestClock();
+    await using homeserver = new Homeserver({ clock });
+    homeserver.createUser("bot", { password: "tea" });
+    const warnings: string[] = [];
+    const nothing = () => {};
+    const log = {
+      debug: nothing,
+      info: nothing,
+      warn: (message: string) => void warnings.push(message),
+      error: nothing,
+    };
+    const { baseUrl, fetch } = homeserver;
+    const account = { mxid: "@bot:localhost", password: "tea", store: new MemoryStore() } as const;
+    await using bot = new Bot({ baseUrl, fetch, clock, log, ...account });
+    const match = { path: /./ };
+    const away = kind === "drop" ? { kind, match } as const : { kind, status: 503, match } as const;
+    homeserver.faults.add(away);
+    let isOver = false;
+    const running = bot.start({ signals: false }).finally(() => isOver = true);
+    for (let minute = 0; minute < 10; minute++) await clock.tick(60_000);
+    assertEquals([isOver, bot.client.deviceId], [false, undefined]);
+    assert(warnings.includes("The bot can't log in yet, and tries again"));
+    homeserver.faults.clear();
+    for (let minute = 0; minute < 6; minute++) await clock.tick(60_000);
+    await bot.client.ready;
+    assert(bot.client.deviceId !== undefined);
+    await bot.stop();
+    await running;
+  });
+}
+
+for (const how of ["stop", "close"] as const) {
+  Deno.test(`${how}() ends a start that waits for a homeserver to log in at`, async () => {
+    const clock = new TestClock();
+    await using homeserver = new Homeserver({ clock });
+    const { baseUrl, fetch } = homeserver;
+    const account = { mxid: "@bot:localhost", password: "tea" } as const;
+    await using bot = new Bot({ baseUrl, fetch, clock, log: false, ...account });
+    homeserver.faults.add({ kind: "drop", match: { path: /./ } });
+    const running = bot.start({ signals: false });
+    await clock.tick(60_000);
+    await bot[how]();
+    await running;
+    assertEquals(clock.pending, 0);
+    if (how === "close") await assertRejects(() => bot.start(), ClientEndedError);
+  });
+}
