@@ -11,6 +11,7 @@ import { culprits } from "../../base/culprits.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
+import type { UserID } from "../../types/ids.ts";
 import { DamagedAccountError } from "../account/own_account.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
@@ -64,15 +65,22 @@ export async function receiveSync(
   const { handledBefore } = input;
   const decrypted = await inbound.decryptAll(tx, input.encrypted, { handledBefore, again });
   const underway: number[] = [];
+  const distrusted = new Set<UserID>();
   for (const [index, event] of input.encrypted.entries()) {
     const result = decrypted[index] as Decryption;
     if ("event" in result) {
       if (again.has(index) || !undecryptable.delivered(tx, event)) underway.push(index);
-    } else if (input.isIgnored !== true && undecryptable.add(tx, event, result)) {
-      await keyRequests.want(tx, event);
-      tx.leadsToRequest ||= backup.used !== undefined; // which may have the key
+    } else if (input.isIgnored !== true) {
+      if (result.code === "UNTRUSTED") distrusted.add(event.sender);
+      if (undecryptable.add(tx, event, result)) {
+        await keyRequests.want(tx, event);
+        tx.leadsToRequest ||= backup.used !== undefined; // which may have the key
+      }
     }
   }
+  // An application service is not shown that a room is encrypted which its own user joins: nothing else
+  // has their senders looked up, so that their devices stay unknown.
+  devices.track(tx, distrusted);
   const { userId } = parts.context.own;
   const hasOwn = input.encrypted.some(({ sender }) => sender === userId); // only own events can show a rollback
   if (hasOwn && await tellsOfRollback(tx, parts, { encrypted: input.encrypted, decrypted })) {
