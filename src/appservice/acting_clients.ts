@@ -14,6 +14,7 @@ import { Client } from "../client/client.ts";
 import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { DeviceFeed, deviceQueue } from "./device_queue.ts";
+import { ghostEncryption } from "./ghost_encryption.ts";
 
 /** What acting clients are made of. */
 export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lease" | "encryption"> {
@@ -172,7 +173,13 @@ export class ActingClients {
     const common = { api, mxid: userId, deviceId: deviceId ?? "", stateStore, log };
     if (deviceId === undefined) return new Client(common);
     const feed = new DeviceFeed(deviceQueue(api));
-    const client = new Client({ ...common, store, lease, encryption: ofGhost(encryption), feed });
+    const client = new Client({
+      ...common,
+      store,
+      lease,
+      encryption: ghostEncryption(encryption, userId),
+      feed,
+    });
     void client.fetch; // it does not sync, and keeps its device no longer than it takes to send
     return client;
   }
@@ -188,11 +195,4 @@ export class ActingClients {
 /** Whether a request has failed since the homeserver has deleted the device that it was made with. */
 export function isDeviceLost(error: unknown): boolean {
   return error instanceof UnknownDeviceError || (error instanceof Error && isDeviceLost(error.cause));
-}
-
-/** How users other than the own one encrypt: they have no identity of their own. */
-function ofGhost(encryption: ClientOptions["encryption"]): ClientOptions["encryption"] {
-  if (typeof encryption !== "object") return encryption;
-  const { sendTo, accept, unencrypted } = encryption;
-  return { sendTo, accept, unencrypted };
 }

@@ -34,8 +34,11 @@ export interface AppserviceOptions extends
   /**
    * End-to-end encryption: `true`, or how to encrypt and what to accept. Each user that acts gets a
    * device of its own, with which it encrypts what it sends; the own user decrypts what it receives,
-   * so it has to be in the encrypted rooms: a warning names those where it is not. Takes a registration that was made with `encryption`,
-   * and of Synapse the experimental features `msc2409_to_device_messages_enabled` and
+   * so it has to be in the encrypted rooms: a warning names those where it is not. With a
+   * `recoveryKey` their devices are signed, without which clients like Element do not show what they
+   * say: each other user that acts has an identity of its own, by a key that is derived from the
+   * recovery key, so that a new store finds it again. Takes a registration that was made with
+   * `encryption`, and of Synapse the experimental features `msc2409_to_device_messages_enabled` and
    * `msc3202_transaction_extensions`. Default: none.
    */
   encryption?: ClientOptions["encryption"];

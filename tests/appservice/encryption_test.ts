@@ -2,8 +2,6 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { EncryptionError, encryptionOf, type KvKey, ValueError } from "@greenroom/matrix";
 import { isJsonObject } from "../../src/types/json.ts";
 import { heard } from "../client/support/stage.ts";
-import { ENCRYPTED } from "../client/support/encrypted_room.ts";
-import { KEY as RECOVERY_KEY } from "../client/trust/scene.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 import { appserviceScene, message, registration } from "./scene.ts";
 
@@ -47,22 +45,6 @@ Deno.test("What Alice says is decrypted by the own user, and ghosts answer encry
   assertEquals((await scene.reads(2)).at(-1), ["@_echo_polly:localhost", "Polly here", true]);
   assertEquals(heard, [["secret", true]]);
   assert(stage.homeserver.room(roomId).messages.every(({ type }) => type === "m.room.encrypted"));
-});
-
-Deno.test("Who speaks first in a room that was encrypted before the own user came is looked up, and heard", async () => {
-  await using scene = await appserviceScene({ encryption: true, isServing: false });
-  const { stage } = scene;
-  const serving = scene.serving = scene.instance({ encryption: { sendTo: "all" } });
-  const read = heard(serving.bot);
-  const bob = stage.client("bob", { encryption: { ...EVERYBODY, recoveryKey: RECOVERY_KEY } });
-  await bob.crypto?.start();
-  const roomId = await bob.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
-  await serving.bot.joinRoom(roomId);
-  await serving.handlePending();
-  await bob.syncOnce();
-  await bob.sendText(roomId, "hello");
-  await stage.until(() => read.length > 0);
-  assertEquals(read, ["hello"]);
 });
 
 Deno.test("What can't be read of own users is told to those who want what they send, and of others to all", async () => {

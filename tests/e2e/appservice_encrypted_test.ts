@@ -7,6 +7,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { encryptionOf, UnknownDeviceError } from "@greenroom/matrix";
 import type { Appservice } from "@greenroom/matrix/appservice";
+import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
 import { Peer } from "./support/peer/peer.ts";
@@ -70,6 +71,26 @@ synapseTest(
     // Where no process stays, each transaction is handled with its request.
     await alice.sendText(roomId, "secret three");
     assertEquals((await stage.read(4)).at(-1), "3: secret three");
+  },
+);
+
+synapseTest(
+  "Where only signed devices are believed, a person who speaks first is heard, and reads what a ghost answers",
+  async () => {
+    const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+    await using stage = await appserviceScene({ encryption: true, how: { recoveryKey } });
+    const { alice, instance } = stage;
+    const serving = instance();
+    stage.serve(serving);
+    const done = serving.start();
+    const joined = Promise.withResolvers<void>();
+    serving.on("JOIN", ({ state_key }) => state_key === serving.userId && joined.resolve(), { own: true });
+    const roomId = await alice.createRoom({ initialState: ENCRYPTED, invitees: [serving.userId] });
+    await within(joined.promise, 20_000, "the own user joins");
+    await alice.sendText(roomId, "hello");
+    assertEquals(await stage.read(1), ["1: hello"]);
+    await serving.stop();
+    await done;
   },
 );
 

@@ -20,8 +20,18 @@ import { newUser } from "./synapse.ts";
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
+/** What of an application service's scene may differ. */
+interface AppserviceSceneOptions {
+  /** Whether all encrypt. Default: no. */
+  readonly encryption?: boolean;
+  /** How Alice and the application service encrypt. Default: to all devices, and accepting all. */
+  readonly how?: ClientOptions["encryption"];
+}
+
 /** A Synapse with an application service, whose ghost answers each message with its number. */
-export async function appserviceScene({ encryption = false } = {}) {
+export async function appserviceScene(
+  { encryption = false, how = EVERYBODY }: AppserviceSceneOptions = {},
+) {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-appservice-" });
   let serving: Appservice | undefined;
   const statuses: number[] = [];
@@ -57,7 +67,7 @@ export async function appserviceScene({ encryption = false } = {}) {
       serverName: "localhost",
       store,
       log: false,
-      encryption: encryption && EVERYBODY,
+      encryption: encryption && how,
       ...options,
     });
     made.on("INVITE", async ({ room_id, state_key }) => void await made.intent(state_key).joinRoom(room_id));
@@ -72,7 +82,7 @@ export async function appserviceScene({ encryption = false } = {}) {
     baseUrl: synapse.baseUrl,
     token: user.accessToken,
     log: false,
-    encryption: encryption && EVERYBODY,
+    encryption: encryption && how,
   };
   const alice = new Client(options);
   const seen: { readonly roomId: RoomID; readonly sender: string; readonly body: string }[] = [];

@@ -1,0 +1,21 @@
+/**
+ * Recovery keys that are derived from another.
+ *
+ * @module
+ */
+
+import { nodeCryptoNow } from "../../base/node_crypto.ts";
+import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
+
+/**
+ * A recovery key for something else, which is the same each time and tells nothing of the given one.
+ *
+ * @param about What for.
+ */
+export function derivedRecoveryKey(recoveryKey: string, about: string): string {
+  const { hkdfSync } = nodeCryptoNow();
+  const info = `greenroom ${about}`;
+  return encodeRecoveryKey(
+    new Uint8Array(hkdfSync("sha256", decodeRecoveryKey(recoveryKey), "", info, KEY_BYTES)),
+  );
+}
