@@ -12,7 +12,6 @@ import {
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
 import type { DehydratedDeviceData } from "../../types/api/dehydrated_device.ts";
-import { isJsonObject } from "../../types/json.ts";
 
 /** The name that clients write, and the one to come. */
 const ALGORITHMS = ["org.matrix.msc3814.v2", "m.dehydration.v2"] as const;
@@ -34,7 +33,11 @@ export function writeDeviceData(account: Account, key: Uint8Array): DehydratedDe
  * @returns The account, which the caller disposes of; undefined if it is of another algorithm, or the
  *   key is another one, or it was changed.
  */
-export function readDeviceData(vodozemac: Vodozemac, data: unknown, key: Uint8Array): Account | undefined {
+export function readDeviceData(
+  vodozemac: Vodozemac,
+  data: DehydratedDeviceData,
+  key: Uint8Array,
+): Account | undefined {
   const encrypted = encryptedIn(data);
   if (encrypted === undefined) return undefined;
   try {
@@ -45,8 +48,7 @@ export function readDeviceData(vodozemac: Vodozemac, data: unknown, key: Uint8Ar
   }
 }
 
-function encryptedIn(data: unknown): DehydratedAccount | undefined {
-  if (!isJsonObject(data)) return undefined;
+function encryptedIn(data: DehydratedDeviceData): DehydratedAccount | undefined {
   const { algorithm, device_pickle: ciphertext, nonce } = data;
   if (typeof ciphertext !== "string" || typeof nonce !== "string") return undefined;
   if (ciphertext.length > MAX_PICKLE || nonce.length > MAX_NONCE) return undefined;

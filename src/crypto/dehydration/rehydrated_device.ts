@@ -19,10 +19,8 @@ import type { RateLimit } from "../requests/rate_limit.ts";
 /** The kind of its sessions' records. */
 export const SESSION_KIND = "rehydrated_session";
 
-/** A session of the device. */
+/** A session of the device, under its ID, which depends on the identity key of the other side. */
 interface SessionRecord {
-  /** The identity key of the other side. */
-  readonly curve25519: string;
   /** Its state; secret. */
   readonly state: Uint8Array;
 }
@@ -50,7 +48,7 @@ export interface RehydratedDeviceOptions {
 /** Decrypts messages in one step. */
 export class RehydratedDevice implements Disposable {
   readonly #options: RehydratedDeviceOptions;
-  readonly #sessions = new Map<string, { readonly curve25519: string; readonly session: OlmSession }>();
+  readonly #sessions = new Map<string, OlmSession>();
 
   /** @param options What it is made with. */
   constructor(options: RehydratedDeviceOptions) {
@@ -81,7 +79,7 @@ export class RehydratedDevice implements Disposable {
 
   /** Frees the objects of vodozemac. */
   [Symbol.dispose](): void {
-    for (const { session } of this.#sessions.values()) session[Symbol.dispose]();
+    for (const session of this.#sessions.values()) session[Symbol.dispose]();
     this.#sessions.clear();
     this.#options.account[Symbol.dispose]();
   }
@@ -92,39 +90,29 @@ export class RehydratedDevice implements Disposable {
     if (identityKey !== peer.curve25519) return "it names two different senders";
     const known = await this.#session(tx, sessionId);
     if (known !== undefined) {
-      if (known.curve25519 !== peer.curve25519) return "its session is that of another device";
-      const plaintext = known.session.decrypt({ type: 0, body });
+      const plaintext = known.decrypt({ type: 0, body });
       this.#write(tx, sessionId, known);
       return plaintext;
     }
     if (!newSessions.take(peer.userId)) return "its user begins too many sessions";
     const { session, plaintext } = account.createInboundSession(peer.curve25519, { type: 0, body });
-    const begun = { curve25519: peer.curve25519, session };
-    this.#sessions.set(sessionId, begun);
-    this.#write(tx, sessionId, begun);
+    this.#sessions.set(sessionId, session);
+    this.#write(tx, sessionId, session);
     return plaintext;
   }
 
-  async #session(
-    tx: Transaction,
-    sessionId: string,
-  ): Promise<{ readonly curve25519: string; readonly session: OlmSession } | undefined> {
+  async #session(tx: Transaction, sessionId: string): Promise<OlmSession | undefined> {
     const live = this.#sessions.get(sessionId);
     if (live !== undefined) return live;
     const record = await tx.get(sessionKey(sessionId));
     if (record === undefined) return undefined;
     const session = this.#options.context.vodozemac.olm.restoreSession(record.state);
-    const restored = { curve25519: record.curve25519, session };
-    this.#sessions.set(sessionId, restored);
-    return restored;
+    this.#sessions.set(sessionId, session);
+    return session;
   }
 
-  #write(
-    tx: Transaction,
-    sessionId: string,
-    { curve25519, session }: { readonly curve25519: string; readonly session: OlmSession },
-  ): void {
-    tx.set(sessionKey(sessionId), { curve25519, state: session.state() });
+  #write(tx: Transaction, sessionId: string, session: OlmSession): void {
+    tx.set(sessionKey(sessionId), { state: session.state() });
   }
 }
 

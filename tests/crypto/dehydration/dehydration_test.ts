@@ -115,6 +115,7 @@ Deno.test("Room keys are taken from pages, over sessions that a page before has 
   const next = { from: "d2" };
   const second = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[1]], next });
   assertEquals(second.reading, { deviceId, isRead: false, messages: 2, keys: 2, from: "d2" });
+  assertEquals((await receive()).reading, second.reading, "the rest of a page begins where the page does");
   const end = { from: undefined };
   const third = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[2]], next: end });
   assertEquals([third.reading?.isRead, third.reading?.keys], [true, 3]);

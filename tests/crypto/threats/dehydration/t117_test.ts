@@ -29,14 +29,40 @@ Deno.test("T117: a dehydrated device that is not encrypted with the user's key, 
     { device_data: { ...device_data, nonce: "A".repeat(100_000) } },
     { device_data: { ...device_data, device_pickle: "A".repeat(1_000_000) } },
     { device_data: { ...device_data, device_pickle: {} } },
+    { device_data: { ...device_data, nonce: 17 } },
     { device_data: { ...device_data, algorithm: "org.matrix.msc2697.v1.olm.libolm_pickle" } },
     { device_data: { ...device_data, algorithm: "__proto__" } },
-    { device_data: null },
-    { device_data: [] },
+    { device_data: {} },
     { device_id: "ANOTHER" }, // whose name is not its key
   ];
   for (const other of others) assertEquals(await scene.begin(other), "unreadable", JSON.stringify(other));
   assertEquals((await bot.engine.dehydration.dehydrationState()).reading, undefined);
   assertEquals(await scene.begin(), "reading", "as it was uploaded it is");
   assert(device_id.length === 43);
+});
+
+Deno.test("T117: what is longer than any device's keys is not even decoded", async () => {
+  const { begin, upload: { device_data } } = await dehydrationScene();
+  const Olm = Object.getPrototypeOf((await Vodozemac.create()).olm);
+  const { rehydrateAccount } = Olm;
+  let decoded = 0;
+  Olm.rehydrateAccount = function (...given: unknown[]) {
+    decoded++;
+    return rehydrateAccount.apply(this, given);
+  };
+  try {
+    const pickle = String(device_data.device_pickle);
+    const tooLong = [{ nonce: "A".repeat(65) }, { device_pickle: pickle.padEnd(524_289, "A") }];
+    for (const change of tooLong) {
+      assertEquals(await begin({ device_data: { ...device_data, ...change } }), "unreadable");
+    }
+    assertEquals([decoded, await begin(), decoded], [0, "reading", 1]);
+  } finally {
+    Olm.rehydrateAccount = rehydrateAccount;
+  }
+});
+
+Deno.test("T117: a device is read by either name of how it is encrypted", async () => {
+  const { begin, upload: { device_data } } = await dehydrationScene();
+  assertEquals(await begin({ device_data: { ...device_data, algorithm: "m.dehydration.v2" } }), "reading");
 });

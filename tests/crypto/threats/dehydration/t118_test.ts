@@ -1,7 +1,10 @@
 /** Messages to a dehydrated device that are no room keys, or not what they seem. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
+import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
+import type { JsonObject } from "../../../../src/types/json.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ME } from "../../identity/own_scene.ts";
@@ -99,6 +102,49 @@ Deno.test("T118: what is no message at all does no harm", async () => {
     body(`${part.body.slice(0, -8)}AAAAAAAA`),
     body({}),
   ];
-  assertEquals((await receive(...junk, good, ...junk)).reading?.keys, 1);
+  assertEquals((await receive(...junk)).reading?.keys, 0);
+  assertEquals((await receive(good, ...junk)).reading?.keys, 1);
   assertEquals(await read(scene, session), "hello");
+});
+
+Deno.test("T118: a message that a server shows with the key of another device is not taken, in whatever session", async () => {
+  const scene = await dehydrationScene();
+  const { alice, server, roomKey, receive } = scene;
+  await scene.begin();
+  const [first, second] = [new RawSession(), new RawSession()];
+  const other = new RawDevice(server, ALICE, "TABLET").own.curve25519;
+  // Without the keys of its device only the Olm session says whose it is.
+  const messages = [first, second].map((each) => roomKey(alice, each, { sender_device_keys: undefined }));
+  const keysOf = async (event: ToDeviceEvent | undefined) => (await receive(event)).reading?.keys;
+  for (const [at, event] of messages.entries()) {
+    const moved = { ...event, content: { ...event.content, sender_key: other } };
+    assertEquals([await keysOf(moved), await keysOf(event)], [at, at + 1]);
+  }
+});
+
+Deno.test("T118: the store alone does not open a message again that was read, whoever gets hold of it", async () => {
+  const scene = await dehydrationScene();
+  const { alice, bot, roomKey, receive, upload: { device_id: to } } = scene;
+  await scene.begin();
+  const events = [new RawSession(), new RawSession()].map((session) => roomKey(alice, session));
+  for (const event of events) {
+    assertEquals((await receive(event)).reading?.messages, events.indexOf(event) + 1);
+  }
+  const { olm } = await Vodozemac.create();
+  const stored = async (kind: string): Promise<JsonObject> => {
+    const records = await Array.fromAsync(bot.store.list(["crypto"]));
+    return Object(records.find(({ key }) => key[1] === kind)?.value);
+  };
+  const { account } = Object((await stored("dehydration")).reading);
+  const { state } = await stored("rehydrated_session");
+  for (const { content } of events) {
+    const message = Object(content.ciphertext)[to];
+    const { code } = assertThrows(
+      () => olm.restoreAccount(account).createInboundSession(alice.own.curve25519, message),
+      VodozemacError,
+    );
+    assertEquals(code, "unknown_one_time_key");
+    const session = olm.restoreSession(state as unknown as Uint8Array);
+    assertEquals(assertThrows(() => session.decrypt(message), VodozemacError).code, "missing_message_key");
+  }
 });

@@ -11,8 +11,11 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
+import { backedUp, stage as backupStage, trusting, withSessions } from "../../backup/stage.ts";
+import { dehydrationScene } from "../../dehydration/stage.ts";
 import { Bot } from "../../engine/bot.ts";
-import { EngineServer } from "../../engine/homeserver.ts";
+import { EngineServer, ROOM } from "../../engine/homeserver.ts";
+import { RawSession } from "../../engine/raw_device.ts";
 
 /** The memories of all instances that were made here, and which operation is to trap next. */
 const memories: WebAssembly.Memory[] = [];
@@ -134,6 +137,34 @@ Deno.test("T96: an engine opens when its account's instance traps, and is the sa
   trap("account_new");
   const carol = await Bot.open(alice.server, { userId: "@carol:example.org", deviceId: "CAROL" });
   for (const bot of [alice, bob, carol]) await bot.engine.close();
+});
+
+Deno.test("T96: a dehydrated device is not given up for a trap while it is read, and none of its keys are lost", async () => {
+  const { begin, receive, alice, roomKey } = await dehydrationScene();
+  trap("account_rehydrate");
+  assertEquals(await begin(), "reading");
+  const operations = ["account_create_inbound_session", "session_decrypt", "session_state", "account_state"];
+  for (const [read, operation] of operations.entries()) {
+    const event = roomKey(alice, new RawSession());
+    trap(operation);
+    assertEquals((await receive(event)).reading?.keys, read + 1, operation);
+  }
+  assertEquals(trapping?.times, 0);
+  trapping = undefined;
+});
+
+Deno.test("T96: a key of the backup is not refused for a trap while it is decrypted", async () => {
+  const { server, bob, backups } = await backupStage();
+  const [sessionId = ""] = await withSessions(bob, 1);
+  const secret = await backedUp(bob, backups);
+  const fresh = await Bot.open(server, { userId: bob.userId, deviceId: "FRESH" });
+  await trusting(fresh, backups, secret);
+  const data = backups.current(bob)?.sessionsOf(ROOM)[sessionId];
+  trap("pk_decrypt");
+  const keys = [{ roomId: ROOM, sessionId, data }];
+  const { added, refused } = await fresh.engine.keys.restoreKeys({ version: "1", keys });
+  assertEquals([added, refused, trapping?.times], [1, 0, 0]);
+  trapping = undefined;
 });
 
 Deno.test("T96: a message to the device that has every instance trap is left out, and the engine lives", async () => {
