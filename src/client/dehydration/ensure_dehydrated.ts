@@ -109,9 +109,9 @@ async function present({ api, signal }: DehydrationParts): Promise<DehydratedDev
 async function withKey(
   { actor }: DehydrationParts,
   storage: SecretKeeper | undefined,
-  { hasKey }: DehydrationState,
+  { hasKey, isKeyOld }: DehydrationState,
 ): Promise<"no-secret" | "unusable" | undefined> {
-  if (storage === undefined) return hasKey ? undefined : "no-secret";
+  if (storage === undefined) return hasKey && !isKeyOld ? undefined : "no-secret";
   const known = await storedKey(storage);
   if (known !== undefined) return await actor.ask("keepPickleKey", known) ? undefined : "unusable";
   const secret = await actor.ask("pickleKeyToStore", undefined);

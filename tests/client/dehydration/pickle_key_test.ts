@@ -144,8 +144,57 @@ Deno.test("A reset of the identity makes another key: who knows the old one read
     const opened = (secret: string) =>
       readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(secret))?.curve25519Key;
     assertEquals([opened(known), opened(now)], [undefined, after]);
+    assertEquals([await outcomeOf(again), await storage.get(NAME)], ["on", now], "once is enough");
     await leave(again);
   }
+});
+
+Deno.test("A reset replaces the key under each name that it is stored under", async () => {
+  await using here = clientStage();
+  const { storage } = await before(here);
+  using _storage = storage;
+  const known = new Uint8Array(32).fill(5).toBase64();
+  await storage.set("m.dehydrated_device", known);
+  const client = await bot(here, "BOT");
+  const reset = { ...DEHYDRATED, password: PASSWORD, confirm: () => true };
+  assertEquals((await client.crypto?.resetIdentity(reset))?.dehydratedDevice, "on");
+  const [now, toCome] = [await storage.get(NAME), await storage.get("m.dehydrated_device")];
+  assertEquals([now === toCome, now === known], [true, false]);
+});
+
+Deno.test("If another client stores a key at the same time, the device is made with what is stored in the end", async () => {
+  await using here = clientStage();
+  const { client: rival, storage } = await before(here);
+  using _storage = storage;
+  const faster = new Uint8Array(32).fill(7).toBase64({ omitPadding: true });
+  let isFirst = true;
+  const raced: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const answer = await here.homeserver.fetch(request);
+    if (request.method === "PUT" && request.url.endsWith(`/${NAME}`) && isFirst) {
+      isFirst = false;
+      await storage.set(NAME, faster);
+    }
+    return answer;
+  };
+  const client = await bot(here, "BOT", { fetch: raced });
+  assertEquals([await outcomeOf(client), await storage.get(NAME), isFirst], ["on", faster, false]);
+  const { device_id, device_data } = await rival.getDehydratedDevice();
+  using opened = readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(faster));
+  assertEquals(opened?.curve25519Key, device_id);
+});
+
+Deno.test("After a reset no device is made with the old key, by whatever call", async () => {
+  await using here = clientStage();
+  const client = await bot(here, "BOT");
+  using storage = await client.secretStorage.open({ recoveryKey: KEY });
+  const [known, devices] = [await storage.get(NAME), await dehydratedDevices(client)];
+  const options = { recoveryKey: KEY, backup: false, password: PASSWORD, confirm: () => true };
+  assertEquals((await client.crypto?.resetIdentity(options))?.state, "reset");
+  const report = await client.crypto?.ensureVerified({ dehydratedDevice: true, backup: false });
+  assertEquals([report?.dehydratedDevice, await storage.get(NAME)], ["no-secret", known]);
+  assertEquals(await dehydratedDevices(client), devices, "of the identity before");
+  assertEquals([await outcomeOf(client), await storage.get(NAME) === known], ["on", false]);
 });
 
 Deno.test("A device that another one has made with the old key since a reset is read, and replaced by one with another key", async () => {
