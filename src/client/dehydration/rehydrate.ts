@@ -42,10 +42,7 @@ export async function rehydrate(parts: DehydrationParts, device: DehydratedDevic
   let { reading } = await actor.ask("dehydrationState", undefined);
   while (reading?.isRead === false) {
     const page = await pageOf(parts, { deviceId, from: reading.from });
-    if (page === undefined) {
-      await clearRehydration(parts);
-      return false;
-    }
+    if (page === undefined) return false;
     reading = await received(parts, deviceId, page);
   }
   const { messages, keys } = reading ?? {};
@@ -82,7 +79,7 @@ async function received(
     const isLast = start + STEP >= events.length;
     const some = events.slice(start, start + STEP);
     const { reading } = await taken(parts, { deviceId, events: some, ...(isLast && { next: { from } }) });
-    if (isLast || reading?.isRead !== false) return reading;
+    if (isLast) return reading;
   }
 }
 
