@@ -45,6 +45,9 @@ Deno.test("JsonElements leaves out what is too long or too deep, holds nothing o
   const deep = "[".repeat(50_000) + "]".repeat(50_000);
   assertEquals(elements(`[1,${long},2,${deep},3]`), ["1", undefined, "2", undefined, "3"]);
   assertEquals(elements("[1,", ...long, ",2]"), ["1", undefined, "2"]);
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  assertEquals(elements(`[${nested(15)},${nested(16)}]`), [nested(15), undefined]);
+  assertEquals(elements(`[[${nested(15)},[]]]`), [undefined], "whatever follows in it");
 });
 
 Deno.test("JsonElements takes only an array that ends, and nothing beside it", () => {
@@ -63,6 +66,8 @@ Deno.test("JsonElements takes only an array that ends, and nothing beside it", (
       "[1]]",
       "[1}",
       "[1] 2",
+      "[1] [2]",
+      "1]",
       "[[1]",
       "x[1]",
       "\uFEFF[]",

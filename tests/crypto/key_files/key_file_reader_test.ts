@@ -30,6 +30,7 @@ Deno.test("openKeyFile() takes text, bytes, and a stream in parts of any size, i
     `Keys of mine\n\n${file}\n-- \nMe`,
     oneLine,
     file.replace(/=+\n/, "\n"),
+    file.slice(0, end) + "\n".repeat(2 ** 18 - end - 10) + file.slice(end), // its end comes in two blocks
   ];
   for (const form of forms) assertEquals(await contentOf(form, passphrase), content);
 });
@@ -42,6 +43,7 @@ async function problem(data: KeyFileData, passphrase = SOME.passphrase): Promise
 
 Deno.test("openKeyFile() takes nothing of a file that is none, cut off, damaged or of another version", async () => {
   const { file } = SOME;
+  const end = file.lastIndexOf("-----END");
   const changed = (at: number, to: string) => {
     const start = file.indexOf("\n") + 1 + at;
     return file.slice(0, start) + to + file.slice(start + to.length);
@@ -55,8 +57,10 @@ Deno.test("openKeyFile() takes nothing of a file that is none, cut off, damaged 
       file.slice(0, file.lastIndexOf("\n")),
       file.slice(0, -20),
       file.replace("END MEGOLM", "END PGP"),
+      file.replace("END MEGOLM", "END LEGOLM"),
       "-----BEGIN MEGOLM SESSION DATA-----\n-----END MEGOLM SESSION DATA-----",
       "-----BEGIN MEGOLM SESSION DATA-----\nAXNhbHRz\n-----END MEGOLM SESSION DATA-----",
+      `${file.slice(0, file.indexOf("\n") + 65)}\n${file.slice(end)}`, // no room for a MAC behind the head
       changed(60, "*"),
       changed(60, "é"),
       changed(0, "Ag"), // version 2
