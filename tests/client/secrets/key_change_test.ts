@@ -30,6 +30,17 @@ Deno.test("SecretStorage.changeKey() has the new key open all secrets, and the o
   assertEquals(await keysOf(client, "com.example.foreign"), ["foreign"]);
 });
 
+Deno.test("SecretStorage.changeKey() leaves alone what lies deeper than any content does", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const old = await filled(client);
+  const deep = JSON.parse(`${"[".repeat(200)}${"]".repeat(200)}`);
+  await plant(client, "com.example.deep", { ...await kept(client, "com.example.token"), deep });
+  const fresh = await client.secretStorage.changeKey(old, { onRecoveryKey: forget });
+  assertEquals(await opened(client, fresh.recoveryKey), SECRETS);
+  assertEquals(await keysOf(client, "com.example.deep"), [old.keyId]);
+});
+
 Deno.test("SecretStorage.changeKey() keeps what there is for a third key", async () => {
   await using here = clientStage();
   const client = here.client("alice");
