@@ -92,8 +92,7 @@ export class BackupRestore {
     const found: ImportedRoomKey[] = [];
     using key = vodozemac.pk.importDecryption(used.privateKey);
     for (const { roomId, sessionId, data } of keys) {
-      const session = readSessionRef(roomId, sessionId);
-      const read = session && decryptSession(key, session, data);
+      const read = decryptSession(key, { roomId, sessionId }, data);
       if (read !== undefined) found.push(read);
     }
     tx.onCommit(() => keys.forEach((session) => this.#asked.failed(nameOf(session), clock.now())));

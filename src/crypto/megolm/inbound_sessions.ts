@@ -158,7 +158,8 @@ export class InboundSessions {
 
   /** The same for many keys; the outcomes are in their order. */
   async importAll(tx: Transaction, keys: readonly ImportedRoomKey[]): Promise<AddedKey[]> {
-    await tx.getMany(keys.map(passingKey)); // at once
+    const named = keys.filter(({ roomId, sessionId }) => readSessionRef(roomId, sessionId) !== undefined);
+    await tx.getMany(named.map(passingKey)); // at once; others have names that no store need take
     const added: AddedKey[] = [];
     for (const key of keys) added.push(await this.import(tx, key));
     return added;

@@ -20,6 +20,15 @@ export function memoryVault(store: KvStore = new MemoryStore()): Vault {
   };
 }
 
+/** Has a store refuse keys that are longer than Deno KV takes. */
+export function withShortKeys(store: KvStore): void {
+  const getMany = store.getMany.bind(store);
+  store.getMany = async (keys) => {
+    if (keys.some((key) => key.join().length > 2_000)) throw new RangeError("A key is too long");
+    return await getMany(keys);
+  };
+}
+
 /** What happens in a step. */
 export type Work<Result> = (tx: Transaction) => Promise<Result> | Result;
 

@@ -13,6 +13,7 @@ import { Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { testContext } from "../../support/context.ts";
+import { withShortKeys } from "../../support/vault.ts";
 
 const { vodozemac } = testContext();
 
@@ -80,6 +81,22 @@ Deno.test("T52: a changed or moved key is refused, and what a device has sent st
     const decryption = await bob.engine.decrypt(event);
     assertEquals("event" in decryption && decryption.encryption.keySource, "direct");
   }
+});
+
+Deno.test("T52: a key that is longer than any, or has a longer name, is refused", async () => {
+  const { alice, bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  withShortKeys(bob.store);
+  const restored = async (length: number, name = "") => {
+    const session = new RawSession();
+    const said = { ...session.exported(ROOM, alice.engine.identity()), padding: "x".repeat(length) };
+    const keys = [{ roomId: ROOM, sessionId: session.id + name, data: inserted(publicKey, said) }];
+    const { added, refused } = await bob.engine.keys.restoreKeys({ version: "1", keys });
+    return [added, refused];
+  };
+  assertEquals([await restored(1_000), await restored(60_000)], [[1, 0], [0, 1]]);
+  assertEquals(await restored(1_000, "x".repeat(10_000)), [0, 1]);
 });
 
 Deno.test("T52: what the backup says is of a device that nobody vouches for is not heard for coming from the backup", async () => {

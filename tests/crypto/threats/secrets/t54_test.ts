@@ -10,6 +10,7 @@ import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { KeyFileError } from "@greenroom/matrix";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { fileOf, keyFilesOf, newEntries, PASSPHRASE } from "../../key_files/stage.ts";
+import { withShortKeys } from "../../support/vault.ts";
 
 /** An engine, a file with keys for it, and what its store holds. */
 async function stage() {
@@ -60,6 +61,16 @@ Deno.test("T54: entries that are deep, long or without end cost what good ones d
     KeyFileError,
     "its content is no list of keys",
   );
+});
+
+Deno.test("T54: entries with names that no store takes are refused, and those beside them taken", async () => {
+  const { bob, entries, tryToImport } = await stage();
+  withShortKeys(bob.store);
+  const [first] = entries;
+  const name = "x".repeat(10_000);
+  const file = await fileOf([{ ...first, session_id: name }, { ...first, room_id: `!${name}` }, ...entries]);
+  const report = await tryToImport(file);
+  assertEquals([report.added, report.refused], [3, 2]);
 });
 
 Deno.test("T54: no key and no passphrase is in an error or a line of the log", async () => {

@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
+import { withShortKeys } from "../../support/vault.ts";
 import { ALICE, bundleWith, fileAt, historyScene, MALLORY, ME } from "../../history/stage.ts";
 
 const FILE = "mxc://example.org/bundle";
@@ -137,6 +138,18 @@ Deno.test("T39: of a bundle only keys of the room are taken that are those of th
     await other.accepts(ALICE);
     assertEquals([other.asked, await left(other, "history_announced")], [[FILE], 0]);
   }
+});
+
+Deno.test("T39: a session with a name that no store takes costs nobody the others", async () => {
+  const { bot, alice, announcement, accepts, files, read } = await historyScene();
+  withShortKeys(bot.store);
+  const good = new RawSession();
+  const key = good.exported(ROOM, alice.own);
+  const endless = { ...key, session_id: "x".repeat(10_000) };
+  files.set(FILE, { room_keys: [endless, key, endless], withheld: [] });
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  assertEquals(await read(good), "hello");
 });
 
 Deno.test("T39: a key that is shared does not take a known session from its maker", async () => {
