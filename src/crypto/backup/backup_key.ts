@@ -11,9 +11,6 @@ import { KEY_BYTES } from "../secrets/recovery_key.ts";
 /** The secret that holds it in secret storage. */
 export const BACKUP_SECRET = "m.megolm_backup.v1";
 
-/** Longer texts than a key has, with its padding, are not decoded. */
-const MAX_SECRET = 44;
-
 /** Writes it as a secret. */
 export function backupSecret(privateKey: Uint8Array): string {
   return encodeBase64(privateKey);
@@ -25,7 +22,7 @@ export function backupSecret(privateKey: Uint8Array): string {
  * @returns The 32 bytes, which are the caller's to wipe; undefined if the secret is none.
  */
 export function readBackupSecret(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = secret.length <= MAX_SECRET ? decodeBase64(secret) : undefined;
+  const bytes = decodeBase64(secret);
   return bytes?.length === KEY_BYTES ? bytes : undefined;
 }
 

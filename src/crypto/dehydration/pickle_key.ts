@@ -10,9 +10,6 @@ import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
 
 const KEY_BYTES = 32;
 
-/** Longer texts than a key has, with its padding, are not decoded. */
-const MAX_SECRET = 44;
-
 /** The secret that holds it in secret storage: the name that clients write, and the one to come. */
 export const PICKLE_KEY_SECRETS = ["org.matrix.msc3814", "m.dehydrated_device"] as const;
 
@@ -28,6 +25,6 @@ export function pickleKeySecret(key: Uint8Array): string {
 
 /** Reads it from a secret; undefined if the secret is none. */
 export function readPickleKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
-  const bytes = secret.length <= MAX_SECRET ? decodeBase64(secret) : undefined;
+  const bytes = decodeBase64(secret);
   return bytes?.length === KEY_BYTES ? bytes : undefined;
 }

@@ -105,7 +105,7 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
 
 /** Versions of a user's backup that the own identity, which was accepted, vouches for. */
 async function vouchedFor() {
-  const { server, bob, backups } = await stage();
+  const { server, alice, bob, backups } = await stage();
   const { userId } = bob;
   const { master } = server.identities.set(userId, new FakeUser(userId).crossSign()).get(userId) ?? {};
   assert(master);
@@ -116,7 +116,7 @@ async function vouchedFor() {
   const signed = (object: JsonObject) =>
     sign(object, { userId, keyId: `ed25519:${master.publicKey}`, key: master });
   const old = { algorithm: BACKUP_ALGORITHM, auth_data: signed(backups.shown(bob).auth_data) };
-  return { bob, backups, first, old, next: planted(signed) };
+  return { alice, bob, backups, first, old, next: planted(signed) };
 }
 
 /** How it is with the backup after a session more, which shows the bot another version, and after a restart. */
@@ -152,6 +152,18 @@ Deno.test("T51: a version that was left for another gets no key when it is shown
   assertEquals(await bob.engine.keys.adoptBackup({ shown, secret: first, isChosen: true }), "adopted");
   await bob.flush();
   assert(backups.sessions(bob).length > 0, "the user has given its key");
+});
+
+Deno.test("T51: nothing is asked of a version whose private key is not here, since nothing of it could be read", async () => {
+  const { alice, bob, backups, next } = await vouchedFor();
+  backups.create(bob, next);
+  assertEquals(await phases({ bob }), ["on", "on"]);
+  const event = await alice.send("hello");
+  await bob.sync({ toDevice: [] });
+  assertEquals([bob.outcome(event), backups.log.map(([kind]) => kind).includes("backupDownload")], [
+    "MISSING_KEY",
+    false,
+  ]);
 });
 
 Deno.test("T51: a backup that was forgotten is not used again because the server shows it, and its key", async () => {

@@ -2,7 +2,8 @@
  * A server shows a key of its own as the default one, so that what is stored next is encrypted for it.
  */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { SecretStorageError } from "@greenroom/matrix";
 import { DEFAULT_KEY, forget, kept, keyType, plant, problemOf } from "../../../client/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { describe } from "../../../../src/crypto/secrets/key_description.ts";
@@ -42,4 +43,20 @@ Deno.test("T110: nothing is encrypted for a key that is only called like the own
   assertEquals(await problemOf(() => client.secretStorage.open(ours)), "wrong-key");
   await plant(client, keyType(ours.keyId), {});
   assertEquals(await problemOf(() => client.secretStorage.open(ours)), "absent");
+});
+
+Deno.test("T110: the name of a key that a server has made up can't act on a terminal, nor fill a log", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const { recoveryKey } = await client.secretStorage.create({ onRecoveryKey: forget });
+  for (const key of ["\u001b[2J\u001b]0;owned\u0007", "\n2026-01-01 ERROR all is lost", "x".repeat(255)]) {
+    await plant(client, DEFAULT_KEY, { key });
+    const { message } = await assertRejects(
+      () => client.secretStorage.open({ recoveryKey }),
+      SecretStorageError,
+      "the description of its key",
+    );
+    // deno-lint-ignore no-control-regex -- none of them may be there
+    assertFalse(/[\u0000-\u001f\u007f-\u009f]|x{100}/.test(message), message);
+  }
 });
