@@ -1,6 +1,6 @@
 /** Requests that fail while history is shared. */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MatrixRequestError } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "../trust/crash_scene.ts";
@@ -60,4 +60,33 @@ Deno.test("Who can't be told for want of a one-time key is not taken for one wit
   assertEquals(asked(), 1);
   await here.clock.tick(60_000);
   assertEquals((await host.crypto?.shareHistory(roomId, GUEST))?.outcome, "shared");
+});
+
+Deno.test("A file without end is read as far as the largest one goes, and given up", async () => {
+  await using here = clientStage();
+  const host = await sharer(here, "host");
+  const part = new Uint8Array(2 ** 20);
+  let [asked, given] = [0, 0];
+  const endless = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if ((given += part.length) > 64 * 2 ** 20) controller.close();
+        else controller.enqueue(part.slice());
+      },
+    });
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (!request.url.includes("/media/download")) return await here.homeserver.fetch(request);
+    asked++;
+    return new Response(endless());
+  };
+  const guest = await sharer(here, "guest", { fetch });
+  const roomId = await roomOf(host, ["one"]);
+  await host.inviteUser(roomId, GUEST);
+  await accepts(guest, roomId);
+  await here.clock.tick(43_200_000); // half of the day in which it is asked for again
+  await guest.syncOnce();
+  await guest.crypto?.idle();
+  assertEquals([asked, await history(guest, roomId)], [1, ["MISSING_KEY"]]);
+  assert(given < 40 * 2 ** 20, `${given}`);
 });

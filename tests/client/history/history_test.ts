@@ -220,35 +220,6 @@ Deno.test("A file that is gone, is not what was sent, or is no bundle, is given 
   }
 });
 
-Deno.test("A file without end is read as far as the largest one goes, and given up", async () => {
-  await using here = clientStage();
-  const host = await sharer(here, "host");
-  const part = new Uint8Array(2 ** 20);
-  let [asked, given] = [0, 0];
-  const endless = () =>
-    new ReadableStream<Uint8Array>({
-      pull(controller) {
-        if ((given += part.length) > 64 * 2 ** 20) controller.close();
-        else controller.enqueue(part.slice());
-      },
-    });
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    const request = new Request(input, init);
-    if (!request.url.includes("/media/download")) return await here.homeserver.fetch(request);
-    asked++;
-    return new Response(endless());
-  };
-  const guest = await sharer(here, "guest", { fetch });
-  const roomId = await roomOf(host, ["one"]);
-  await host.inviteUser(roomId, GUEST);
-  await accepts(guest, roomId);
-  await here.clock.tick(DAY / 2);
-  await guest.syncOnce();
-  await guest.crypto?.idle();
-  assertEquals([asked, await history(guest, roomId)], [1, ["MISSING_KEY"]]);
-  assert(given < 40 * 2 ** 20, `${given}`);
-});
-
 Deno.test("A server that fails is asked for the file again, for a day, by the next process too", async () => {
   await using here = clientStage();
   const host = await sharer(here, "host");

@@ -68,6 +68,32 @@ Deno.test("An answer about a version that is not in use any more changes nothing
   assertEquals((await bob.engine.keys.backupState())?.version, "2");
 });
 
+Deno.test("That a version is gone which is not in use any more says nothing of the one in use", async () => {
+  const { bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const state = async () => {
+    const { version, phase } = await bob.engine.keys.backupState() ?? {};
+    return [version, phase];
+  };
+  for (const kind of ["backupUpload", "backupVersion"]) {
+    await withSessions(bob, 1);
+    let [request] = await bob.engine.requests();
+    if (kind === "backupVersion" && request !== undefined) {
+      const failure = { status: 403, errcode: "M_WRONG_ROOM_KEYS_VERSION", message: "" } as const;
+      await bob.engine.fail({ id: request.id, failure });
+      [request] = await bob.engine.requests();
+    }
+    assertEquals(request?.kind, kind);
+    const { definition, secret } = await bob.engine.keys.newBackup(NEW);
+    const version = backups.create(bob, definition);
+    await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret });
+    const failure = { status: 404, errcode: "M_NOT_FOUND", message: "" } as const;
+    await bob.engine.fail({ id: request?.id ?? "", failure });
+    assertEquals(await state(), [version, "on"], kind);
+    await bob.flush();
+  }
+});
+
 Deno.test("T57: what the engine says of the backup in use has no secret, and what is forgotten is wiped", async () => {
   const { bob, backups } = await stage();
   const secret = await backedUp(bob, backups);

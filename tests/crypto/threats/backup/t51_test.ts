@@ -103,6 +103,21 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
   );
 });
 
+Deno.test("T51: a version that is planted while another one is being made gets no key, and that one all", async () => {
+  const { bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const { definition, publicKey } = await bob.engine.keys.newBackup(NEW);
+  backups.create(bob, planted());
+  await withSessions(bob, 1);
+  await bob.flush();
+  assertEquals([(await bob.engine.keys.backupState())?.phase, backups.sessions(bob)], ["replaced", []]);
+  backups.create(bob, definition);
+  await bob.restart();
+  await bob.flush();
+  const { phase, pending } = await bob.engine.keys.backupState() ?? {};
+  assertEquals([phase, pending, backups.sessions(bob).length], ["on", publicKey, 1]);
+});
+
 /** Versions of a user's backup that the own identity, which was accepted, vouches for. */
 async function vouchedFor() {
   const { server, alice, bob, backups } = await stage();
