@@ -10,7 +10,7 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import { isReceivedRoomId, parseContentURI } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { readSecrets } from "../attachments/attachment_file.ts";
+import { readSecrets, writeSecrets } from "../attachments/attachment_file.ts";
 import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
 import { readSessionJson } from "../megolm/session_json.ts";
 import { readSharedReason, type SharedReason } from "../megolm/withheld_log.ts";
@@ -96,13 +96,14 @@ export interface BundlePlace {
 
 /** Reads the message that says where a bundle is; undefined if it is none. */
 export function readBundlePlace({ room_id: roomId, file }: JsonObject): BundlePlace | undefined {
-  if (!isReceivedRoomId(roomId) || !isJsonObject(file) || typeof file.url !== "string") return undefined;
+  if (!isReceivedRoomId(roomId) || !isJsonObject(file)) return undefined;
+  const { url } = file;
+  if (typeof url !== "string") return undefined;
   try {
-    readSecrets(file);
-    parseContentURI(file.url);
+    const secrets = writeSecrets(readSecrets(file)); // whatever else is in it is not kept
+    const { serverName, mediaId } = parseContentURI(url);
+    return { roomId, file: { ...secrets, url: `mxc://${serverName}/${mediaId}` } };
   } catch {
     return undefined;
   }
-  const { url, v, key, iv, hashes: { sha256 = "" } } = file as unknown as EncryptedFile; // it was looked at
-  return { roomId, file: { url, v, key, iv, hashes: { sha256 } } };
 }

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { Refusal, ROOM } from "../engine/homeserver.ts";
+import { Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
-import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
+import { ALICE, bundleWith, historyScene, MALLORY, ME } from "./stage.ts";
 
 const FILE = "mxc://example.org/bundle";
 
@@ -51,6 +51,32 @@ Deno.test("A sender who shares once more, and is not followed any more, is looke
     assertEquals(asked.length, count);
     await bot.sync({ deviceLists: { changed: [], left: [ALICE] } });
   }
+});
+
+Deno.test("The outcome of another request is not that of a file", async () => {
+  const { bot, alice, announcement, files, server, read } = await historyScene();
+  const session = new RawSession();
+  files.set(FILE, bundleWith(session, alice));
+  await bot.sync({ toDevice: [announcement(alice)] });
+  const unsigned = { prev_content: { membership: "invite" }, prev_sender: ALICE };
+  const joined = { ...stateEvent("m.room.member", { membership: "join" }, ME), unsigned };
+  const events = [{ ...joined, origin_server_ts: server.clock.now() }];
+  await bot.engine.receiveSync({
+    ...bot.collect(),
+    state: [{ roomId: ROOM, events, limited: false, lossy: false }],
+  });
+  for (;;) {
+    const [request] = await bot.engine.requests();
+    assert(request !== undefined);
+    if (request.kind === "historyBundle") {
+      await bot.engine.answer({ id: "another", response: {} });
+      await bot.engine.fail({ id: "another", failure: { status: 404, errcode: "M_NOT_FOUND", message: "" } });
+      await bot.carry(request);
+      break;
+    }
+    await bot.carry(request);
+  }
+  assertEquals(await read(session), "hello");
 });
 
 Deno.test("An invitation that was accepted a day ago is forgotten with the next", async () => {

@@ -1,9 +1,10 @@
 /** History that can't be told or fetched just now. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Refusal, ROOM } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
-import { ALICE, bundleWith, fileAt, historyScene } from "./stage.ts";
+import { FakeUser } from "../support/fake_user.ts";
+import { ALICE, bundleWith, fileAt, historyScene, ME } from "./stage.ts";
 
 const FILE = "mxc://example.org/bundle";
 
@@ -17,6 +18,17 @@ Deno.test("A user whose devices have no session yet is told nothing, and no empt
   await bot.engine.history.historyRecipients(ALICE);
   await bot.flush();
   assertEquals(await bot.engine.history.offerHistory(offer), 1);
+});
+
+Deno.test("An own identity that the server shows, and that is accepted at most, is not a verified one", async () => {
+  const { bot, server } = await historyScene();
+  const { master } = server.identities.set(ME, new FakeUser(ME).crossSign()).get(ME) ?? {};
+  server.show(bot);
+  await bot.sync();
+  const isVerified = async () => (await bot.engine.history.historyRecipients(ALICE)).isVerified;
+  assert(!await isVerified());
+  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master: master?.publicKey ?? "" });
+  assert(!await isVerified());
 });
 
 Deno.test("History of a sender whose devices can't be looked up for now is fetched when they can", async () => {

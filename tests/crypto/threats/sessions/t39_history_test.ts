@@ -82,6 +82,27 @@ Deno.test("T39: a device shares nothing if the inviter's identity vouches for it
   }
 });
 
+Deno.test("T39: an invitation to one room has nothing fetched that its sender shares of another", async () => {
+  const { bot, alice, announcement, accepts, asked, files } = await historyScene();
+  const other = "!other:example.org";
+  files.set(FILE, bundleWith(new RawSession(), alice, other));
+  await bot.sync({ toDevice: [announcement(alice, FILE, { room_id: other })] });
+  await accepts(ALICE);
+  assertEquals(asked, []);
+});
+
+Deno.test("T39: a device that its user does not vouch for any more shares nothing, though the server tells of no change", async () => {
+  const { bot, alice, announcement, accepts, asked, files, identities } = await historyScene();
+  files.set(FILE, bundleWith(new RawSession(), alice));
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  assertEquals(asked.length, 1);
+  identities.get(ALICE)?.unsigned.add("PHONE");
+  await bot.sync({ toDevice: [announcement(alice)] });
+  await accepts(ALICE);
+  assertEquals(asked.length, 1, "its sender is looked up each time");
+});
+
 Deno.test("T39: a message that came in clear, without the sender's keys, or without a proper file, counts for nothing", async () => {
   const scene = await historyScene();
   const { bot, alice, announcement, accepts, asked } = scene;
@@ -102,6 +123,27 @@ Deno.test("T39: a message that came in clear, without the sender's keys, or with
   assertEquals((await bot.sync({ toDevice })).toDevice, []);
   await accepts(ALICE);
   assertEquals([asked, await left(scene, "history_announced")], [[], 0]);
+});
+
+Deno.test("T39: of where a file is no more is kept than it takes to read it", async () => {
+  const { bot, alice, announcement } = await historyScene();
+  const junk = "x".repeat(60_000);
+  const file = fileAt(FILE);
+  const key = { ...Object(file.key), key_ops: ["encrypt", "decrypt", junk] };
+  for (
+    const more of [{ junk }, { key: { ...Object(file.key), junk } }, { key }, {
+      hashes: { ...Object(file.hashes), junk },
+    }]
+  ) {
+    await bot.sync({ toDevice: [announcement(alice, FILE, { file: { ...file, ...more } })] });
+    const [record] = await Array.fromAsync(bot.store.list(["crypto", "history_announced"]));
+    assertEquals(Object(record?.value).file, file);
+  }
+  for (const url of [`${FILE}/${junk}`, `${FILE}${junk}`, `mxc://${junk}/bundle`]) {
+    await bot.sync({ toDevice: [announcement(alice, url)] });
+  }
+  const [record] = await Array.fromAsync(bot.store.list(["crypto", "history_announced"]));
+  assertEquals(Object(record?.value).file, file);
 });
 
 Deno.test("T39: of a bundle only keys of the room are taken that are those of their sessions", async () => {
