@@ -99,8 +99,14 @@ Deno.test("T57: what the engine says of the backup in use has no secret, and wha
   const secret = await backedUp(bob, backups);
   assertFalse(Deno.inspect(await bob.engine.keys.backupState(), { depth: 9 }).includes(secret));
   assertFalse(Deno.inspect(bob.engine, { depth: 9 }).includes(secret));
+  const record = async () => {
+    const records = await Array.fromAsync(bob.store.list(["crypto"]));
+    return Object(records.find(({ key }) => key[1] === "backup")?.value);
+  };
+  await bob.engine.keys.newBackup(NEW);
+  assertEquals((await record()).used.privateKey, Uint8Array.fromBase64(secret));
   await bob.engine.keys.forgetBackup();
-  assertEquals(await Array.fromAsync(bob.store.list(["crypto", "backup"])), []);
+  assertEquals(Object.keys(await record()), ["left"], "no key, neither its own nor that of one to be made");
   await bob.restart();
   assertEquals(await bob.engine.keys.backupState(), undefined);
 });
