@@ -4,7 +4,17 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { readDeviceData } from "../../../src/crypto/dehydration/device_data.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { device, history, KEY, PASSWORD } from "../trust/scene.ts";
-import { bot, DEHYDRATED, dehydratedDevices, friendOf, leave, outcomeOf, says, watched } from "./scene.ts";
+import {
+  bot,
+  DEHYDRATED,
+  dehydratedDevices,
+  friendOf,
+  leave,
+  outcomeOf,
+  refusal,
+  says,
+  watched,
+} from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 const vodozemac = await Vodozemac.create();
@@ -214,4 +224,28 @@ Deno.test("A device that another one has made with the old key since a reset is 
   assert(await storage.get(NAME) !== known);
   const after = await dehydratedDevices(again);
   assertEquals([before.length, after.length, after[0] === before[0]], [1, 1, false]);
+});
+
+Deno.test("A server that shows a device of before a reset does not have the old key stay in use", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  let old: Record<string, unknown> | undefined;
+  const { fetch } = watched(here, async (request) => {
+    if (request.method === "PUT" && old === undefined) {
+      old = await request.clone().json();
+      await here.homeserver.fetch(request);
+      return refusal(502, "M_UNKNOWN"); // so that the device does not know that it is there
+    }
+    if (request.method !== "GET" || old === undefined) return undefined;
+    return Response.json({ device_id: old.device_id, device_data: old.device_data });
+  });
+  const first = await bot(here, "FIRST", { store, fetch });
+  using storage = await first.secretStorage.open({ recoveryKey: KEY });
+  const known = await storage.get(NAME);
+  const options = { recoveryKey: KEY, backup: false, password: PASSWORD, confirm: () => true };
+  assertEquals((await first.crypto?.resetIdentity(options))?.state, "reset");
+  await first.close();
+  await bot(here, "SECOND"); // which knows of no reset, and makes one with the old key
+  const again = await bot(here, "FIRST", { store, fetch });
+  assertEquals([await outcomeOf(again), await storage.get(NAME) === known], ["on", false]);
 });
