@@ -55,9 +55,10 @@ class FileLock implements KvLock {
   }
 
   async leave(text: string): Promise<void> {
-    await this.#file.truncate();
+    const bytes = new TextEncoder().encode(text);
     await this.#file.seek(0, Deno.SeekMode.Start);
-    await this.#file.write(new TextEncoder().encode(text));
+    await this.#file.write(bytes); // in one go: what was there is not lost if the process ends
+    await this.#file.truncate(bytes.length);
   }
 
   release(): void {

@@ -213,13 +213,13 @@ export class Lease {
    */
   async retake(): Promise<boolean> {
     await this.#lock.take();
+    await this.#lock.sign(this.#id);
     const now = this.#clock.now();
     if (!await this.#kv.commit([this.#until(now + this.#duration)], this.checks)) {
       this.#lock.release();
       return false;
     }
     this.#renewedAt = now;
-    await this.#lock.sign(this.#id);
     return true;
   }
 

@@ -1,8 +1,9 @@
 /**
  * The lock beside a lease, which shows immediately that a process has ended.
  *
- * A process that takes a device writes the ID of its lease into the device's lock, if the store has
- * locks. The system releases the lock when the process ends, however that happens. So a process
+ * A process that takes a device writes the ID of its lease into the device's lock before the records say
+ * so, if the store has locks, and leaves those there that it has found: it may end before the records
+ * do. The system releases the lock when the process ends, however that happens. So a process
  * that gets the lock, and finds the current owner's ID in it, need not wait for the lease to
  * expire. The lock does nothing else: who may write is decided by the record `owner`. A process
  * that is suspended keeps its lock. A lock that was removed, or could not be taken, proves nothing;
@@ -16,6 +17,8 @@ import type { KvKey, KvLock, KvStore } from "../kv_store.ts";
 
 /** How long to wait between tries for the lock, in milliseconds. */
 const PAUSE = 250;
+/** How many leases are in a lock: of processes that ended, one after the other, while they took the device. */
+const LEASES = 10;
 
 /** The lock of a device. */
 export class LeaseLock {
@@ -55,16 +58,22 @@ export class LeaseLock {
    * @param id The lease.
    */
   isEndOf(id: string | undefined): boolean {
-    return id !== undefined && this.#lock?.left === id;
+    return id !== undefined && this.#left.includes(id);
   }
 
   /**
-   * Writes the lease's ID into the lock.
+   * Writes the lease's ID into the lock, before the device is taken.
    *
    * @param id The lease.
    */
   async sign(id: string): Promise<void> {
-    await this.#try(async () => await this.#lock?.leave(id));
+    const others = this.#left.filter((each) => each !== id);
+    await this.#try(async () => await this.#lock?.leave([id, ...others].slice(0, LEASES).join(" ")));
+  }
+
+  /** The leases that stand in the lock, the latest first. */
+  get #left(): string[] {
+    return this.#lock?.left.split(" ") ?? [];
   }
 
   /** Releases the lock. */

@@ -67,11 +67,10 @@ export async function take(taking: Taking, { epoch, checks }: Holder): Promise<s
     { type: "set", key: keys.owner(), value: { epoch: epoch + 1, owner, id } },
     { type: "set", key: keys.lease(), value: { until: clock.now() + duration } },
   ];
+  await lock.sign(id); // first: the process may end right behind the commit
   if (!await kv.commit(mutations, checks)) return undefined;
   const [entry] = await kv.getMany([keys.owner()]);
-  if (readOwner(entry).id !== id) return undefined;
-  await lock.sign(id);
-  return entry?.versionstamp;
+  return readOwner(entry).id === id ? entry?.versionstamp : undefined;
 }
 
 export function readOwner(

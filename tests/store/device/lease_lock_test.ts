@@ -33,6 +33,22 @@ Deno.test("A device whose process has ended is taken immediately, and the former
   await take("three", { held: "refuse" }); // again and again
 });
 
+Deno.test("A process that ends while it takes a device keeps the next one from nothing", async () => {
+  const { kv, take } = stage();
+  await take("one");
+  const commit = kv.commit.bind(kv);
+  for (const isDone of [false, false, true]) { // before its commit, or right behind that
+    kv.endHolder(DEVICE);
+    kv.commit = async (mutations, checks) => {
+      if (isDone) await commit(mutations, checks);
+      throw new Error("The process has ended");
+    };
+    await assertRejects(() => take("two", { held: "refuse" }), Error, "has ended");
+  }
+  kv.commit = commit;
+  await take("three", { held: "refuse" });
+});
+
 Deno.test("A process that waits for a device has it a quarter of a second after the other has ended or released it", async () => {
   const { clock, kv, take, taken } = stage();
   await take("one", { duration: 600_000 });
