@@ -27,7 +27,7 @@ Deno.test("What a bot can't read is in its log, with the mend, once for each sen
     await tester.until(() => tester.homeserver.room(secret).messages.length > times, "not sent");
     await sent;
   }
-  const unread = () => tester.logged.filter((line) => line.includes("can't be read"));
+  const unread = () => tester.logged.filter((line) => line.includes("unless the device that sent it"));
   await tester.until(() => unread().length > 0, "nothing is logged");
   await tester.settle();
   assertEquals(unread().length, 1);

@@ -8,6 +8,8 @@ import type { Client } from "../../../mod.ts";
 import type { Access } from "../policy/access.ts";
 import type { RoomID } from "../../../types.ts";
 
+const UNREADABLE = "An encrypted message can't be read, and is not answered unless its key comes";
+const UNTRUSTED = "An encrypted message is not answered unless the device that sent it comes to be trusted";
 /** How many senders and reasons are remembered; beyond that they are said again. */
 const MAX_SAID = 1_000;
 
@@ -21,7 +23,7 @@ export function reportUnread(client: Client, access: Access): void {
     if (said.has(what) || !access.hears(sender) || !access.hearsIn(room)) return;
     if (said.size >= MAX_SAID) said.clear();
     said.add(what);
-    client.log.warn("An encrypted message can't be read, and is not answered unless its key comes", {
+    client.log.warn(code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, {
       sender,
       room,
       error: reason,
