@@ -19,6 +19,7 @@ import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { fatal } from "../kernel/actor_error.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { UnreadNotes } from "./unread_rooms.ts";
 
 /** What the Dispatcher is made of. */
 export interface DispatcherOptions {
@@ -28,8 +29,8 @@ export interface DispatcherOptions {
   readonly store: ActorRef<StoreProtocol>;
   /** Records that events which had waited for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
-  /** Called with each event before its handlers; undefined: nothing is. */
-  readonly note?: (event: MatrixEvent) => void;
+  /** Looks at what is delivered before its handlers get it; undefined: nothing does. */
+  readonly note?: UnreadNotes;
   /**
    * Whether what was delivered can come again, to another process: only then does a delivery need a
    * name.
@@ -176,10 +177,13 @@ function start(
   if (deliverer.idle) return started;
   visit(batch, {
     deliver: (event) => {
-      note?.(event);
+      note?.event(event);
       deliverer.event(event, started);
     },
-    tell: ({ type, data }) => deliverer.internal(type, data, started),
+    tell: (delivery) => {
+      note?.told(delivery);
+      deliverer.internal(delivery.type, delivery.data, started);
+    },
   });
   return started;
 }

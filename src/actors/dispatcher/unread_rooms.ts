@@ -1,6 +1,6 @@
 /**
- * Says in the log which rooms a client without encryption can't read: who writes there waits for an
- * answer, and nothing else shows that none will come.
+ * Says in the log which rooms a client without encryption can't read, and whom one with encryption
+ * can't: who writes waits for an answer, and nothing else shows that none will come.
  *
  * @module
  */
@@ -9,40 +9,62 @@ import type { Logger } from "../../base/log.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import { eventClassOf, type HandlerRegistry } from "./handler_registry.ts";
 
-/** How many rooms are named: anybody can invite into any number of them. */
-const MAX_ROOMS = 100;
+/** How many rooms are named, and senders: anybody can invite into any number of them. */
+const MAX_NAMED = 100;
 const ENCRYPTED = "m.room.encrypted";
 const WARNING =
   "Encrypted messages of a room can't be read, and reach no handler: the client has no encryption. Make it " +
   "with the options encryption and store; for Bot.fromEnv() set MATRIX_STORE, or run with --unstable-kv";
+const UNDECRYPTABLE =
+  "An encrypted message can't be read yet, and is delivered when it can; handlers of UNDECRYPTABLE are told of each";
+/** What handlers of messages do not get anyway. */
+const NOT_MISSED = SyncStream.HISTORY | SyncStream.OWN;
 
 /** What it needs of a client. */
 export interface UnreadRoomsOptions {
   /** The handlers. */
-  readonly registry: Pick<HandlerRegistry, "typed">;
+  readonly registry: Pick<HandlerRegistry, "typed" | "has">;
   /** Whether there is encryption, which reports itself what it can't read. */
   readonly encrypts: () => boolean;
   /** Gets the warnings. */
   readonly log: Logger;
 }
 
+/** What is looked at before handlers get it. */
+export interface UnreadNotes {
+  /** An event. */
+  event(event: MatrixEvent): void;
+  /** What Greenroom says. */
+  told(delivery: InternalDelivery): void;
+}
+
 /**
- * Warns once of each room in which handlers of messages miss an encrypted one.
- *
- * @returns Called with what is about to be delivered.
+ * Warns once of each room in which handlers of messages miss an encrypted one; with encryption, of
+ * each sender and reason, if no handler is told of them.
  */
-export function unreadRooms({ registry, encrypts, log }: UnreadRoomsOptions): (event: MatrixEvent) => void {
+export function unreadRooms({ registry, encrypts, log }: UnreadRoomsOptions): UnreadNotes {
   const told = new Set<string>();
   const wants = (type: string) => registry.typed("message", type).length > 0;
-  return (event) => {
-    if (event.type !== ENCRYPTED || told.size >= MAX_ROOMS || encrypts()) return;
-    const { room_id: room = "", source } = event as MatrixEvent & { readonly room_id?: string };
-    if (told.has(room) || isRedacted(event) || eventClassOf(event) !== "message") return;
-    const isNew = (source & SyncStream.TIMELINE) !== 0 && (source & SyncStream.HISTORY) === 0;
-    if (!isNew || wants(ENCRYPTED) || !wants("m.room.message")) return;
-    told.add(room);
-    log.warn(WARNING, { room });
+  return {
+    event(event) {
+      if (event.type !== ENCRYPTED || told.size >= MAX_NAMED || encrypts()) return;
+      const { room_id: room = "", source } = event as MatrixEvent & { readonly room_id?: string };
+      if (told.has(room) || isRedacted(event) || eventClassOf(event) !== "message") return;
+      const isNew = (source & SyncStream.TIMELINE) !== 0 && (source & SyncStream.HISTORY) === 0;
+      if (!isNew || wants(ENCRYPTED) || !wants("m.room.message")) return;
+      told.add(room);
+      log.warn(WARNING, { room });
+    },
+    told({ type, data }) {
+      if (type !== "UNDECRYPTABLE" || told.size >= MAX_NAMED || registry.has(type)) return;
+      const { event: { sender, room_id: room }, code, reason, source = 0 } = data;
+      const what = `${sender} ${code}`;
+      if (told.has(what) || (source & NOT_MISSED) !== 0 || !wants("m.room.message")) return;
+      told.add(what);
+      log.warn(UNDECRYPTABLE, { sender, room, error: reason });
+    },
   };
 }
