@@ -7,6 +7,7 @@
  * @module
  */
 
+import { ValueError } from "@greenroom/matrix";
 import { Appservice } from "@greenroom/matrix/appservice";
 import { Bot, type BotBehaviour, defineSession } from "@greenroom/matrix/bot";
 import { delay } from "@std/async/delay";
@@ -130,7 +131,11 @@ async function main(order: BotOrders): Promise<void> {
 /** Has what was quarantined, since so many processes were killed in it, delivered again, as an operator would. */
 async function redeliver({ client }: Bot, ending: AbortSignal): Promise<void> {
   while (!ending.aborted) {
-    for (const { id } of await client.quarantine.list()) await client.quarantine.redeliver(id);
+    for (const { id } of await client.quarantine.list()) {
+      await client.quarantine.redeliver(id).catch((error) => {
+        if (!(error instanceof ValueError)) throw error; // it has been tried by itself meanwhile
+      });
+    }
     await delay(REDELIVERY_MS, { signal: ending }).catch(() => {});
   }
 }
