@@ -2,6 +2,7 @@
 
 import {
   type Bot,
+  type Context,
   followUpgrade,
   POLICY_RULE_TYPES,
   PolicyLists,
@@ -21,40 +22,63 @@ type PolicyEvent = Parameters<PolicyLists["apply"]>[1];
 export function moderation(bot: Bot, policyRoom: RoomID): void {
   const { client } = bot;
   const lists = new PolicyLists();
-  let isLoaded = false;
+  let loading: Promise<void> | undefined;
 
-  /** Reads the list, the first time. */
+  /** Reads the list, once; whoever needs it meanwhile waits. */
   async function load(): Promise<void> {
-    if (isLoaded) return;
-    isLoaded = true;
-    for (const type of POLICY_RULE_TYPES) {
-      for (const event of await client.stateStore.listState(policyRoom, type)) {
-        lists.apply(policyRoom, event as PolicyEvent);
+    await (loading ??= read());
+    if (lists.size === 0) loading = undefined; // the bot may not be in its room yet
+  }
+
+  async function read(): Promise<void> {
+    try {
+      for (const type of POLICY_RULE_TYPES) {
+        for (const event of await client.stateStore.listState(policyRoom, type)) {
+          lists.apply(policyRoom, event as PolicyEvent);
+        }
       }
+    } catch (error) {
+      loading = undefined;
+      throw error;
     }
   }
 
-  /** Bans a user whom a rule fits. */
-  async function judge(room: RoomID, user: UserID): Promise<void> {
+  /** Bans those whom a rule fits. What fails with one of them is only logged. */
+  async function judge({ log, signal }: Context, room: RoomID, users: Iterable<UserID>): Promise<void> {
     await load();
-    const rule = lists.matches(user);
-    if (rule === undefined || user === client.mxid || room === policyRoom) return;
-    await client.banUser(room, user, { reason: rule.reason });
+    if (room === policyRoom) return;
+    const listed = [...users].filter((user) => user !== client.mxid && lists.matches(user) !== undefined);
+    if (listed.length === 0) return;
+    if (!await client.stateStore.hasPowerLevel(room, client.mxid as UserID, "ban")) {
+      return log.warn("The bot lacks the power to ban", { room, listed: listed.length });
+    }
+    for (const user of listed) {
+      await client.banUser(room, user, { reason: lists.matches(user)?.reason }).catch((error) => {
+        if (signal.aborted) throw error;
+        log.warn("Cannot ban", { room, user, error });
+      });
+    }
   }
 
-  bot.on("member:join", (c) => judge(c.room, c.event.state_key as UserID));
+  /** Brings a room up to date with the list. */
+  async function guard(c: Context, room: RoomID): Promise<void> {
+    await load();
+    if (room === policyRoom) return;
+    await judge(c, room, (await client.stateStore.getMembers(room, ["join"])).keys());
+    await updateServerAcl(client, room, lists).catch((error) => {
+      if (c.signal.aborted) throw error;
+      c.log.warn("No server ACL", { room, error });
+    });
+  }
+
+  bot.on("member:join", (c) => judge(c, c.room, [c.event.state_key as UserID]));
+  bot.on("m.room.power_levels", (c) => guard(c, c.room)); // it may have been given power
 
   bot.on(POLICY_RULE_TYPES as `${string}.${string}`[], async (c) => {
     if (c.room !== policyRoom) return;
     await load();
     lists.apply(policyRoom, c.event as MatrixEvent as PolicyEvent);
-    for (const room of await client.stateStore.getJoinedRooms()) {
-      if (room === policyRoom) continue;
-      await updateServerAcl(client, room, lists).catch((error) =>
-        c.log.warn("No server ACL", { room, error })
-      );
-      for (const user of (await client.stateStore.getMembers(room, ["join"])).keys()) await judge(room, user);
-    }
+    for (const room of await client.stateStore.getJoinedRooms()) await guard(c, room);
   });
 
   bot.on(
@@ -66,6 +90,10 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
     "clear <user> [count]",
     { description: "Removes the last messages of a user", access: "admins" },
     async (c) => {
+      if (!await client.stateStore.hasPowerLevel(c.room, client.mxid as UserID, "redact")) {
+        await c.reply("I lack the power to remove messages in this room.");
+        return;
+      }
       const count = Math.min(Number(c.args.count ?? 10) || 10, 1_000);
       const { redacted } = await c.typing(
         redactMessages(client, c.room, c.args.user as UserID, { limit: count, signal: c.signal }),
