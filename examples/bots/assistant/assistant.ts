@@ -27,7 +27,22 @@ export function assistant(bot: Bot, model: Model): void {
     const talk = await c.session(talks, root);
     talk.messages.push({ role: "user", content: c.text });
     const asked = [SYSTEM, ...talk.messages.slice(-REMEMBERED)];
-    const { text } = await c.stream(complete(model, asked, c.signal), { inThread: true });
+    let text = "";
+    const words = async function* () {
+      for await (const piece of complete(model, asked, c.signal)) {
+        text += piece;
+        yield piece;
+      }
+      if (text.trim() === "") throw new TypeError("The model has said nothing");
+    };
+    try {
+      ({ text } = await c.stream(words(), { inThread: true }));
+    } catch (error) {
+      if (c.signal.aborted || text.trim() !== "") throw error; // what came is there, with a note
+      c.log.warn("The model does not answer", { error });
+      await c.replyInThread("Sorry, the model can't be asked just now. Please try again later.");
+      return; // the question is remembered, and answered with the next one
+    }
     talk.messages.push({ role: "assistant", content: text });
 
     const topic = /^TOPIC: (.{1,200})$/m.exec(text)?.[1];

@@ -31,14 +31,15 @@ Deno.test("The reminder bot reminds after a time or at one, lists what is due, a
   await room.expectNothing();
 });
 
-/** A model that gives each answer in pieces, and what it was asked. */
-function stubModel(answers: readonly (readonly string[])[]) {
+/** A model that gives each answer in pieces, or a status in its place, and what it was asked. */
+function stubModel(answers: readonly (readonly string[] | number)[]) {
   const asked: { messages: { role: string; content: string }[] }[] = [];
   let next = 0;
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     if (request.method === "GET") return new Response(null);
     asked.push(await request.json());
     const pieces = answers[next++] ?? [];
+    if (typeof pieces === "number") return new Response(null, { status: pieces });
     const data = pieces.map((content) =>
       `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`
     );
@@ -92,6 +93,37 @@ Deno.test("The assistant answers in a thread, remembers it through a restart, as
   assertEquals(model.asked.length, 2); // it was not asked again
   await room.say("And?", { thread: root });
   await says(5, "Half an ……\n\n*(interrupted)*");
+});
+
+Deno.test("The assistant says in the thread that it got no answer, and goes on when the model is back", async () => {
+  await using model = stubModel([500, 200, [], ["Here."]]);
+  const asked = { url: model.url, model: "stub" };
+  await using tester = trying((bot) => assistant(bot, asked));
+  const room = await tester.room("alice");
+  const root = await room.say("Are you there?");
+  const says = async (count: number, text: string) => {
+    const last = () => room.messages[count - 1];
+    for (let round = 0; round < 200 && last()?.text !== text; round++) {
+      await (await fetch(model.url)).body?.cancel(); // the model answers over the network
+      await tester.settle();
+    }
+    assertEquals(last()?.text, text);
+    assertEquals(last()?.thread, root);
+  };
+  const sorry = "Sorry, the model can't be asked just now. Please try again later.";
+  await says(1, sorry); // it refuses
+  await room.say("And now?", { thread: root });
+  await says(2, sorry); // its answer breaks off before the first word
+  await room.say("And now?", { thread: root });
+  await says(3, sorry); // it ends before it
+  asked.url = "http://127.0.0.1:1/v1";
+  await room.say("And now?", { thread: root });
+  await says(4, sorry); // nobody listens
+  asked.url = model.url;
+  await room.say("Answer me", { thread: root });
+  await says(5, "Here.");
+  const { messages } = model.asked.at(-1) ?? { messages: [] };
+  assertEquals([messages.length, messages[1]?.content], [6, "Are you there?"]); // it knows what it owes
 });
 
 Deno.test("The quiz bot asks by hidden polls, gives points to who was right, and begins polls for others", async () => {
