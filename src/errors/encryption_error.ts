@@ -16,7 +16,8 @@ export class EncryptionError extends MatrixError {
 /**
  * The server has keys of this device that are not in the store, or the access token is that of another
  * user than `mxid`: it can't go on, and syncing ends. Nothing was overwritten: run it with the store that
- * has the keys and the token that belongs to it, or log in again.
+ * has the keys and the token that belongs to it, or log in again; an application service takes another
+ * `deviceId`.
  */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */

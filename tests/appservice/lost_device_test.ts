@@ -125,7 +125,7 @@ Deno.test("A process without its store takes no transaction once its start has f
   await stage.settle();
   await serving?.close();
   const bare = scene.serving = scene.instance({ store: new MemoryStore() });
-  await assertRejects(async () => await bare.start(), DeviceConflictError);
+  await assertRejects(async () => await bare.start(), DeviceConflictError, "another deviceId");
   const answered = scene.answered.length;
   await alice.sendText(roomId, "b");
   await stage.until(() => scene.answered.length > answered);

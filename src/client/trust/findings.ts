@@ -39,7 +39,8 @@ export function deviceFinding({ conflict, device, isSigned, shown }: DeviceFacts
       code: "device-conflict",
       level: "error",
       message: "The server has other keys of this device than the store.",
-      mend: "Run the device with the store that has its keys, or log in again as a new device.",
+      mend: "Run the device with the store that has its keys, or log in again as a new device; " +
+        "an application service takes another deviceId.",
     };
   }
   if (shown === undefined) {
