@@ -65,6 +65,12 @@ Deno.test("Bot.fromEnv() reads the environment, and says which variable is missi
     ] as const
   ) assertThrows(() => read(values), ValueError, `${name} is not set`);
   assertThrows(() => read({ MATRIX_USER: "bot", MATRIX_TOKEN: "t" }), ValueError, "bot");
+  for (const MATRIX_URL of ["example.org", "localhost:8008"]) {
+    const { message } = assertThrows(() => read({ MATRIX_URL, MATRIX_TOKEN: "t" }), ValueError);
+    assert(message.includes(`MATRIX_URL is "${MATRIX_URL}"`), message);
+  }
+  const { message } = assertThrows(() => read({ MATRIX_URL: "syt_Ym90", MATRIX_TOKEN: "t" }), ValueError);
+  assert(message.includes("MATRIX_URL") && !message.includes("syt_Ym90"), message);
   const all = read({
     MATRIX_URL: "https://example.org",
     MATRIX_TOKEN: " t\n",

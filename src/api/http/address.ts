@@ -83,10 +83,16 @@ export class Address {
 export function checkedBaseUrl(url: string | URL): string {
   const parsed = URL.parse(url);
   if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
-    throw new ValueError("Cannot use the base URL: it must be an absolute http or https URL");
+    throw new ValueError(`Cannot use the base URL${shown(url)}: it must be an absolute http or https URL`);
   }
   if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
     throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
   }
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, "");
+}
+
+/** What was given, if it looks like an address: else it may hold a password, or be a token. */
+function shown(url: string | URL): string {
+  const text = String(url);
+  return /^[a-z\d.:/[\]-]{1,200}$/i.test(text) ? ` "${text}"` : "";
 }

@@ -149,7 +149,7 @@ const NO_TLS = "InvalidContentType";
 function connectionFailure(error: unknown, request: string, host: string): MatrixError {
   const missing = missingPermission(error, request);
   if (missing !== undefined) return missing;
-  const text = reasonOf(error);
+  const text = withMend(reasonOf(error));
   return new NetworkError(
     `Cannot ${request}: the connection to ${host} failed${text && `: ${printable(text, 200)}`}`,
     { cause: error },
@@ -162,4 +162,13 @@ function reasonOf(error: unknown): string {
   const { message } = error.cause instanceof Error ? error.cause : error;
   if (message.includes(NO_TLS)) return "what answers there does not speak TLS; is its address http://…?";
   return message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
+}
+
+/** What Deno's `fetch` says of a certificate whose issuer it does not know. */
+const UNKNOWN_ISSUER = "invalid peer certificate: UnknownIssuer";
+
+/** A reason, and what can be done about it, if that is known. */
+function withMend(reason: string): string {
+  if (!reason.includes(UNKNOWN_ISSUER)) return reason;
+  return `${UNKNOWN_ISSUER}; to trust it, give the issuer's certificate by DENO_CERT=<file>, or --cert <file>`;
 }

@@ -30,7 +30,7 @@ type Read = (name: keyof typeof VARIABLES) => string | undefined;
  * Without a store that outlives the process a token's device would lose its keys with every start:
  * there is no encryption then, unless a recovery key is given.
  *
- * @throws {ValueError} If something is missing; it says what.
+ * @throws {ValueError} If something is missing, or can't be used; it says what.
  */
 export function optionsFromEnv(read: Read, given: BotOptions | Record<never, never>): BotOptions {
   const value: Read = (name) => read(name)?.trim() || undefined;
@@ -41,6 +41,7 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
     value("MATRIX_PASSWORD"),
   ];
   const { baseUrl: address = baseUrl, mxid: user = mxid } = given as Partial<BotOptions>;
+  if (address !== undefined && address === baseUrl) checkAddress(address);
   if (address === undefined && user === undefined && !("api" in given)) throw missing("MATRIX_URL");
   if (token === undefined && password === undefined && !("token" in given) && !("password" in given)) {
     throw missing("MATRIX_TOKEN");
@@ -78,6 +79,15 @@ function storeOf(path: string | undefined): KvStore | undefined {
   }
   if (!hasKv) return undefined;
   return new LazyStore(async () => await (await import("../../store/kv.ts")).DenoKvStore.open(path));
+}
+
+/** Checks the homeserver's address, so that an error names the variable. */
+function checkAddress(url: string): void {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return;
+  const value = /^[a-z\d.:/[\]-]{1,200}$/i.test(url) ? `is "${url}", which ` : ""; // else it may be a secret
+  throw new ValueError(
+    `Cannot make a bot: MATRIX_URL ${value}is no http or https URL: ${VARIABLES.MATRIX_URL}`,
+  );
 }
 
 function missing(name: keyof typeof VARIABLES): ValueError {

@@ -154,6 +154,10 @@ Deno.test("HTTPAPI refuses a base URL that is none, or that holds a secret or a 
     const error = assertThrows(() => scripted({}, { baseUrl }), ValueError);
     assert(!error.message.includes("u:p"));
   }
+  assertThrows(() => scripted({}, { baseUrl: "example.org" }), ValueError, '"example.org"');
+  for (const baseUrl of ["u:p@example.org", "syt_Ym90_abc"]) {
+    assert(!assertThrows(() => scripted({}, { baseUrl }), ValueError).message.includes(baseUrl));
+  }
   const { session: { http } } = scripted();
   assertThrows(() => http.baseUrl = "nowhere", ValueError);
   assertEquals(http.baseUrl, "https://hs.example.org");

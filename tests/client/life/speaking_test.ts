@@ -73,6 +73,19 @@ Deno.test("The first failure of a sync says why a server that is there does not 
   assertEquals(console.lines, []);
 });
 
+Deno.test("A certificate that nobody is known to have issued is said with how to trust it", async () => {
+  const words =
+    "error sending request for url (https://hs/_matrix/client/v3/sync?a=b): client error (Connect): " +
+    "invalid peer certificate: UnknownIssuer";
+  const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error(words) }));
+  await using bot = new Client({ baseUrl: "https://hs", fetch, token: "x", retry: false });
+  const { message } = await assertRejects(() => bot.syncOnce(), NetworkError);
+  for (const text of ["invalid peer certificate: UnknownIssuer", "DENO_CERT=", "--cert"]) {
+    assertStringIncludes(message, text);
+  }
+  assert(!message.includes("a=b"));
+});
+
 /** What is at an address where no homeserver is. */
 const ELSEWHERE: Record<string, FaultEffect> = {
   "a page that is not found": { kind: "html", status: 404 },
