@@ -10,6 +10,7 @@ import {
   Client,
   ClientEndedError,
   type HandlerContext,
+  type KvStore,
   MemoryStore,
   type SessionDefinition,
   type SessionKey,
@@ -38,6 +39,7 @@ import { announcer } from "./running/announce.ts";
 import { BotAccount } from "./running/account.ts";
 import { optionsFromEnv } from "./running/env.ts";
 import { LazyStore } from "./running/lazy_store.ts";
+import { noteDevice } from "./running/known_devices.ts";
 import { reportUnread } from "./running/unread.ts";
 import { untilBack } from "./running/until_back.ts";
 import { within } from "./timers/within.ts";
@@ -142,6 +144,8 @@ export class Bot extends Composer<Context> {
   readonly #host: BotHost | undefined;
   readonly #account: BotAccount | undefined;
   readonly #ownStore: LazyStore | undefined;
+  /** Where devices are remembered; undefined: nowhere that is known. */
+  readonly #store: KvStore | undefined;
   readonly #sessions: BotSessions;
   readonly #once: Once;
   readonly #timers: Timers;
@@ -194,6 +198,7 @@ export class Bot extends Composer<Context> {
             : await this.#account.find(this.client, ended),
       });
       this.#account = store === undefined ? undefined : accountOf(options, store);
+      this.#store = options.store;
     }
     const { client } = this;
     this.#announce = announcer("appservice" in options ? client.log : options.log, client.api.clock);
@@ -499,6 +504,12 @@ export class Bot extends Composer<Context> {
     ended.abort();
     await late.catch(() => {});
     if (signal.aborted) return;
+    if (this.#store !== undefined) {
+      const warns = this.#account === undefined; // which says so itself
+      await noteDevice(client, this.#store, { warns }).catch((error) =>
+        client.log.debug("The device could not be remembered", { error })
+      );
+    }
     this.#announce("The bot has started", { user: client.mxid });
     try {
       await Promise.race([this.#timers.run(signal), closed(this.#ending.signal)]);
@@ -576,10 +587,11 @@ function closed(ending: AbortSignal): Promise<void> {
 }
 
 function accountOf(
-  { mxid, password, token }: BotOptions,
+  { mxid, password, token, store: given }: BotOptions,
   store: NonNullable<BotOptions["store"]>,
 ): BotAccount | undefined {
   if (password === undefined || (token !== undefined && token !== "")) return undefined;
   if (mxid === undefined) throw new ValueError("Cannot make a bot: a password needs mxid, whose it is");
-  return new BotAccount({ mxid, password, store, deviceName: "Greenroom bot" });
+  const isKept = given !== undefined;
+  return new BotAccount({ mxid, password, store, isKept, deviceName: "Greenroom bot" });
 }

@@ -81,7 +81,8 @@ export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
    * `store`. Of several processes with the same store each goes on with the tokens that another has
    * renewed; `findTokens` is not asked then. A session that has expired is resumed by a login with the
    * same device ID. If it was logged out elsewhere, the bot ends, and its next start logs in as a new
-   * device, with a warning that names both.
+   * device, with a warning that names both: conversations, reminders, sessions and all else in the store are
+   * kept by device. Without a `store` each start is a new device.
    */
   password?: string;
 }

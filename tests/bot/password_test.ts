@@ -278,7 +278,7 @@ Deno.test("A bot whose session was logged out elsewhere ends, and its next start
   const device = next.client.deviceId ?? "";
   assert(device !== "" && device !== old);
   assertEquals(stage.warnings.length, 1);
-  for (const part of [old, device, "is not answered", "conversations and reminders"]) {
+  for (const part of [old, device, "is not answered", "conversations, reminders, sessions"]) {
     assert(stage.warnings[0]?.includes(part), `${part} in ${stage.warnings[0]}`);
   }
 });

@@ -18,6 +18,7 @@ import {
   UnknownTokenError,
 } from "../../../mod.ts";
 import type { DeviceID, UserID } from "../../../types.ts";
+import { KEPT_BY_DEVICE } from "./known_devices.ts";
 
 /** What is kept of an account. */
 interface KeptAccount {
@@ -40,6 +41,8 @@ export interface AccountOptions {
   readonly password: string;
   /** Where tokens are kept. */
   readonly store: KvStore;
+  /** Whether that is a store that was given; else it ends with the process. */
+  readonly isKept: boolean;
   /** What the device is called. */
   readonly deviceName: string;
 }
@@ -60,6 +63,7 @@ export class BotAccount {
     for (;;) {
       const kept = await this.#read();
       if (kept === undefined) {
+        if (!this.#options.isKept) this.#warnOfNoStore(client);
         await this.#write({ deviceId: newDeviceId(), tokens: undefined }, null);
         continue; // with what was written, by this process or another
       }
@@ -152,8 +156,16 @@ export class BotAccount {
   #warn(client: Client, { replaces, deviceId }: { replaces: DeviceID; deviceId: DeviceID }): void {
     client.log.warn(
       "The bot's session was logged out elsewhere, which has deleted its device: it is a new device now; " +
-        "what was said in between is not answered, and conversations and reminders stay with the old device",
+        `what was said in between is not answered, and ${KEPT_BY_DEVICE}`,
       { user: this.#options.mxid, oldDevice: replaces, newDevice: deviceId },
+    );
+  }
+
+  #warnOfNoStore(client: Client): void {
+    client.log.warn(
+      "The bot has a password and no store: each start logs in as a new device, and forgets everything; give it a " +
+        "store (MATRIX_STORE), or a token",
+      { user: this.#options.mxid },
     );
   }
 
