@@ -393,6 +393,9 @@ export class Bot extends Composer<Context> {
    * Does something at times that come again and again, once each, also when the bot was not there:
    * then once for all the times that it missed, and `c.late` says how late.
    *
+   * A room that the function names stays that one when it is upgraded, also with `followUpgrade()`:
+   * keep which room it is in a session, and change that.
+   *
    * @param pattern When, as cron writes it: minute, hour, day, month, weekday.
    * @param handler What to do.
    * @param options Its name, and the time zone.

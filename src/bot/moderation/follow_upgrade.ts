@@ -39,6 +39,10 @@ const MAX_UPGRADES = 10;
  * be read, which mostly is after joining; if it does not name the old one, it is left again, unless
  * the user was there before.
  *
+ * Nothing of what a bot of the kit remembers moves on: its pending reminders and open questions stay those
+ * of the old room, with the sessions that are kept by room, and a function of `bot.every()` that names the
+ * old room goes on speaking there. Whoever wants them in the new room makes them anew.
+ *
  * @param client The client.
  * @param tombstone The event that ended the room.
  * @param options Servers to join through.
