@@ -6,6 +6,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import { type Fence, fenceBehind, MAX_FENCE_LINE } from "./fences.ts";
+import { isRowOf, restPrefix, type Table, tableOf } from "./tables.ts";
 
 /**
  * How long a piece is by default, in bytes.
@@ -22,19 +23,29 @@ const MIN_BYTES = 64;
 
 const QUOTE = /^(?: {0,3}>){1,8} ?/;
 
+/** The longest header of a table that is repeated, as a part of a piece: one fourth. */
+const HEADS_PER_PIECE = 4;
+
+/** What a piece begins in. */
+interface State {
+  readonly fence: Fence | undefined;
+  /** The table of which there are more rows. */
+  readonly table: Table | undefined;
+  /** What it begins with, if a line was cut. */
+  readonly prefix: string;
+}
+
 /** A place to end a piece, and where to go on behind it. */
-interface Cut {
+interface Cut extends State {
   readonly at: number;
   readonly next: number;
-  readonly fence: Fence | undefined;
-  /** What the next piece begins with, if a line was cut. */
-  readonly prefix: string;
 }
 
 /**
  * Splits Markdown where it may be split best: between paragraphs, else between lines, else between
  * words, and within a word only if it is longer than a piece; never within a character. A code
- * block that is split is closed, and opened again with its language; a quote goes on as a quote.
+ * block that is split is closed, and opened again with its language; a quote goes on as a quote; a
+ * table has its header again, if that is no longer than one fourth of a piece.
  *
  * Nothing but white space at the cuts is lost. The time is linear in the length of the text.
  *
@@ -60,16 +71,17 @@ export function splitMessage(markdown: string, limit: number = PIECE_BYTES): str
   const text = markdown.toWellFormed().replaceAll("\r\n", "\n");
   const pieces: string[] = [];
   let start = 0;
-  let fence: Fence | undefined;
-  let prefix = "";
+  let state: State = { fence: undefined, table: undefined, prefix: "" };
   while (start < text.length) {
-    const head = fence === undefined ? prefix : `${fence.opening}\n${prefix}`;
-    const cut = findCut(text, start, limit - byteLength(head), fence);
+    const { fence, table, prefix } = state;
+    const opening = fence?.opening ?? table?.head;
+    const head = opening === undefined ? prefix : `${opening}\n${prefix}`;
+    const cut = findCut(text, start, { limit, room: limit - byteLength(head) }, state);
     const body = text.slice(start, cut.at);
     const isOpen = cut.fence !== undefined && cut.at < text.length;
     const whole = isOpen ? `${body.trimEnd()}\n${cut.fence?.prefix}${cut.fence?.mark}` : body;
     if (body.trim() !== "") pieces.push(trimmed(head + whole, fence !== undefined));
-    [start, fence, prefix] = [cut.next, cut.fence, cut.prefix];
+    [start, state] = [cut.next, cut];
   }
   return pieces;
 }
@@ -80,37 +92,59 @@ function trimmed(piece: string, isCode: boolean): string {
 }
 
 /** Finds where to end the piece that begins at a place, in the state that is there. */
-function findCut(text: string, start: number, room: number, before: Fence | undefined): Cut {
-  let fence = before;
+function findCut(
+  text: string,
+  start: number,
+  { limit, room }: { readonly limit: number; readonly room: number },
+  before: State,
+): Cut {
+  let { fence, table } = before;
   let paragraph: Cut | undefined;
   let line: Cut | undefined;
   let used = 0;
   let at = start;
+  let inHead = 0; // so many lines are the head of a table, from this one on
   while (true) {
-    const newline = text.indexOf("\n", at);
-    const end = newline < 0 ? text.length : newline;
-    const found = fenceBehind(text.slice(at, Math.min(end, at + MAX_FENCE_LINE)), fence);
+    const end = lineEnd(text, at);
+    const own = text.slice(at, Math.min(end, at + MAX_FENCE_LINE));
+    const found = fenceBehind(own, fence);
     const fits = fitting(text, at, end, room - used - Math.max(closing(fence), closing(found)));
     if (fits.at < end) {
       const early = Math.floor(room / 4); // a piece should not be tiny for the sake of its end
       if (paragraph !== undefined && paragraph.at - start >= early) return paragraph;
       if (line !== undefined && line.at > start) return line;
-      return cutLine(text, at, fits.at, fence);
+      const begun = `${at === start ? before.prefix : ""}${text.slice(at, fits.at)}`;
+      return cutLine(text, at, fits.at, { fence, table, prefix: prefixOf(begun, fence, table) });
     }
-    const opens = fence === undefined && found !== undefined;
-    if (opens && at > start) {
-      // A code block is not begun at the end of a piece, if it does not fit in there with a line.
-      const next = text.indexOf("\n", end + 1);
-      const first = fitting(text, at, next < 0 ? text.length : next, room - used - 40);
-      if (first.at < (next < 0 ? text.length : next) && line !== undefined) return paragraph ?? line;
+    const nextEnd = lineEnd(text, end + 1);
+    const next = text.slice(end + 1, Math.min(nextEnd, end + 1 + MAX_FENCE_LINE));
+    if (found !== undefined) table = undefined;
+    else if (fence === undefined && table === undefined && (at > start || before.prefix === "")) {
+      table = tableOf(own, next);
+      if (table !== undefined && byteLength(table.head) * HEADS_PER_PIECE > limit) table = undefined;
+      if (table !== undefined) inHead = 2;
+    }
+    if (at > start && line !== undefined) {
+      // A block of code, or a table, is not begun at the end of a piece, if it does not fit in there with a line.
+      const opens = fence === undefined && found !== undefined;
+      const first = opens ? nextEnd : inHead === 2 ? lineEnd(text, nextEnd + 1) : at;
+      if (fitting(text, at, first, room - used - (opens ? 40 : 0)).at < first) return paragraph ?? line;
     }
     fence = found;
     used += fits.bytes + 1;
-    if (newline < 0) return { at: end, next: end, fence, prefix: "" };
-    line = { at: end, next: end + 1, fence, prefix: "" };
-    if (fence === undefined && text.startsWith("\n", end + 1)) paragraph = line;
+    if (end === text.length) return { at: end, next: end, fence, table: undefined, prefix: "" };
+    if (--inHead < 1) {
+      if (table !== undefined && !isRowOf(table, next)) table = undefined;
+      line = { at: end, next: end + 1, fence, table, prefix: "" };
+      if (fence === undefined && text.startsWith("\n", end + 1)) paragraph = line;
+    }
     at = end + 1;
   }
+}
+
+function lineEnd(text: string, at: number): number {
+  const newline = text.indexOf("\n", at);
+  return newline < 0 ? text.length : newline;
 }
 
 /** How many bytes it takes to close a block of code. */
@@ -119,13 +153,18 @@ function closing(fence: Fence | undefined): number {
 }
 
 /** Cuts within a line: at the last space, or else where the room ends. */
-function cutLine(text: string, lineStart: number, end: number, fence: Fence | undefined): Cut {
-  const quote = fence === undefined ? QUOTE.exec(text.slice(lineStart, lineStart + 64))?.[0] ?? "" : "";
+function cutLine(text: string, lineStart: number, end: number, state: State): Cut {
   const least = lineStart + Math.floor((end - lineStart) / 2);
   for (let at = end; at > least; at--) {
-    if (text[at] === " ") return { at, next: at + (fence === undefined ? 1 : 0), fence, prefix: quote };
+    if (text[at] === " ") return { at, next: at + (state.fence === undefined ? 1 : 0), ...state };
   }
-  return { at: end, next: end, fence, prefix: quote };
+  return { at: end, next: end, ...state };
+}
+
+/** What the rest of a line that has begun so is to begin with. */
+function prefixOf(begun: string, fence: Fence | undefined, table: Table | undefined): string {
+  if (fence !== undefined) return "";
+  return table === undefined ? QUOTE.exec(begun.slice(0, 64))?.[0] ?? "" : restPrefix(table, begun);
 }
 
 /** How far a text from a place on fits into some bytes: always a whole character, at least one. */

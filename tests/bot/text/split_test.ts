@@ -56,6 +56,56 @@ Deno.test("splitMessage() goes on with a quote as a quote", () => {
   ]);
 });
 
+const HEAD = "| a | b |\n|---|---|";
+
+Deno.test("splitMessage() begins each part of a table with its header", () => {
+  const rows = Array.from({ length: 20 }, (_, row) => `| ${row + 10} | value ${row + 10} |`);
+  const pieces = splitMessage(`Values:\n\n${HEAD}\n${rows.join("\n")}\n\nThat is **all**.`, 120);
+  assert(pieces.length > 3);
+  assertEquals(pieces.pop(), "That is **all**.");
+  for (const piece of pieces) assert(byteLength(piece) <= 120 && piece.includes(`${HEAD}\n| `), piece);
+  assertEquals(pieces.map((piece) => piece.split(HEAD).length), pieces.map(() => 2));
+  assertEquals(pieces.flatMap((piece) => piece.match(/^\| \d+ .*/gm) ?? []), rows);
+});
+
+Deno.test("splitMessage() repeats no header behind the table, in code, or that is long", () => {
+  const [row, text] = [`| ${"a".repeat(20)} | b |`, "c".repeat(110)];
+  for (const next of [`\n${text}`, `> ${text}`, `- ${text}`, `# ${text}`]) {
+    assertEquals(splitMessage(`${HEAD}\n${row}\n${next}`, 120).at(-1), next.trim());
+  }
+  const long = `| ${"a".repeat(60)} | b |\n|---|---|`;
+  assertEquals(splitMessage(`${long}\n${row}\n${row}`, 120), [`${long}\n${row}`, row]);
+  const code = `\`\`\`\n${HEAD}\n${row}\n${row}\n${row}\n\`\`\``;
+  assertEquals(splitMessage(code, 90).map((piece) => piece.split(HEAD).length), [2, 1]);
+  const quotedHead = `> ${HEAD.replace("\n", "\n> ")}`;
+  assertEquals(splitMessage(`${quotedHead}\n> ${row}\n> ${row}\n> ${row}`, 92), [
+    `${quotedHead}\n> ${row}\n> ${row}`,
+    `${quotedHead}\n> ${row}`,
+  ]);
+});
+
+Deno.test("splitMessage() begins no table at the end of a piece, where not even a row fits in", () => {
+  const rows = "| 1 | 2 |\n| 3 | 4 |";
+  for (let length = 30; length < 64; length++) {
+    const text = "a".repeat(length);
+    const pieces = splitMessage(`${text}\n${HEAD}\n${rows}`, 80);
+    for (const piece of pieces) assert(!piece.includes("| a |") || piece.includes(`${HEAD}\n| `), piece);
+  }
+});
+
+Deno.test("splitMessage() goes on in the column in which it cuts a row", async () => {
+  const words = "word ".repeat(30).trim();
+  const pieces = splitMessage(`${HEAD}\n| 1 \\| 2 | ${words} |\n| 3 | 4 |`, 80);
+  assert(pieces.length > 2);
+  const cells = [];
+  for (const piece of pieces) {
+    const { formatted_body: html = "" } = await formatMarkdown(piece);
+    cells.push(...html.matchAll(/<td>(.*)<\/td>\n<td>(.*)<\/td>/g).map(([, ...each]) => each));
+  }
+  assertEquals(cells.map(([first]) => first).filter(Boolean), ["1 | 2", "3"]);
+  assertEquals(cells.slice(0, -1).map(([, second]) => second).join(" "), words);
+});
+
 Deno.test("splitMessage() refuses a limit that nothing fits into", () => {
   for (const limit of [63, 100.5, NaN, Infinity, -1]) {
     assertThrows(() => splitMessage("a", limit), ValueError);
@@ -78,6 +128,8 @@ const PARTS = [
   "# ",
   "||",
   "é\n",
+  "| a | b |\n",
+  "|-|-|\n",
 ];
 
 Deno.test("splitMessage() loses no text, exceeds no limit, and leaves no code open, whatever the text", () => {
@@ -103,7 +155,25 @@ Deno.test("splitMessage() loses no text, exceeds no limit, and leaves no code op
 });
 
 Deno.test("splitMessage() takes well under a second for a megabyte of anything", () => {
-  for (const part of ["a", "a ", "\n", "```\n", "> a", "> ```\n", "~~~a\n", "`", "😀", " ", "\n ", ">"]) {
+  for (
+    const part of [
+      "a",
+      "a ",
+      "\n",
+      "```\n",
+      "> a",
+      "> ```\n",
+      "~~~a\n",
+      "`",
+      "😀",
+      " ",
+      "\n ",
+      ">",
+      "|",
+      "|a",
+      "|a\n|-\n",
+    ]
+  ) {
     const text = part.repeat(1_000_000 / part.length);
     for (const limit of [64, 7_500]) took(2_000, part, () => splitMessage(text, limit));
   }
