@@ -106,7 +106,8 @@ async function showAll(
   const messages = await write(text);
   for (const [index, written] of messages.entries()) {
     const before = shown[index];
-    if (before?.text === written.body) continue;
+    const text = written.html ?? written.body; // marks that are escaped are not in the body
+    if (before?.text === text) continue;
     const mentions = notifiedBy(written, index, parts.mentions).filter((each) => !told.has(each));
     for (const each of mentions) told.add(each);
     const make = (relatesTo: Parameters<typeof contentOf>[1]["relatesTo"]) =>
@@ -115,12 +116,12 @@ async function showAll(
       const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
       const content = make(relationOf(placed));
       const event = await client.sendMessage(room, content, { key: `${name} ${index}` });
-      shown[index] = { event, text: written.body, isEdited: false };
+      shown[index] = { event, text, isEdited: false };
     } else {
       const content = make({ rel_type: "m.replace", event_id: before.event });
       // An earlier run may have sent the same, and something else after it.
       await client.sendMessage(room, content, { key: `${name} ${crypto.randomUUID()}` });
-      shown[index] = { event: before.event, text: written.body, isEdited: true };
+      shown[index] = { event: before.event, text, isEdited: true };
     }
   }
 }

@@ -92,7 +92,7 @@ function runLength(text: string, at: number): number {
 }
 
 /** Finds the run of backticks that closes one: the next as long. Each run is looked at once. */
-function codeRuns(text: string): (at: number, length: number) => number | undefined {
+export function codeRuns(text: string): (at: number, length: number) => number | undefined {
   const places = new Map<number, number[]>();
   for (const { 0: run, index } of text.matchAll(/`+/g)) {
     const known = places.get(run.length);

@@ -10,6 +10,7 @@ import type { Mentions, UserID } from "../../../types.ts";
 import { cleanHtml } from "./clean_html.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { markdownParser } from "./markdown_parser.ts";
+import { unescapeMarkdown } from "./unescape_markdown.ts";
 
 /** Whom a message mentions, beside those whom its text does. */
 export interface MentionOptions {
@@ -42,7 +43,7 @@ const MAX_MARKDOWN = 65_536;
 /**
  * Formats Markdown: CommonMark with tables and strikethrough, `||spoilers||`, and a line break for
  * each one in the text. HTML works as far as messages may have it; other tags are shown as they are
- * written. The plain text is the Markdown itself.
+ * written. The plain text is the Markdown itself, without the backslashes that escape.
  *
  * The parser is loaded at the first call. Markdown of more than 65,536 characters fits into no
  * event: it is left as it is, and its links mention nobody; split it first.
@@ -78,7 +79,7 @@ export async function formatMarkdown(
     : parser.renderer.render(tokens, parser.options, env);
   const { html, users } = cleanHtml(rendered.trimEnd());
   return {
-    body,
+    body: unescapeMarkdown(body, tokens),
     format: "org.matrix.custom.html",
     formatted_body: html,
     "m.mentions": mentionsOf(users, mentions),

@@ -126,6 +126,19 @@ Deno.test("stream() begins with nothing that may yet become anything, and ends w
   }
 });
 
+Deno.test("stream() ends with marks that are escaped as what they are", async () => {
+  const { pieces, say } = model();
+  await using tester = trying((bot) => bot.command("talk", (c) => c.stream(pieces(), { interval: 0 })));
+  const room = await tester.room("alice");
+  await room.say("!talk");
+  await tester.settle();
+  for (const piece of ["*a", "\\*", undefined]) {
+    say(piece);
+    await tester.settle();
+  }
+  assertEquals(room.messages.map(({ text, html }) => [text, html]), [["*a*", "*a*"]]);
+});
+
 Deno.test("Two streams of one function are two messages", async () => {
   await using tester = trying((bot) => {
     bot.command("two", async (c) => {

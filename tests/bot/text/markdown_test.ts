@@ -50,6 +50,25 @@ Deno.test("formatMarkdown() sends the Markdown as plain text, and formats nothin
   }
 });
 
+Deno.test("formatMarkdown() escapes nothing in the plain text, where code is as it is", async () => {
+  for (
+    const [markdown, body] of [
+      ["buy \\*milk\\*", "buy *milk*"],
+      ["**a** \\\\ \\a \\é \\", "**a** \\ \\a \\é \\"],
+      ["# a\\_b\n\n- c\\_d\r\n  \\- e\n\n> f\\_g\n", "# a_b\n\n- c_d\r\n  - e\n\n> f_g\n"],
+      ["a\\\nb\\", "a\nb\\"],
+      ["`a\\*` \\`b\\*\\` `` ` c\\* `` \\*", "`a\\*` `b*` `` ` c\\* `` *"],
+      [
+        "~~~\na\\*\n~~~\n\n    b\\*\n\n<pre>\nc\\*\n</pre>\n\nd\\*",
+        "~~~\na\\*\n~~~\n\n    b\\*\n\n<pre>\nc\\*\n</pre>\n\nd*",
+      ],
+      ["- `a\n- b\\*`", "- `a\n- b*`"],
+      ["| a\\_ | b\\_ |\n|-|-|\n| c\\_ | `d\\_` |", "| a_ | b_ |\n|-|-|\n| c_ | `d\\_` |"],
+      ["<https://a.b/c\\_d> [e\\_f](https://g.h)", "<https://a.b/c\\_d> [e_f](https://g.h)"],
+    ] as const
+  ) assertEquals((await formatMarkdown(markdown)).body, body, markdown);
+});
+
 Deno.test("formatMarkdown() takes the HTML that messages may have, and shows all other as text", async () => {
   assertEquals(await html("<u>a</u> Vec<String>"), "<u>a</u> Vec&lt;String&gt;");
   assertEquals(
@@ -123,9 +142,10 @@ Deno.test("escapeMarkdown() lets text say what it says, whatever it is", async (
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30, size: "max" }), async (parts) => {
       const said = parts.join("");
-      const { formatted_body, "m.mentions": mentions } = await formatMarkdown(
+      const { body, formatted_body, "m.mentions": mentions } = await formatMarkdown(
         `**b** ${escapeMarkdown(said)}`,
       );
+      assertEquals(body.replaceAll(/\s+/g, ""), `**b**${said}`.replaceAll(/\s+/g, ""));
       assertEquals(mentions, {});
       const shown = (formatted_body ?? "").replaceAll(/<\/?(?:p|br)>/g, " ").replace("<strong>b</strong>", "")
         .replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");
