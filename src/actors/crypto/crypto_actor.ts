@@ -93,6 +93,7 @@ const IDENTITY_STEPS = namesOf<IdentityStep>({
   createIdentity: true,
   confirmIdentity: true,
   abandonIdentity: true,
+  keepOpener: true,
   signIdentity: true,
   signDevice: true,
   signatureFate: true,

@@ -98,6 +98,11 @@ export class IdentityPort {
     await this.#options.actor.ask("abandonIdentity", undefined);
   }
 
+  /** Keeps which recovery key has opened the secret storage. */
+  async keepOpener(opener: string): Promise<void> {
+    await this.#options.actor.ask("keepOpener", opener);
+  }
+
   /** A user's devices, as far as they are known. */
   async devices(userId: UserID): Promise<Device[]> {
     return await this.#options.actor.ask("devicesOf", [userId]);

@@ -8,6 +8,7 @@ import type { EnsureVerifiedOptions, VerificationReport } from "../../actors/cry
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
+import { openerOf } from "../../crypto/identity/storage_opener.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
@@ -53,6 +54,7 @@ export async function ensured(
   const master = shown?.master;
   if (state === "needs-secret") await withoutSecret(parts, shown);
   const isAtHand = state === "verified" || state === "bootstrapped";
+  if (isAtHand) await keepOpener(parts);
   const backup = isAtHand ? await backedUp(parts, options) : undefined;
   if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
   if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
@@ -147,8 +149,8 @@ async function verified(
 ): Promise<VerificationReport["state"]> {
   const { shown, keys } = state;
   const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
-  if (shown?.verified === true && signs) return "verified";
   const by = unlockOf(options);
+  if (shown?.verified === true && signs && await isKnown(state, by)) return "verified";
   if (shown === undefined) {
     if (by === undefined && options.onRecoveryKey === undefined) return "absent";
     const made = await makeIdentity(parts, options, state);
@@ -160,6 +162,24 @@ async function verified(
     return await completed(parts, options);
   }
   return by === undefined ? "needs-secret" : await adopted(parts, by);
+}
+
+/**
+ * Whether the storage need not be opened to tell that it can be. A recovery key that is wrong would
+ * else be noticed only when the store is lost.
+ */
+async function isKnown(
+  { opener }: OwnIdentityState,
+  by: SecretStorageUnlock | undefined,
+): Promise<boolean> {
+  return by?.recoveryKey === undefined || opener === await openerOf(by.recoveryKey);
+}
+
+/** Keeps which recovery key has opened the storage, once its private keys have shown to be the right ones. */
+async function keepOpener({ identity, held }: CallParts): Promise<void> {
+  if (held.recoveryKey === undefined) return;
+  const opener = await openerOf(held.recoveryKey);
+  if ((await identity.known()).opener !== opener) await identity.keepOpener(opener);
 }
 
 /** Takes the private keys of an identity that is there from the secret storage. */

@@ -45,6 +45,7 @@ export interface CallParts extends VerifyParts {
 export class HeldStorage implements Disposable {
   readonly #api: SecretsAPI;
   #storage: OpenSecretStorage | undefined;
+  #recoveryKey: string | undefined;
 
   /** @param api The operations. */
   constructor(api: SecretsAPI) {
@@ -56,9 +57,17 @@ export class HeldStorage implements Disposable {
     return this.#storage;
   }
 
+  /** The recovery key that it was opened with; undefined: none, or it is not open. */
+  get recoveryKey(): string | undefined {
+    return this.#recoveryKey;
+  }
+
   /** Opens it, unless it is open. */
   async open(by: SecretStorageUnlock): Promise<OpenSecretStorage> {
-    return this.#storage ??= await secretOperations(this.#api).open(by);
+    if (this.#storage !== undefined) return this.#storage;
+    this.#storage = await secretOperations(this.#api).open(by);
+    this.#recoveryKey = by.recoveryKey;
+    return this.#storage;
   }
 
   /** Closes it if the account has another one by now, or nothing says which. */
@@ -72,6 +81,7 @@ export class HeldStorage implements Disposable {
   [Symbol.dispose](): void {
     this.#storage?.[Symbol.dispose]();
     this.#storage = undefined;
+    this.#recoveryKey = undefined;
   }
 }
 

@@ -1,0 +1,83 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MemoryStore, SecretStorageError } from "@greenroom/matrix";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+import { device, type DeviceOptions, KEY, OTHER_KEY } from "./scene.ts";
+
+/** Starts a process of the device that has a store. */
+async function start(here: ClientStage, store: MemoryStore, encryption: DeviceOptions["encryption"] = {}) {
+  const requests: string[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    requests.push(`${request.method} ${new URL(request.url).pathname}`);
+    return await here.homeserver.fetch(request);
+  };
+  const client = await device(here, "BOT", { fetch, store, encryption });
+  requests.length = 0;
+  try {
+    await client.crypto?.start();
+    await client.crypto?.idle();
+    return { report: await client.crypto?.ensureVerified(), requests };
+  } finally {
+    await client.close();
+  }
+}
+
+Deno.test("A recovery key that opens nothing is refused by each start, though all private keys are at hand", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  assertEquals((await start(here, store, { recoveryKey: KEY })).report?.state, "verified");
+  for (const at of ["first", "second"]) {
+    const error = await assertRejects(
+      () => start(here, store, { recoveryKey: OTHER_KEY }),
+      SecretStorageError,
+    );
+    assertEquals(error.problem, "wrong-key", at);
+  }
+  assertEquals((await start(here, store, { recoveryKey: KEY })).report?.state, "verified");
+});
+
+Deno.test("A recovery key of which it is not known what it opens is tried once, and asks for nothing after that", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const passphrase = "a passphrase";
+  const keys: string[] = [];
+  const onRecoveryKey = (key: string) => void keys.push(key);
+  await start(here, store, { passphrase, onRecoveryKey });
+  const [recoveryKey] = keys;
+  assert(recoveryKey !== undefined);
+  const error = await assertRejects(() => start(here, store, { recoveryKey: KEY }), SecretStorageError);
+  assertEquals(error.problem, "wrong-key");
+  const without = await start(here, store);
+  const first = await start(here, store, { recoveryKey });
+  assertEquals(first.report?.state, "verified");
+  assert(first.requests.some((name) => name.includes("m.secret_storage")));
+  const spaced = recoveryKey.replaceAll(" ", "");
+  assertEquals((await start(here, store, { recoveryKey: spaced })).requests, without.requests);
+});
+
+Deno.test("The recovery key that was handed out asks for nothing when it is given", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  let recoveryKey = "";
+  await start(here, store, { onRecoveryKey: (key) => void (recoveryKey = key) });
+  const without = await start(here, store);
+  assertEquals((await start(here, store, { recoveryKey })).requests, without.requests);
+  await assertRejects(() => start(here, store, { recoveryKey: KEY }), SecretStorageError);
+});
+
+Deno.test("A recovery key that was changed is taken when the new one is given, and asks for nothing after that", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  await start(here, store, { recoveryKey: KEY });
+  const other = await device(here, "OTHER");
+  await other.secretStorage.changeKey({ recoveryKey: KEY }, {
+    recoveryKey: OTHER_KEY,
+    onRecoveryKey: () => {},
+  });
+  const without = await start(here, store);
+  const { report, requests } = await start(here, store, { recoveryKey: OTHER_KEY });
+  assertEquals([report?.state, report?.backup], ["verified", "on"]);
+  assert(requests.length > without.requests.length);
+  assertEquals((await start(here, store, { recoveryKey: OTHER_KEY })).requests, without.requests);
+  await assertRejects(() => start(here, store, { recoveryKey: KEY }), SecretStorageError);
+});
