@@ -22,6 +22,8 @@ export interface FormatPiecesOptions extends MentionOptions {
 export const MAX_TEXT_BYTES = 22_000;
 /** Shorter pieces are not split further: they are sent without formatting. */
 const MIN_SPLIT = 128;
+/** How long the first part is of a piece that is split: with what the second one repeats, as a table's header, they are two. */
+const FIRST_PART = 0.6;
 
 /**
  * Formats Markdown of any length: split as `splitMessage()` does, each piece formatted as
@@ -69,6 +71,8 @@ async function fitting(piece: string, links: boolean): Promise<FormattedMessage[
   const length = byteLength(piece);
   if (length < MIN_SPLIT) return [{ body: content.body, "m.mentions": content["m.mentions"] }];
   const contents: FormattedMessage[] = [];
-  for (const half of splitMessage(piece, Math.ceil(length / 2))) contents.push(...await fitting(half, links));
+  for (const part of splitMessage(piece, Math.ceil(length * FIRST_PART))) {
+    contents.push(...await fitting(part, links));
+  }
   return contents;
 }

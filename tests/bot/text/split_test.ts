@@ -187,6 +187,13 @@ Deno.test("formatPieces() gives contents that fit into an event, whatever they a
   }
 });
 
+Deno.test("formatPieces() leaves no few rows over of a table that it splits because of its formatting", async () => {
+  const rows = Array.from({ length: 900 }, (_, row) => `| ${row} | value ${row} |`);
+  const pieces = await formatPieces(`${HEAD}\n${rows.join("\n")}`);
+  assert(pieces.length > 3);
+  for (const { formatted_body = "" } of pieces) assert(formatted_body.split("<tr>").length > 50);
+});
+
 Deno.test("formatPieces() mentions in the first piece that does, and nobody who is only quoted", async () => {
   const filler = "\n\n" + "words ".repeat(20);
   const text = [
