@@ -44,5 +44,5 @@ export async function latestVersion(
 
 /** The public key of a version; undefined if there is none, or it can't be used. */
 export function publicKeyOf(version: KeyBackupVersion | undefined): string | undefined {
-  return version && readPublicKey(version.algorithm, version.auth_data);
+  return version && readPublicKey(version);
 }

@@ -11,20 +11,25 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
+import type { ShownVersion } from "./backup_protocol.ts";
 
 /** The algorithm of backups. */
 export const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
 
+/** How long the name of a version may be: it is kept, and part of the address of requests. */
+const MAX_VERSION = 255;
+
 /**
  * Reads the public key of a version.
  *
- * @param algorithm The version's algorithm, unchecked.
- * @param authData What it says of itself, unchecked.
+ * @param shown The version, unchecked.
  * @returns The key in unpadded base64; undefined if the version can't be used.
  */
-export function readPublicKey(algorithm: unknown, authData: unknown): string | undefined {
-  if (algorithm !== BACKUP_ALGORITHM || !isJsonObject(authData)) return undefined;
-  const { public_key } = authData;
+export function readPublicKey({ version, algorithm, auth_data }: ShownVersion): string | undefined {
+  if (version.length > MAX_VERSION || algorithm !== BACKUP_ALGORITHM || !isJsonObject(auth_data)) {
+    return undefined;
+  }
+  const { public_key } = auth_data;
   return isKey(public_key) ? unpadded(public_key) : undefined;
 }
 

@@ -142,7 +142,7 @@ export class KeyBackup {
 
   /** Uses a version from now on, if its public key is that of a private key that is there. */
   adopt(tx: Transaction, { shown, secret, isChosen = false }: AdoptInput): AdoptOutcome {
-    const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
+    const publicKey = readPublicKey(shown);
     if (publicKey === undefined) return "unusable";
     const privateKey = secret === undefined ? this.used?.privateKey : readBackupSecret(secret);
     const { vodozemac } = this.#options.context;
@@ -172,7 +172,7 @@ export class KeyBackup {
     if (this.adopt(tx, { shown }) === "adopted") {
       return log.info("Follows the backup of room keys", { version });
     }
-    const publicKey = readPublicKey(shown.algorithm, shown.auth_data);
+    const publicKey = readPublicKey(shown);
     const { pending } = this.#record;
     if (pending !== undefined && publicKey !== undefined && publicKey === this.#pendingKey()) {
       log.info("Follows the backup of room keys that it has made", { version });

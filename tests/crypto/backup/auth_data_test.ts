@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { BACKUP_ALGORITHM, newAuthData, readPublicKey } from "../../../src/crypto/backup/auth_data.ts";
+import { newAuthData, readPublicKey } from "../../../src/crypto/backup/auth_data.ts";
 import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
 import { testContext } from "../support/context.ts";
@@ -8,18 +8,23 @@ import { DEVICE_KEY, SECRET, VERSION } from "./vectors.ts";
 const { public_key: KEY } = VERSION.auth_data;
 
 Deno.test("readPublicKey() reads the key of a version, and its signature verifies", () => {
-  assertEquals(readPublicKey(VERSION.algorithm, VERSION.auth_data), KEY);
-  assertEquals(readPublicKey(BACKUP_ALGORITHM, { public_key: `${KEY}=` }), KEY);
+  assertEquals(readPublicKey(VERSION), KEY);
+  assertEquals(readPublicKey({ ...VERSION, auth_data: { public_key: `${KEY}=` } }), KEY);
+  assertEquals(readPublicKey({ ...VERSION, version: "1".repeat(255) }), KEY);
   const { vodozemac } = testContext();
   const signer = { userId: "@alice:localhost", keyId: "ed25519:test_device", publicKey: DEVICE_KEY };
   assert(verifySignedJson(vodozemac, VERSION.auth_data, signer));
 });
 
 Deno.test("readPublicKey() reads no version of another algorithm, and none without a key", () => {
-  assertEquals(readPublicKey("m.megolm_backup.v2", VERSION.auth_data), undefined);
-  for (const authData of [undefined, null, KEY, [KEY], {}, { public_key: 1 }, { public_key: `${KEY}A` }]) {
-    assertEquals(readPublicKey(BACKUP_ALGORITHM, authData), undefined);
+  assertEquals(readPublicKey({ ...VERSION, algorithm: "m.megolm_backup.v2" }), undefined);
+  for (const auth_data of [undefined, null, KEY, [KEY], {}, { public_key: 1 }, { public_key: `${KEY}A` }]) {
+    assertEquals(readPublicKey({ ...VERSION, auth_data }), undefined);
   }
+});
+
+Deno.test("readPublicKey() reads no version whose name is longer than any that a server gives", () => {
+  assertEquals(readPublicKey({ ...VERSION, version: "1".repeat(256) }), undefined);
 });
 
 Deno.test("newAuthData() names the public key, and is signed", () => {

@@ -68,6 +68,21 @@ Deno.test("An answer about a version that is not in use any more changes nothing
   assertEquals((await bob.engine.keys.backupState())?.version, "2");
 });
 
+Deno.test("A version whose name has no end is neither followed nor taken into use, whoever has its key", async () => {
+  const { bob, backups } = await stage();
+  const secret = await backedUp(bob, backups);
+  const shown = { ...backups.shown(bob), version: "1".repeat(100_000) };
+  assertEquals(await bob.engine.keys.adoptBackup({ shown, secret }), "unusable");
+  await withSessions(bob, 1);
+  const [upload] = await bob.engine.requests();
+  const failure = { status: 403, errcode: "M_WRONG_ROOM_KEYS_VERSION", message: "" } as const;
+  await bob.engine.fail({ id: upload?.id ?? "", failure });
+  const [asking] = await bob.engine.requests();
+  await bob.engine.answer({ id: asking?.id ?? "", response: shown });
+  const { version, phase } = await bob.engine.keys.backupState() ?? {};
+  assertEquals([version, phase], ["1", "replaced"]);
+});
+
 Deno.test("That a version is gone which is not in use any more says nothing of the one in use", async () => {
   const { bob, backups } = await stage();
   await backedUp(bob, backups);
