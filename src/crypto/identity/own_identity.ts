@@ -140,9 +140,12 @@ export class OwnIdentity {
       return outcome === "adopted" && seeds.master !== undefined ? provenIdentity(shown) : shown;
     });
     if (outcome as OfferOutcome !== "adopted" || keys === undefined) return outcome;
-    const isSame = before?.phase === "published" && before.master === (keys as PublicIdentity).master;
-    const held = SEED_NAMES.map((name) => [name, seeds[name] ?? (isSame ? before.seeds[name] : undefined)]);
-    this.#keep(tx, { ...keys as PublicIdentity, phase: "published", seeds: Object.fromEntries(held) });
+    const shownKeys = keys as PublicIdentity;
+    const held = SEED_NAMES.map((name) => {
+      const isSame = before?.[name] === shownKeys[name];
+      return [name, seeds[name] ?? (isSame ? before?.seeds[name] : undefined)];
+    });
+    this.#keep(tx, { ...shownKeys, phase: "published", seeds: Object.fromEntries(held) });
     return outcome;
   }
 

@@ -225,6 +225,21 @@ Deno.test("private keys add to those at hand of the same identity, never to thos
   assertEquals(await names(), ["master"]);
 });
 
+Deno.test("a private key that the master key has replaced since is not kept with the one that counts", async () => {
+  for (const isPublished of [true, false]) {
+    const { held, inStep, show, names } = await heldKeys();
+    const [before, after] = [new FakeUser(ME).crossSign(), new FakeUser(ME).crossSign()];
+    show(before);
+    if (isPublished) assertEquals(await inStep((tx) => held.offer(tx, before.seeds)), "adopted");
+    else await inStep((tx) => held.create(tx, { seeds: before.seeds }));
+    before.selfSigning = after.selfSigning;
+    show(before);
+    const { master } = before.seeds;
+    assertEquals(await inStep((tx) => held.offer(tx, { master })), "adopted");
+    assertEquals(await names(), ["master", "userSigning"]);
+  }
+});
+
 Deno.test("a device that is signed has the keys that it has published, and no more", async () => {
   const scene = await signingScene();
   const [phone] = await scene.bot.engine.devicesOf([ME]);
