@@ -115,6 +115,16 @@ Deno.test("a user who was verified stays so while the server shows the master ke
   }
 });
 
+Deno.test("the own identity keeps its keys while the server shows bad ones in their place, or none", () => {
+  const own = me();
+  const seen = after(undefined, own).identity;
+  const keys = [publicKey(own.selfSigning), publicKey(own.userSigning)];
+  for (const key of [undefined, null, me().crossSigningKey(signingKey(), "user_signing")]) {
+    const { identity } = after(seen, own, { shown: { selfSigning: key, userSigning: key } });
+    assertEquals([identity?.selfSigning, identity?.userSigning], keys);
+  }
+});
+
 Deno.test("the first identity of another user is the same when it is shown again after another", () => {
   const user = alice();
   const seen = after(undefined, user).identity;
