@@ -69,6 +69,19 @@ Deno.test("who gives up a new identity has the one before it again, with its pri
   assertEquals(signed.outcome, "signed", "with the private key from before");
 });
 
+Deno.test("a new identity stays as it was made, whatever the server shows before it is published", async () => {
+  const { bot, identity, other, server } = await ownScene();
+  await ask({ bot });
+  const { masterKey } = await bot.engine.identities.createIdentity({ replaces: true });
+  identity.master = other.master;
+  server.show({ userId: ME, deviceId: "PHONE" });
+  await bot.sync();
+  await ask({ bot });
+  const { keys, shown } = await bot.engine.identities.ownIdentity();
+  assertEquals([keys?.phase, shown?.master], ["created", masterOf(identity)]);
+  assertEquals((await bot.engine.identities.createIdentity({})).masterKey, masterKey);
+});
+
 Deno.test("a new identity signs neither users nor devices before it is published", async () => {
   const scene = await signingScene();
   const { identities } = scene.bot.engine;

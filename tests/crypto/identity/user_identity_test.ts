@@ -57,6 +57,28 @@ Deno.test("a self-signing key that another has replaced is refused when it is sh
   assertEquals(alarms, [{ kind: "replaced-key", userId: user.userId, key: publicKey(old) }]);
 });
 
+Deno.test("of the self-signing keys of a user, who can make any number, the last 32 are remembered", () => {
+  const user = alice();
+  let identity: StoredIdentity | undefined;
+  for (let count = 0; count < 34; count++) {
+    user.selfSigning = signingKey();
+    ({ identity } = after(identity, user));
+  }
+  assertEquals(identity?.selfSigningKeys?.length, 32);
+  assertEquals(identity?.selfSigningKeys?.at(-1), publicKey(user.selfSigning));
+});
+
+Deno.test("of the own identities that were replaced, the last 32 are remembered", () => {
+  let [identity, last] = [after(undefined, me()).identity, ""];
+  for (let count = 0; count < 34; count++) {
+    const { master = "" } = identity ?? {};
+    last = master;
+    const accepted = acceptedIdentity(identity, { userId: OWN.userId, master });
+    ({ identity } = after(accepted, me()));
+  }
+  assertEquals([identity?.replaced?.length, identity?.replaced?.at(-1)], [32, last]);
+});
+
 Deno.test("an identity without a self-signing key has none to remember, and forgets none", () => {
   const user = alice();
   const [seen, none] = [after(undefined, user).identity, { selfSigning: undefined }];
