@@ -10,6 +10,7 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
+import { readPublicKey } from "../backup/auth_data.ts";
 import { BACKUP_SECRET } from "../backup/backup_key.ts";
 import type { ShownVersion } from "../backup/backup_protocol.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
@@ -48,7 +49,7 @@ export interface SecretRequestsOptions {
 
 /** What is asked for. */
 export interface WantedSecrets {
-  /** The version of the backup that the server shows; absent: its key is not asked for. */
+  /** The version of the backup that the server shows; absent, or unusable: its key is not asked for. */
   readonly backup?: ShownVersion;
 }
 
@@ -104,7 +105,8 @@ export class SecretRequests {
    * Asks the own verified devices for the secrets that are not here. What was asked for a minute ago is
    * awaited still; older requests count no more.
    */
-  async want(tx: Transaction, { backup }: WantedSecrets = {}): Promise<AskedSecrets> {
+  async want(tx: Transaction, wanted: WantedSecrets = {}): Promise<AskedSecrets> {
+    const backup = neededOf(wanted.backup);
     const { context: { uniqueId, clock } } = this.#options;
     const devices = (await devicesToAsk(tx, this.#options)).slice(0, MAX_DEVICES);
     const names = this.#missing(backup);
@@ -201,4 +203,11 @@ export class SecretRequests {
 
 function requestKey(name: string): RecordKey<SecretRequest> {
   return { ...recordKey<SecretRequest>(KIND, name), held: true };
+}
+
+/** What a key must fit, of a version that can be used: nothing else of what the server says is kept. */
+function neededOf(shown: ShownVersion | undefined): ShownVersion | undefined {
+  const public_key = shown && readPublicKey(shown);
+  if (shown === undefined || public_key === undefined) return undefined;
+  return { version: shown.version, algorithm: shown.algorithm, auth_data: { public_key } };
 }

@@ -1,6 +1,6 @@
 /** Secrets that were not asked for, come from whom they must not, or are not what they should be. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
 
@@ -130,4 +130,20 @@ Deno.test("T50: private keys that came singly are dropped when the server shows 
   server.show({ userId: ME, deviceId: "TABLET" });
   await bot.sync();
   assertEquals(await missing(own), undefined);
+});
+
+Deno.test("T50: the key of a backup is asked for by what it must fit, whatever else the server says of the version", async () => {
+  const { bot } = await scene();
+  const { store } = bot;
+  const [algorithm, public_key] = ["m.megolm_backup.v1.curve25519-aes-sha2", "A".repeat(43)];
+  const long = "1".repeat(100_000);
+  const wanted = async (version: string, shown: string) => {
+    const backup = { version, algorithm: shown, auth_data: { public_key, note: long } };
+    return (await bot.engine.identities.requestSecrets({ backup })).names.length;
+  };
+  assertEquals([await wanted(long, algorithm), await wanted("1", long)], [3, 3]);
+  assertEquals(await wanted("1", algorithm), 4);
+  const records = await Array.fromAsync(store.list(["crypto", "secret_request"]));
+  assertEquals(records.length, 4);
+  assertFalse(JSON.stringify(records).includes(long));
 });
