@@ -37,7 +37,7 @@ const IDENTITY: VerifiedKeys = { device: false, identity: true };
 /** One side of it, or both: each device can show a code until one is scanned. */
 export class QrReciprocation {
   readonly #binding: QrBinding;
-  /** The code that is shown, until it was used. */
+  /** The code that is shown. */
   #shown: QrCode | undefined;
 
   /** @param binding What it is bound to. */
@@ -71,14 +71,14 @@ export class QrReciprocation {
   }
 
   /**
-   * Takes the secret that the other device has scanned.
+   * Takes the secret that the other device has scanned. The verification goes on by it, or ends: a code
+   * is used once.
    *
    * @returns What is verified once the user has confirmed.
-   * @throws {VerificationFault} If it is another one, or no code is shown any more.
+   * @throws {VerificationFault} If it is another one, or no code is shown.
    */
   reciprocated(secret: string): VerifiedKeys {
     const code = this.#shown;
-    this.#shown = undefined; // a code is used once
     if (code === undefined || !sameSecret(code.secret, secret)) {
       throw new VerificationFault("m.key_mismatch", "The secret is not that of the QR code");
     }

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import { commitmentTo, SasExchange, sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { VerificationFault } from "../../../src/crypto/verification/verification_fault.ts";
 import { checkedContent } from "../../../src/crypto/verification/verification_message.ts";
@@ -51,6 +51,19 @@ for (const mac of ["hkdf-hmac-sha256.v2", "hkdf-hmac-sha256"]) {
     using _other = bob;
   });
 }
+
+Deno.test("That the cryptographic library has failed is no fault of the other device", () => {
+  const establish = () => {
+    throw new VodozemacError("instance_dead", "establish");
+  };
+  const createSas = () => ({ publicKey: "A".repeat(43), establish });
+  const failing = { createSas } as unknown as Vodozemac;
+  const start = { from_device: "ALICE", ...sasOffer(), transaction_id: "flow" };
+  const received = { start, offer: checkedContent("start", start) };
+  const bob = SasExchange.received(failing, { ...BINDING, own: BOB, other: ALICE }, received);
+  using other = vodozemac.createSas();
+  assertThrows(() => bob.receiveKey({ key: other.publicKey }), VodozemacError);
+});
 
 Deno.test("MACs that are good, over keys that nobody expects, verify nothing", () => {
   const [alice, bob] = exchange();
