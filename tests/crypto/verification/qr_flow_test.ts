@@ -142,6 +142,19 @@ Deno.test("If both scan each other's code, the scan of the smaller user counts",
   assertEquals(alice.flow.vouched, IDENTITY);
 });
 
+Deno.test("A scan that does not count confirms nothing, however soon the other side says that it is done", () => {
+  const here = duel();
+  const { alice, bob } = here;
+  const [one, other] = [alice.flow.showQr(alice.keys(bob)), bob.flow.showQr(bob.keys(alice))];
+  alice.flow.scanQr(other, alice.keys(bob));
+  bob.flow.scanQr(one, bob.keys(alice));
+  here.run();
+  bob.flow.receive({ step: "done", content: {} });
+  assertEquals([bob.phase, bob.flow.state().needs], ["scanned", undefined]);
+  bob.flow.confirm();
+  assertEquals([bob.phase, bob.flow.state().needs], ["confirmed", "completion"]);
+});
+
 Deno.test("m.key_mismatch: the user sees no success on the device that scans", () => {
   const here = duel();
   scan(here.alice, here.bob);
