@@ -82,6 +82,23 @@ Deno.test("T46: MACs over no key, over unknown keys, and of another text verify 
   }
 });
 
+Deno.test("T46: a MAC over the master key alone verifies no device", () => {
+  const { macs } = SasExchange.prototype;
+  SasExchange.prototype.macs = function (keys) {
+    const named = [...keys].filter(([name]) => name !== "ed25519:ALICE");
+    return macs.call(this, new Map(named));
+  };
+  try {
+    const duel = new Duel();
+    duel.startSas().run();
+    duel.alice.flow.confirm();
+    duel.run();
+    assertEquals(duel.bob.flow.vouched, { device: false, identity: true });
+  } finally {
+    SasExchange.prototype.macs = macs;
+  }
+});
+
 Deno.test("T46: keys that a server swaps after the beginning are not verified: those of the beginning count", () => {
   const duel = new Duel();
   duel.startSas();
