@@ -194,10 +194,11 @@ export class Verifications {
     return { device: device.ed25519, master, ownMaster: ofOwn?.master, isOwnVerified };
   }
 
-  /** Stores what was verified, unless the keys are others by now. */
+  /** Stores what was verified, if both sides have confirmed it, unless the keys are others by now. */
   async complete(tx: Transaction, flow: VerificationFlow): Promise<VerifiedKeys | undefined> {
     const { vouched, keys, name: { userId } } = flow;
-    if (vouched === undefined || keys === undefined || flow.isOver) return undefined;
+    const isDue = flow.state().needs === "completion";
+    if (!isDue || vouched === undefined || keys === undefined) return undefined;
     this.#changed.add(flow);
     const device = await this.#deviceOf(tx, flow);
     const now = await this.keysOf(tx, flow);

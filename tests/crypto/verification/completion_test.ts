@@ -2,6 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { ME } from "../identity/own_scene.ts";
+import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";
+import { RawDevice } from "../engine/raw_device.ts";
 import { EngineScene, OTHER } from "./engine_scene.ts";
 
 const vodozemac = await Vodozemac.load();
@@ -125,6 +127,51 @@ Deno.test("A device that vouches for itself alone is trusted alone: its user is 
   assertEquals([await scene.trust(), scene.uploaded], ["verified", []]);
   const identity = await scene.bot.engine.identities.identityOf(OTHER);
   assert(identity?.verified === false);
+});
+
+Deno.test("T46: what the other side vouches for is not stored before the user has confirmed", async () => {
+  const scene = await EngineScene.open();
+  const id = await scene.comparing();
+  scene.flow?.confirm();
+  await scene.deliver();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  await scene.bot.flush();
+  assertEquals([scene.states.get(id)?.phase, scene.uploaded], ["comparing", []]);
+  assert(await scene.trust() !== "verified");
+});
+
+Deno.test("T46: a device that the server shows with another key by then is not trusted", async () => {
+  const scene = await EngineScene.open();
+  const keys = scene.peerKeys();
+  scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
+  const id = await scene.confirmed();
+  const { server, peer } = scene;
+  server.show(peer.own, "hidden");
+  await scene.lookUp();
+  new RawDevice(server, OTHER, "PEER").publish();
+  server.show(peer.own);
+  await scene.lookUp();
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
+  assert(await scene.trust() !== "verified");
+});
+
+Deno.test("A device that vouches for its user's identity alone is trusted by that alone", async () => {
+  const { macs } = SasExchange.prototype;
+  SasExchange.prototype.macs = function (keys) {
+    return macs.call(this, new Map([...keys].filter(([name]) => name !== "ed25519:PEER")));
+  };
+  try {
+    const scene = await EngineScene.open();
+    scene.them.unsigned.add("PEER");
+    await scene.lookUp();
+    const id = await scene.confirmed();
+    scene.take(await scene.bot.engine.verifications.completeVerification(id));
+    assertEquals(scene.states.get(id)?.verified, { device: false, identity: true });
+    assert(await scene.trust() !== "verified");
+  } finally {
+    SasExchange.prototype.macs = macs;
+  }
 });
 
 Deno.test("A device that is gone by then is not trusted", async () => {

@@ -53,6 +53,13 @@ Deno.test("Who asks does not by that accept the request of another user, of anot
   assertEquals([scene.states.get(id)?.phase, scene.states.get(id)?.isIncoming], ["requested", false]);
 });
 
+Deno.test("Who asks the same device again begins anew: what is underway with it goes on", async () => {
+  const scene = await EngineScene.open();
+  const underway = await scene.comparing();
+  const id = await ask(scene);
+  assertEquals([scene.states.get(underway)?.phase, scene.states.get(id)?.phase], ["comparing", "requested"]);
+});
+
 Deno.test("Starts without a request are bounded as requests are", async () => {
   const scene = await EngineScene.open();
   const flood = Array.from({ length: 200 }, (_, index) => ({
