@@ -17,7 +17,7 @@ import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocati
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { VerificationFault } from "../../../src/crypto/verification/verification_fault.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import { checkedContent, flowOf } from "../../../src/crypto/verification/verification_message.ts";
+import { checkedContent, flowOf, stepOf } from "../../../src/crypto/verification/verification_message.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -232,6 +232,16 @@ Deno.test("What is not said of a step is ignored, and lists are bounded", () => 
     });
   assertEquals(Object.keys(mac(100).mac).length, 100);
   assertThrows(() => mac(101), VerificationFault, "too many keys");
+});
+
+Deno.test("A type that ends in the name of what each object has is no step", () => {
+  const of = (name: string) => stepOf({ type: `m.key.verification.${name}`, sender: BOB, content: {} });
+  assertEquals(["constructor", "toString", "__proto__", "key"].map(of), [
+    undefined,
+    undefined,
+    undefined,
+    "key",
+  ]);
 });
 
 Deno.test("A step through a room refers to its verification, by a name that can be one", () => {
