@@ -53,6 +53,19 @@ Deno.test("Who asks does not by that accept the request of another user, of anot
   assertEquals([scene.states.get(id)?.phase, scene.states.get(id)?.isIncoming], ["requested", false]);
 });
 
+Deno.test("Of a request that has given way to the own one nothing is taken, and nothing answered", async () => {
+  const scene = await EngineScene.open();
+  const id = await ask(scene);
+  await scene.receive(request(scene, "theirs"));
+  scene.sent.length = 0;
+  const start = { ...sasOffer(), from_device: "PEER", transaction_id: "theirs" };
+  await scene.receive(
+    { type: "m.key.verification.key", content: { transaction_id: "theirs", key: "x" } },
+    { type: "m.key.verification.start", content: start },
+  );
+  assertEquals([[...scene.states.keys()], scene.sent], [[id], []]);
+});
+
 Deno.test("Who asks the same device again begins anew: what is underway with it goes on", async () => {
   const scene = await EngineScene.open();
   const underway = await scene.comparing();

@@ -232,6 +232,16 @@ Deno.test("A device that vouches for itself alone, and is gone by then, is not t
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
 });
 
+Deno.test("What an own device accepts in a room without saying which request it is accepts none", async () => {
+  const scene = await EngineScene.open();
+  await scene.receive(inRoom(scene, OTHER, "$theirs"));
+  for (const relation of [undefined, null, "$theirs", { event_id: "$others" }]) {
+    const content = { from_device: "PHONE", methods: ["m.sas.v1"], "m.relates_to": relation };
+    await scene.receive(step("ready", "$theirs", { sender: ME, content: content as never }));
+  }
+  assertEquals(stateOf(scene, "$theirs"), ["requested"]);
+});
+
 Deno.test("Of a thousand that have ended what comes late is ignored, and of those before them answered as unknown", async () => {
   const scene = await EngineScene.open();
   const ended = (from: number, count: number) =>
