@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
+import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";
 import { Duel, type Side } from "./duel.ts";
 
 /** A verification in which one message is another. */
@@ -240,4 +241,26 @@ Deno.test("A code is neither shown nor scanned out of its time", () => {
   shows.bob.flow.accept(["scan-qr"]);
   shows.run();
   assertThrows(() => shows.alice.flow.scanQr(code, alice.keys(bob)), ValueError, "have not both said");
+});
+
+Deno.test("The private keys of a comparison are freed at its end, however it ends", () => {
+  const dispose = SasExchange.prototype[Symbol.dispose];
+  let freed = 0;
+  SasExchange.prototype[Symbol.dispose] = function () {
+    freed++;
+    return dispose.call(this);
+  };
+  try {
+    const duel = new Duel();
+    duel.startSas().run();
+    assertEquals(freed, 0);
+    duel.alice.flow.mismatch();
+    duel.run();
+    assertEquals(freed, 2);
+    const { alice } = new Duel().startSas().run().confirm();
+    alice.flow.complete({ device: true, identity: true });
+    assertEquals(freed, 3);
+  } finally {
+    SasExchange.prototype[Symbol.dispose] = dispose;
+  }
 });

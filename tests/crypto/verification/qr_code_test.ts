@@ -35,6 +35,7 @@ Deno.test("What is written can be read, in each mode", () => {
     assertEquals(decodeQrCode(bytes), { ...CODE, mode, flowId: "x".repeat(300) });
   }
   assertEquals(decodeQrCode(encodeQrCode({ ...CODE, secret: key(3, 8) })).secret, key(3, 8));
+  assertEquals(decodeQrCode(encodeQrCode({ ...CODE, flowId: "\ufeffflow" })).flowId, "\ufeffflow");
 });
 
 Deno.test("What is no such code is refused with what to do", () => {

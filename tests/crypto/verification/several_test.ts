@@ -182,6 +182,15 @@ Deno.test("An own device that accepts in a room leaves a request between devices
   assertEquals(stateOf(scene, "$flow"), ["requested"]);
 });
 
+Deno.test("What an earlier process has left is called off once, and not by each process since", async () => {
+  const scene = await EngineScene.open();
+  await scene.comparing();
+  await scene.bot.restart();
+  assertEquals(scene.steps.filter((step) => step === "cancel").length, 1);
+  await scene.bot.restart();
+  assertEquals(scene.steps.filter((step) => step === "cancel").length, 1);
+});
+
 Deno.test("A prompt that nobody has answered is not called off by the next process: it was never taken up", async () => {
   const scene = await EngineScene.open();
   await scene.receive(request(scene, "flow"));
