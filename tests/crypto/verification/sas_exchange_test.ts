@@ -65,6 +65,37 @@ Deno.test("That the cryptographic library has failed is no fault of the other de
   assertThrows(() => bob.receiveKey({ key: other.publicKey }), VodozemacError);
 });
 
+Deno.test("What an exchange has made is freed with it", () => {
+  const start = { from_device: "ALICE", ...sasOffer(), transaction_id: "flow" };
+  const received = { start, offer: checkedContent("start", start) };
+  using other = vodozemac.createSas();
+  const sas = vodozemac.createSas();
+  const early = SasExchange.received(
+    { createSas: () => sas } as unknown as Vodozemac,
+    { ...BINDING, own: BOB, other: ALICE },
+    received,
+  );
+  early[Symbol.dispose]();
+  assertThrows(() => sas.establish(other.publicKey), VodozemacError);
+
+  using mine = vodozemac.createSas();
+  const established = mine.establish(other.publicKey);
+  const createSas = () => ({
+    publicKey: mine.publicKey,
+    establish: () => established,
+    [Symbol.dispose]() {},
+  });
+  const late = SasExchange.received(
+    { createSas } as unknown as Vodozemac,
+    { ...BINDING, own: BOB, other: ALICE },
+    received,
+  );
+  late.receiveKey({ key: other.publicKey });
+  established.mac("text", "info");
+  late[Symbol.dispose]();
+  assertThrows(() => established.mac("text", "info"), VodozemacError);
+});
+
 Deno.test("MACs that are good, over keys that nobody expects, verify nothing", () => {
   const [alice, bob] = exchange();
   const macs = checkedContent("mac", alice.macs(new Map([["ed25519:x", "A".repeat(43)]])));
