@@ -50,7 +50,7 @@ Deno.test("RoomKeysReader finds all keys of a backup, in parts of whatever lengt
   );
 });
 
-Deno.test("RoomKeysReader gives no data of a key that is too long, too deep or no JSON, and reads on", () => {
+Deno.test("RoomKeysReader gives no data of a key that is too long, too deep, no text or no JSON, and reads on", () => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
   const bad = [`{"a":"${"x".repeat(65_536)}"}`, deep(100), '{"a":}', '{"a":01}'];
   for (const data of bad) {
@@ -59,6 +59,9 @@ Deno.test("RoomKeysReader gives no data of a key that is too long, too deep or n
     assertEquals(found, [["!r:x", "one", undefined], ["!r:x", "two", { b: 2 }]], data.slice(0, 20));
     assert(isWhole);
   }
+  const bytes = new TextEncoder().encode('{"rooms":{"!r:x":{"sessions":{"one":{"a":"#"},"two":{"b":2}}}}}');
+  bytes[bytes.indexOf(0x23)] = 0xff; // which no text has
+  assertEquals(read(bytes).found, [["!r:x", "one", undefined], ["!r:x", "two", { b: 2 }]]);
   const long = `{"rooms":{"${"!".repeat(2_000)}":{"sessions":{"one":{"b":2}}}}}`;
   assertEquals(read(long).found, [["", "one", { b: 2 }]]);
 });
