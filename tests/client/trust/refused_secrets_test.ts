@@ -43,6 +43,8 @@ Deno.test("Private keys that are missing, damaged, or of another identity are no
   using storage = await first.secretStorage.open({ recoveryKey: KEY });
   const name = "m.cross_signing.self_signing";
   const content = await kept(first, name);
+  const master = "m.cross_signing.master";
+  const contentOfMaster = await kept(first, master);
   const seed = new Uint8Array(32).fill(1).toBase64({ omitPadding: true });
   const damaged = { encrypted: { [storage.keyId]: { iv: "", ciphertext: "", mac: "" } } };
   const cases: [() => Promise<void>, string][] = [
@@ -50,6 +52,10 @@ Deno.test("Private keys that are missing, damaged, or of another identity are no
     [() => storage.set(name, seed), "mismatch"],
     [() => plant(first, name, damaged), "damaged"],
     [() => plant(first, name, {}), "incomplete"],
+    [async () => { // only the master key proves the identity to a new device
+      await plant(first, name, content);
+      await plant(first, master, {});
+    }, "incomplete"],
   ];
   const { fetch, made } = changes(here);
   for (const [spoil, problem] of cases) {
@@ -61,7 +67,7 @@ Deno.test("Private keys that are missing, damaged, or of another identity are no
     );
     assertEquals([outcome, made], [problem, []]);
   }
-  await plant(first, name, content);
+  await plant(first, master, contentOfMaster);
   await (await device(here, "SECOND", { encryption: { recoveryKey: KEY } })).crypto?.start();
   assertEquals((await shown(first)).signers.SECOND, [await selfSigning(first)]);
 });
