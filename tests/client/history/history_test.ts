@@ -106,6 +106,17 @@ Deno.test("Keys of what was sent while others were not to read it are not shared
   assertEquals(await history(guest, roomId), ["for all by bundle"]);
 });
 
+Deno.test("A visibility that is none makes a room one whose history is not to be read", async () => {
+  await using here = clientStage();
+  const { host } = await hostAndGuest(here);
+  const roomId = await roomOf(host, ["for all"]);
+  for (const content of [{ history_visibility: 1 }, {}]) {
+    await host.sendStateEvent(roomId, "m.room.history_visibility", content as never);
+    await host.syncOnce();
+    assertEquals(await outcome(host, roomId), ["not-readable", 0]);
+  }
+});
+
 Deno.test("Nothing is shared of a room that is not encrypted, by who is not verified, or with who has no identity", async () => {
   await using here = clientStage();
   const host = await sharer(here, "host");
