@@ -94,6 +94,28 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
   assert((await mine.done).device);
 });
 
+Deno.test("T46: the word of another user, whose device is signed as well, confirms nothing", async () => {
+  await using here = clientStage();
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const bot = await synced(here, "bob", {
+    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+  });
+  const other = await synced(here, "carol", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const roomId = await sharedRoom(here, owner, bot);
+  await owner.inviteUser(roomId, "@carol:localhost");
+  await other.joinRoom(roomId);
+  await here.settle();
+  const [said, got] = [heard(owner), heard(bot)];
+  const mine = await comparing(here, owner, roomId);
+  await here.until(() => said.some((text) => text.startsWith("I see")));
+  await mine.confirm();
+  const word = wordOf(mine);
+  await other.sendText(roomId, word);
+  await here.until(() => got.includes(word));
+  await here.settle();
+  assertEquals(mine.phase, "confirmed");
+});
+
 Deno.test("A bot takes the emoji themselves for their names, as another keyboard writes them, too", async () => {
   for (
     const [form, write] of [[0, (text: string) => text], [
