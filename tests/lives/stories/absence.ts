@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import { assertEquals, assertInstanceOf } from "@std/assert";
 import { type KvStore, MemoryStore, StoreFullError, UnknownTokenError } from "@greenroom/matrix";
 import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
@@ -133,10 +133,9 @@ export const absence: readonly Story[] = [
       if (world.transport === "wake") { // each pass fails for itself
         await bot.until(
           "the bot is to say so",
-          ({ printed }) => printed.some((line) => line.includes("FULL")),
+          ({ printed }) => printed.some((line) => line.includes("the disk is full")),
         );
       } else assertInstanceOf(causeOf(await bot.ended()), StoreFullError);
-      assert(bot.printed.length > 0, "it is in the log, too");
       await bot.stop();
       store.isFull = false;
       await talk.say(1);
@@ -155,7 +154,6 @@ export const absence: readonly Story[] = [
       await elsewhere.logout();
       await elsewhere.close();
       assertInstanceOf(causeOf(await bot.ended()), UnknownTokenError);
-      assert(bot.printed.length > 0, "it is in the log, too");
       await bot.stop();
       await talk.say(2);
       const login = world.client({ encryption: false });
