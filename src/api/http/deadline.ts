@@ -135,8 +135,15 @@ export class Deadline {
 /** What Deno's `fetch` says in front of the reason: the address, which may hold private data. */
 const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
 
-/** What Deno's `fetch` says of an answer in plain HTTP to the beginning of a TLS connection. */
-const NO_TLS = "InvalidContentType";
+/** What Deno's `fetch` says of a connection, and what to say in its place: with what can be done about it. */
+const CLEARER: readonly (readonly [native: string, clearer: string])[] = [
+  ["InvalidContentType", "what answers there does not speak TLS; is its address http://…?"],
+  [
+    "invalid peer certificate: UnknownIssuer",
+    "invalid peer certificate: UnknownIssuer; to trust it, give the issuer's certificate by DENO_CERT=<file>, " +
+    "or --cert <file>",
+  ],
+];
 
 /**
  * Says that a connection has failed, and why: the name is unknown, no server listens, the
@@ -149,7 +156,7 @@ const NO_TLS = "InvalidContentType";
 function connectionFailure(error: unknown, request: string, host: string): MatrixError {
   const missing = missingPermission(error, request);
   if (missing !== undefined) return missing;
-  const text = withMend(reasonOf(error));
+  const text = reasonOf(error);
   return new NetworkError(
     `Cannot ${request}: the connection to ${host} failed${text && `: ${printable(text, 200)}`}`,
     { cause: error },
@@ -160,15 +167,6 @@ function connectionFailure(error: unknown, request: string, host: string): Matri
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { message } = error.cause instanceof Error ? error.cause : error;
-  if (message.includes(NO_TLS)) return "what answers there does not speak TLS; is its address http://…?";
-  return message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
-}
-
-/** What Deno's `fetch` says of a certificate whose issuer it does not know. */
-const UNKNOWN_ISSUER = "invalid peer certificate: UnknownIssuer";
-
-/** A reason, and what can be done about it, if that is known. */
-function withMend(reason: string): string {
-  if (!reason.includes(UNKNOWN_ISSUER)) return reason;
-  return `${UNKNOWN_ISSUER}; to trust it, give the issuer's certificate by DENO_CERT=<file>, or --cert <file>`;
+  const [, clearer] = CLEARER.find(([native]) => message.includes(native)) ?? [];
+  return clearer ?? message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
 }
