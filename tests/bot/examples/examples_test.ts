@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { pollResponse } from "@greenroom/matrix/bot";
+import type { BotTester, TestRoom } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { assistant } from "../../../examples/bots/assistant/assistant.ts";
 import { moderation } from "../../../examples/bots/moderation/moderation.ts";
@@ -52,6 +53,22 @@ function stubModel(answers: readonly (readonly string[] | number)[]) {
   return { asked, url: `http://${hostname}:${port}/v1`, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
+/** Waits until the assistant's message of a number reads so, in a thread. */
+function saying(
+  tester: BotTester,
+  { room, root, url }: { readonly room: TestRoom; readonly root: string; readonly url: string },
+): (count: number, text: string) => Promise<void> {
+  return async (count, text) => {
+    const last = () => room.messages[count - 1];
+    for (let round = 0; round < 200 && last()?.text !== text; round++) {
+      await (await fetch(url)).body?.cancel(); // the model answers over the network
+      await tester.settle();
+    }
+    assertEquals(last()?.text, text);
+    assertEquals(last()?.thread, root);
+  };
+}
+
 Deno.test("The assistant answers in a thread, remembers it through a restart, asks before it acts, and says when it was cut off", async () => {
   await using model = stubModel([
     ["To ", "**be**"],
@@ -64,15 +81,7 @@ Deno.test("The assistant answers in a thread, remembers it through a restart, as
   await room.expectNothing();
   const mentions = { "m.mentions": { user_ids: [tester.mxid] } };
   const root = await room.say("Bot, to be?", { content: mentions });
-  const says = async (count: number, text: string) => {
-    const last = () => room.messages[count - 1];
-    for (let round = 0; round < 200 && last()?.text !== text; round++) {
-      await (await fetch(model.url)).body?.cancel(); // the model answers over the network
-      await tester.settle();
-    }
-    assertEquals(last()?.text, text);
-    assertEquals(last()?.thread, root);
-  };
+  const says = saying(tester, { room, root, url: model.url });
   await says(1, "To **be**");
   await tester.restart();
   await room.say("What do you like?", { thread: root });
@@ -101,15 +110,7 @@ Deno.test("The assistant says in the thread that it got no answer, and goes on w
   await using tester = trying((bot) => assistant(bot, asked));
   const room = await tester.room("alice");
   const root = await room.say("Are you there?");
-  const says = async (count: number, text: string) => {
-    const last = () => room.messages[count - 1];
-    for (let round = 0; round < 200 && last()?.text !== text; round++) {
-      await (await fetch(model.url)).body?.cancel(); // the model answers over the network
-      await tester.settle();
-    }
-    assertEquals(last()?.text, text);
-    assertEquals(last()?.thread, root);
-  };
+  const says = saying(tester, { room, root, url: model.url });
   const sorry = "Sorry, the model can't be asked just now. Please try again later.";
   await says(1, sorry); // it refuses
   await room.say("And now?", { thread: root });

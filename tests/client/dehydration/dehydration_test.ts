@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
 import { begin } from "../support/encrypted_room.ts";
-import { type ClientStage, clientStage } from "../support/stage.ts";
+import { clientStage } from "../support/stage.ts";
 import { device, history, KEY, PASSWORD, selfSigning } from "../trust/scene.ts";
 import {
+  away,
   bot,
   DEHYDRATED,
   dehydratedDevices,
@@ -147,15 +148,6 @@ Deno.test("The doctor says whether the dehydrated device is there, once one was 
   await client.deleteDehydratedDevice();
   assertEquals(await codes(client), ["dehydrated-device-missing"]);
 });
-
-/** A user whose only device has gone, and what a friend has sent since. */
-async function away(here: ClientStage, ...texts: readonly string[]) {
-  const first = await bot(here, "FIRST");
-  const { friend, roomId } = await friendOf(here, first);
-  await leave(first);
-  await says(friend, roomId, ...texts);
-  return { friend, roomId };
-}
 
 Deno.test("What came in pages before a failure stays, and the next start goes on from there", async () => {
   await using here = clientStage();

@@ -6,9 +6,9 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { history } from "../trust/scene.ts";
 import {
+  away,
   bot,
   dehydratedDevices,
-  friendOf,
   inSmallPages,
   leave,
   outcomeOf,
@@ -16,15 +16,6 @@ import {
   says,
   watched,
 } from "./scene.ts";
-
-/** A user whose only device has gone, and what a friend has sent since. */
-async function away(here: ClientStage, ...texts: readonly string[]) {
-  const first = await bot(here, "FIRST");
-  const { friend, roomId } = await friendOf(here, first);
-  await leave(first);
-  await says(friend, roomId, ...texts);
-  return { friend, roomId };
-}
 
 const isPage = ({ url }: Request) => url.includes("/events");
 

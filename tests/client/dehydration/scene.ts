@@ -101,3 +101,12 @@ export async function records(store: KvStore, part: string): Promise<unknown[]> 
   for await (const { key, value } of store.list([])) if (key.includes(part)) found.push(value);
   return found;
 }
+
+/** A user whose only device has gone, and what a friend has sent since. */
+export async function away(here: ClientStage, ...texts: readonly string[]) {
+  const first = await bot(here, "FIRST");
+  const { friend, roomId } = await friendOf(here, first);
+  await leave(first);
+  await says(friend, roomId, ...texts);
+  return { friend, roomId };
+}

@@ -20,6 +20,15 @@ async function comparing(here: ClientStage, owner: Client, roomId?: RoomID): Pro
   return asked;
 }
 
+/** A bot, and its owner, whose device is signed. */
+async function owned(here: ClientStage): Promise<{ owner: Client; bot: Client }> {
+  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
+  const bot = await synced(here, "bob", {
+    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
+  });
+  return { owner, bot };
+}
+
 async function sharedRoom(here: ClientStage, owner: Client, bot: Client): Promise<RoomID> {
   const encryption = { type: "m.room.encryption", content: { algorithm: "m.megolm.v1.aes-sha2" } };
   const options = { preset: RoomCreatePreset.PRIVATE, initialState: [encryption] };
@@ -71,10 +80,7 @@ Deno.test("A bot verifies with its owner by what confirm() says", async () => {
 
 Deno.test("A bot takes the word of its owner's signed device in a room, and no other", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
-  const bot = await synced(here, "bob", {
-    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
-  });
+  const { owner, bot } = await owned(here);
   const planted = await synced(here, "alice", { deviceId: "PLANTED" }); // not signed by Alice
   const roomId = await sharedRoom(here, owner, bot);
   const [said, got] = [heard(owner), heard(bot)];
@@ -96,10 +102,7 @@ Deno.test("A bot takes the word of its owner's signed device in a room, and no o
 
 Deno.test("T46: the word of another user, whose device is signed as well, confirms nothing", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
-  const bot = await synced(here, "bob", {
-    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
-  });
+  const { owner, bot } = await owned(here);
   const other = await synced(here, "carol", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
   const roomId = await sharedRoom(here, owner, bot);
   await owner.inviteUser(roomId, "@carol:localhost");
@@ -124,10 +127,7 @@ Deno.test("A bot takes the emoji themselves for their names, as another keyboard
     ]] as const
   ) {
     await using here = clientStage();
-    const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
-    const bot = await synced(here, "bob", {
-      encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
-    });
+    const { owner, bot } = await owned(here);
     const roomId = await sharedRoom(here, owner, bot);
     const said = heard(owner);
     const mine = await comparing(here, owner, roomId);
@@ -140,10 +140,7 @@ Deno.test("A bot takes the emoji themselves for their names, as another keyboard
 
 Deno.test("T46: a word that the owner has said of other emoji, or of nothing, confirms nothing", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
-  const bot = await synced(here, "bob", {
-    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
-  });
+  const { owner, bot } = await owned(here);
   const roomId = await sharedRoom(here, owner, bot);
   const [said, got] = [heard(owner), heard(bot)];
   const first = await comparing(here, owner, roomId);
@@ -192,10 +189,7 @@ Deno.test("A bot leaves what its owner has given up for the owner's next try, an
 
 Deno.test("A bot calls it off if its owner says no, and goes on with the next", async () => {
   await using here = clientStage();
-  const owner = await synced(here, "alice", { encryption: { ...EVERYBODY, recoveryKey: KEY } });
-  const bot = await synced(here, "bob", {
-    encryption: { ...EVERYBODY, verification: { acceptFrom: [ALICE] } },
-  });
+  const { owner, bot } = await owned(here);
   const roomId = await sharedRoom(here, owner, bot);
   const said = heard(owner);
   for (let time = 1; time <= 2; time++) {

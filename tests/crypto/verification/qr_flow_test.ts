@@ -17,6 +17,17 @@ function scan(shows: Side, scans: Side): Uint8Array {
   return bytes;
 }
 
+/** Both scan each other's code. */
+function crossing(): Duel {
+  const here = duel();
+  const { alice, bob } = here;
+  const [one, other] = [alice.flow.showQr(alice.keys(bob)), bob.flow.showQr(bob.keys(alice))];
+  alice.flow.scanQr(other, alice.keys(bob));
+  bob.flow.scanQr(one, bob.keys(alice));
+  here.run();
+  return here;
+}
+
 const [DEVICE, IDENTITY] = [{ device: true, identity: false }, { device: false, identity: true }];
 
 Deno.test("Two users verify each other's identities, whoever shows the code", () => {
@@ -129,12 +140,8 @@ Deno.test("After a code was shown the two can still compare emoji; a scan and a 
 });
 
 Deno.test("If both scan each other's code, the scan of the smaller user counts", () => {
-  const here = duel();
+  const here = crossing();
   const { alice, bob } = here;
-  const [one, other] = [alice.flow.showQr(alice.keys(bob)), bob.flow.showQr(bob.keys(alice))];
-  alice.flow.scanQr(other, alice.keys(bob));
-  bob.flow.scanQr(one, bob.keys(alice));
-  here.run();
   assertEquals([alice.phase, bob.phase], ["confirmed", "scanned"]);
   bob.flow.confirm();
   bob.flow.complete(IDENTITY);
@@ -143,12 +150,8 @@ Deno.test("If both scan each other's code, the scan of the smaller user counts",
 });
 
 Deno.test("A scan that does not count confirms nothing, however soon the other side says that it is done", () => {
-  const here = duel();
-  const { alice, bob } = here;
-  const [one, other] = [alice.flow.showQr(alice.keys(bob)), bob.flow.showQr(bob.keys(alice))];
-  alice.flow.scanQr(other, alice.keys(bob));
-  bob.flow.scanQr(one, bob.keys(alice));
-  here.run();
+  const here = crossing();
+  const { bob } = here;
   bob.flow.receive({ step: "done", content: {} });
   assertEquals([bob.phase, bob.flow.state().needs], ["scanned", undefined]);
   bob.flow.confirm();
