@@ -7,13 +7,12 @@
 
 import type { AnswerOutput, EngineRequest, RequestFailure } from "../../crypto/engine/engine_protocol.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
-import { MatrixError } from "../../errors/matrix_error.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
-import { UnknownDeviceError, UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { CryptoProtocol } from "./crypto_actor.ts";
+import { failureOf, isDueToRequest } from "./request_failure.ts";
 
 /** Makes a request of the engine. */
 export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
@@ -49,9 +48,9 @@ interface LaneState {
   ended: number;
   /** Why the first request about a session failed, since the last {@link OutgoingRequests.round}. */
   readonly failures: Map<string | undefined, unknown>;
-  /**
-   * Whether the server is out of reach, or fails again and again: further requests are not tried.
-   */
+  /** Why the last request failed; undefined: it has not. */
+  last: unknown;
+  /** Whether the server is out of reach, or fails again and again: further requests are not tried. */
   blocked: boolean;
   /** How many requests the server has failed at, one after the other. */
   refused: number;
@@ -107,6 +106,11 @@ export class OutgoingRequests {
     const [first] = lane.failures.values();
     const failure = about === undefined ? first : lane.failures.get(about);
     return { ended: lane.ended - before, failure };
+  }
+
+  /** Why the last request of a kind failed, if none has been answered since. */
+  lastFailure(kind: EngineRequest["kind"]): unknown {
+    return this.#lane(laneOf(kind)).last;
   }
 
   /** Makes the requests that are due, and waits for all. Those that fail wait for the next time. */
@@ -191,7 +195,7 @@ export class OutgoingRequests {
         waits && !await actor.ask("isDue", id);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
-        lane.refused = 0;
+        [lane.refused, lane.last] = [0, undefined];
         this.deadToken = undefined;
         deliver(await actor.ask("answer", { id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
@@ -205,6 +209,7 @@ export class OutgoingRequests {
       if (response !== BLOCKED) this.#noteFailure(lane, request, { ...failure, error: response.failure });
       const { settled } = await actor.ask("fail", { id, failure });
       lane.again ||= settled;
+      if (!settled && response !== BLOCKED) lane.last = response.failure;
       if (settled) this.wake();
       else if (!lane.failures.has(about)) lane.failures.set(about, response.failure);
     } catch (error) {
@@ -250,6 +255,7 @@ export class OutgoingRequests {
       made: 0,
       ended: 0,
       failures: new Map<string | undefined, unknown>(),
+      last: undefined,
       blocked: false,
       refused: 0,
       again: false,
@@ -265,34 +271,14 @@ const BY_THEMSELVES: ReadonlySet<Lane> = new Set(["backup", "history"]);
 /** A request that is not tried, because one before it failed. */
 const BLOCKED = { failure: undefined };
 
-const EXISTS = /already exists/i;
-
 function laneOf(kind: EngineRequest["kind"]): Lane {
   if (kind === "backupUpload" || kind === "backupVersion" || kind === "backupDownload") return "backup";
   if (kind === "historyBundle") return "history";
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;
 }
 
-/** Whether a failure may be due to the request, and not to the token or to how many there are. */
-function isDueToRequest(status: number): boolean {
-  return status >= 400 && status !== 401 && status !== 429;
-}
-
 /** The session that a request is about. */
 function sessionOf(request: EngineRequest): string | undefined {
   if (request.kind === "toDevice") return request.sessionId;
   return request.kind === "roomEvent" ? request.content.session_id : undefined;
-}
-
-function failureOf(error: unknown): RequestFailure {
-  if (error instanceof MatrixRequestError) {
-    const { errcode, message, body } = error;
-    // Whose device is gone is refused whatever is asked, as without a token.
-    const status = error instanceof UnknownDeviceError ? 401 : error.status;
-    // Dendrite says of a key that it "already exists" not in `error`, but by user and device.
-    const exists = !EXISTS.test(message) && EXISTS.test(JSON.stringify(body) ?? "");
-    return { status, errcode, message: exists ? `${message}: a key already exists` : message };
-  }
-  const message = error instanceof MatrixError ? error.message : "the request could not be made";
-  return { status: 0, errcode: undefined, message };
 }

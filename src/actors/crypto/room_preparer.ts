@@ -108,7 +108,7 @@ export class RoomPreparer {
           } else if (needs === "keysQuery" || needs === "keysClaim") {
             // Nothing to wait for: it was just asked, or failed a moment ago and is not due again
             // yet.
-            if (ended === 0 && idle) throw this.#failed(roomId, needs);
+            if (ended === 0 && idle) throw this.#failed(roomId, needs, this.#requests.lastFailure(needs));
             idle = ended === 0;
             rounds[needs]++;
           }

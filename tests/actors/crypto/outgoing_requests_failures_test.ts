@@ -48,6 +48,21 @@ Deno.test("What is refused since the own device is gone is to be sent later, as 
   assertEquals([here.sent, here.told], [["1"], ["fail 1 401", "fail 2 0", "fail 3 0"]]);
 });
 
+Deno.test("Why the last request of a kind failed is known until one is answered", async () => {
+  const down = new TypeError("down");
+  const here = failing({ 1: down });
+  here.requests.push(query("1"));
+  await here.outgoing.idle();
+  await here.outgoing.round("keysQuery");
+  assertEquals([here.outgoing.lastFailure("keysQuery"), here.outgoing.lastFailure("keysClaim")], [
+    down,
+    undefined,
+  ]);
+  here.requests.push(query("2"));
+  await here.outgoing.idle();
+  assertEquals(here.outgoing.lastFailure("keysQuery"), undefined);
+});
+
 Deno.test("A server that fails over three requests, one after the other, gets no more in that round", async () => {
   const here = failing({ 1: refused(500), 2: refused(500), 3: refused(500) });
   here.requests.push(toDevice("1", "a"), toDevice("2", "b"), toDevice("3", "c"), toDevice("4", "d"));

@@ -42,6 +42,7 @@ function stage(
     asked,
     rounds: [] as unknown[],
     described: 0,
+    lastFailure: undefined as unknown,
     clock: new TestClock(),
     stopping: new AbortController(),
   };
@@ -66,7 +67,8 @@ function stage(
       error instanceof NetworkError && restarts < 2 ? 100 * (restarts + 1) : undefined,
   };
   const options = { actor, describe, onNewRecipient, http, clock: here.clock };
-  const requests = { round, signal: here.stopping.signal } as unknown as OutgoingRequests;
+  const lastFailure = () => here.lastFailure;
+  const requests = { round, lastFailure, signal: here.stopping.signal } as unknown as OutgoingRequests;
   return Object.assign(here, { rooms: new RoomPreparer(options, requests) });
 }
 
@@ -112,6 +114,12 @@ for (const needs of ["keysQuery", "keysClaim"]) {
     }
   });
 }
+
+Deno.test("That a request is not due again yet is explained by why it failed before", async () => {
+  const here = stage(inTurn({ needs: "keysQuery", ended: 0 }, { needs: "keysQuery", ended: 0 }));
+  here.lastFailure = new TypeError("down");
+  assertStrictEquals((await rejectionOf(here.rooms.prepare(ROOM)) as Error).cause, here.lastFailure);
+});
 
 Deno.test("Only of messages to devices do those of the room's session count, however few have ended", async () => {
   const kinds = ["keysUpload", "keysUpload", "keysQuery", "keysClaim", "toDevice", "toDevice"];

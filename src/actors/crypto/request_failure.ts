@@ -1,0 +1,31 @@
+/**
+ * What the engine is told of a request that failed.
+ *
+ * @module
+ */
+
+import type { RequestFailure } from "../../crypto/engine/engine_protocol.ts";
+import { UnknownDeviceError } from "../../errors/errcodes.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+
+const EXISTS = /already exists/i;
+
+/** Whether a failure may be due to the request, and not to the token or to how many there are. */
+export function isDueToRequest(status: number): boolean {
+  return status >= 400 && status !== 401 && status !== 429;
+}
+
+/** What a request failed with, in the words of the engine. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof MatrixRequestError) {
+    const { errcode, message, body } = error;
+    // Whose device is gone is refused whatever is asked, as without a token.
+    const status = error instanceof UnknownDeviceError ? 401 : error.status;
+    // Dendrite says of a key that it "already exists" not in `error`, but by user and device.
+    const exists = !EXISTS.test(message) && EXISTS.test(JSON.stringify(body) ?? "");
+    return { status, errcode, message: exists ? `${message}: a key already exists` : message };
+  }
+  const message = error instanceof MatrixError ? error.message : "the request could not be made";
+  return { status: 0, errcode: undefined, message };
+}
