@@ -2,8 +2,10 @@
  * Puts mistakes into a copy of the sources, one after the other, and sees whether the simulator
  * finds them.
  *
- * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--kit] [--service]
- * [--favour=ACTION] [--history]`
+ * `deno task bite [--seeds=1-10000] [--only=PATTERN] [--jobs=1] [--minutes=30] [--kit] [--service]
+ * [--trust] [--history] [--favour=ACTION]`
+ *
+ * A mistake that shows in some worlds alone is hunted there, unless the options say where.
  *
  * Prints a line for each mistake: the first seed that found it, and what was violated. The exit code
  * is 1 if one was not found, or does not fit the sources any more.
@@ -20,9 +22,6 @@ import { WORLD_OPTIONS } from "./world/plan.ts";
 /** What the simulator needs. */
 const NEEDED = /\.(?:ts|js|json|wasm|lock)$/;
 
-/** How long to hunt for one mistake, in milliseconds. */
-const LONGEST_HUNT = 30 * 60_000;
-
 /** The seed that found a mistake, and what it saw. */
 interface Finding {
   readonly seed: number;
@@ -37,6 +36,9 @@ const options: ReadonlyMap<string, string> = new Map(Deno.args.map((arg) => {
   return [name, value];
 }));
 
+/** How long to hunt for one mistake, in milliseconds. */
+const LONGEST_HUNT = Number(options.get("minutes") ?? 30) * 60_000;
+
 /** Copies the files that git tracks into a folder of their own. */
 async function copyTree(): Promise<string> {
   const { stdout } = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
@@ -49,7 +51,7 @@ async function copyTree(): Promise<string> {
 }
 
 /** Has one worker of the simulator play seeds in a tree until it finds something. */
-async function hunt(root: string, seeds: string): Promise<Finding | string> {
+async function hunt(root: string, seeds: string, worlds: readonly string[]): Promise<Finding | string> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -58,7 +60,7 @@ async function hunt(root: string, seeds: string): Promise<Finding | string> {
       "tests/simulation/simulate.ts",
       `--work=${seeds}-1`,
       "--first",
-      ...WORLDS,
+      ...worlds,
     ],
     cwd: root,
     env: { NO_COLOR: "1" },
@@ -85,15 +87,21 @@ async function hunt(root: string, seeds: string): Promise<Finding | string> {
  * Puts one mistake into a tree, hunts for it, and takes it out again. A seed that finds something
  * without the mistake, too, does not count.
  */
-async function tryBug(root: string, { path, find, replace }: Bug): Promise<Finding | string> {
+async function tryBug(
+  root: string,
+  { path, find, replace, worlds: likely = [] }: Bug,
+): Promise<Finding | string> {
   const text = await Deno.readTextFile(root + path).catch(() => "");
   if (text.split(find).length !== 2) return "does not fit the sources any more";
   const [first = 1, last = first] = (options.get("seeds") ?? "1-10000").split("-").map(Number);
+  const worlds = WORLDS.length > 0 ? WORLDS : likely;
   for (let from = first; from <= last;) {
     await Deno.writeTextFile(root + path, text.replace(find, () => replace));
-    const finding = await hunt(root, `${from}-${last}`).finally(() => Deno.writeTextFile(root + path, text));
+    const finding = await hunt(root, `${from}-${last}`, worlds)
+      .finally(() => Deno.writeTextFile(root + path, text));
     if (typeof finding === "string") return finding;
-    if (typeof await hunt(root, `${finding.seed}-${finding.seed}`) === "string") return finding;
+    const own = `${finding.seed}-${finding.seed}`;
+    if (typeof await hunt(root, own, worlds) === "string") return finding;
     from = finding.seed + 1;
   }
   return "not found";

@@ -3,11 +3,13 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION] [--kit] [--history]`
+ * [--favour=ACTION] [--kit] [--service] [--trust] [--vouched] [--history]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
  * With `--favour` an action happens often: that gives other stories for the same seeds.
  * With `--kit` only worlds are played whose bots are bots of the kit.
+ * With `--service` only worlds with an application service are played, with `--trust` those whose users have
+ * recovery keys, and with `--vouched` those where all of them vouch for their devices.
  * With `--history` only worlds are played whose clients share history with who is invited.
  * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.

@@ -50,6 +50,8 @@ export interface WorldPlan {
 export const WORLD_OPTIONS: ReadonlyMap<string, (plan: WorldPlan) => boolean> = new Map([
   ["--kit", ({ hasKit }) => hasKit === true],
   ["--service", ({ service }) => service !== undefined],
+  ["--trust", ({ trust }) => trust !== undefined],
+  ["--vouched", ({ trust }) => trust === "all"],
   ["--history", ({ sharesHistory }) => sharesHistory === true],
 ]);
 
