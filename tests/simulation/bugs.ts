@@ -559,6 +559,6 @@ export const BUGS: readonly Bug[] = [
     find:
       'if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");\n    else if (old === undefined)',
     replace: "if (old === undefined)",
-    worlds: ["--kit"],
+    worlds: ["--kit", "--favour=a bot ends while it puts a question, and is thrown out and invited again"],
   },
 ];

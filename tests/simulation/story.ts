@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ALL_KINDS, HOSTILE_KINDS } from "./actions/all_kinds.ts";
+import { ALL_KINDS, HURTING_KINDS } from "./actions/all_kinds.ts";
 import type { Action } from "./actions/action.ts";
 import type { ServicePlan } from "./appservice/world_service.ts";
 import { Chance } from "./core/chance.ts";
@@ -82,7 +82,7 @@ export function storyOf(seed: number, favoured?: string): Story {
           sharesHistory,
           hasKit,
           hasService: service !== undefined,
-          isPeaceful: service?.isEncrypted === true,
+          isSpared: service?.isEncrypted === true,
         }),
     ),
   };
@@ -92,26 +92,28 @@ export function storyOf(seed: number, favoured?: string): Story {
 function serviceOf(seed: number, trust: WorldPlan["trust"]): ServicePlan | undefined {
   const chance = new Chance(`service ${seed}`);
   if (chance.below(SERVICES) > 0) return undefined;
+  const isVouched = trust === "all";
   return {
     stays: chance.below(PASSING) > 0,
     ghosts: 2 + chance.below(2),
     rooms: 1 + chance.below(2),
-    // Keys go to no device of an application service where users vouch for devices.
-    isEncrypted: chance.odds(0.5) && trust !== "all",
+    isEncrypted: chance.odds(0.5),
     isPrivate: chance.odds(0.3),
     pings: chance.odds(0.5),
+    // Where users vouch for devices, keys go to no other.
+    hasIdentities: isVouched || chance.odds(0.3),
   };
 }
 
 function draw(
   chance: Chance,
-  { favoured, hasTrust, sharesHistory, hasKit, hasService, isPeaceful }: {
+  { favoured, hasTrust, sharesHistory, hasKit, hasService, isSpared }: {
     readonly favoured: string | undefined;
     readonly hasTrust: boolean;
     readonly sharesHistory: boolean;
     readonly hasKit: boolean;
     readonly hasService: boolean;
-    readonly isPeaceful: boolean;
+    readonly isSpared: boolean;
   },
 ): Action {
   const kinds = ALL_KINDS.values().filter((
@@ -119,7 +121,7 @@ function draw(
   ) =>
     (hasTrust || !isOfTrust) && (sharesHistory || !isOfHistory) && (hasKit || !isOfKit) &&
     (hasService || !isOfService) &&
-    !(isPeaceful && HOSTILE_KINDS.has(name))
+    !(isSpared && HURTING_KINDS.has(name))
   ).map(({ name, weight }) => ({
     name,
     weight: name === favoured ? weight * FAVOUR : weight,

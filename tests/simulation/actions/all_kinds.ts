@@ -6,6 +6,7 @@ import { faults } from "./faults.ts";
 import { forgers } from "./forgers.ts";
 import { history } from "./history.ts";
 import { historyForgers } from "./history_forgers.ts";
+import { historyTraitors } from "./history_traitors.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { inheritance } from "./inheritance.ts";
@@ -14,6 +15,7 @@ import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
 import { passes } from "./passes.ts";
 import { serviceKinds } from "./service.ts";
+import { serviceThreats } from "./service_threats.ts";
 import { strangers } from "./strangers.ts";
 import { trust } from "./trust.ts";
 import { verification } from "./verification.ts";
@@ -23,15 +25,17 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
-    ...[...trust, ...forgers, ...inheritance, ...history, ...historyForgers],
-    ...[...kitKinds, ...serviceKinds],
+    ...[...trust, ...forgers, ...inheritance, ...history, ...historyForgers, ...historyTraitors],
+    ...[...kitKinds, ...serviceKinds, ...serviceThreats],
   ].map((kind) => [kind.name, kind]),
 );
 
-/** The names of those in which a server or a user is hostile, or a device loses what it has. */
-export const HOSTILE_KINDS: ReadonlySet<string> = new Set(
-  [
-    ...[...disks, ...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...forgers],
-    ...historyForgers,
-  ].map(({ name }) => name).concat("a message to devices is refused", "plants a backup"),
-);
+/**
+ * The names of those that are not played where an application service encrypts: a device loses what it has,
+ * or is hurt, and to find that out others have to be talked to, which users of an application service are not.
+ */
+export const HURTING_KINDS: ReadonlySet<string> = new Set([
+  ...disks.map(({ name }) => name),
+  ...["a message to devices is refused", "plants a backup", "fails over a device"],
+  ...["makes one-time keys up", "hands one-time keys out twice"],
+]);

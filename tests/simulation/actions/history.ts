@@ -68,11 +68,19 @@ function breakOff(world: World, device: Device, { where, what }: { where: number
   world.note(`${device.name}: the next ${weather.times} requests of "${weather.path}" are ${kind}`);
 }
 
-/** A user who is in no room, has a device, and lets others know whose that is. */
-async function newGuest(world: World): Promise<Account | undefined> {
+/**
+ * A user who is in no room, has a device, and lets others know whose that is.
+ *
+ * @param options.isStrict Whether the device believes devices alone that their users vouch for.
+ */
+export async function newGuest(
+  world: World,
+  { isStrict = false }: { readonly isStrict?: boolean } = {},
+): Promise<Account | undefined> {
   if (world.devices.length >= MOST_DEVICES) return undefined;
   const account = world.addAccount({ isBot: false });
   const device = await world.addDevice(account);
+  device.isStrict = isStrict;
   device.start();
   await world.until(() => device.signedAt < Infinity, READY);
   return account;

@@ -30,17 +30,40 @@ const SPOILT: readonly (readonly [how: string, change: (bytes: Uint8Array) => Ui
   ["enormous", () => new Uint8Array(ENORMOUS)],
 ];
 
-/** Makes a file with the key of a session in the name of a device; what it is, and a ciphertext of that session. */
-async function forge(
+/** The keys that a device has, or is said to have. */
+export interface AllegedKeys {
+  readonly curve25519: string;
+  readonly ed25519: string;
+}
+
+const NOBODYS: AllegedKeys = { curve25519: "B".repeat(43), ed25519: "B".repeat(43) };
+
+/**
+ * Makes a file with the key of a session in the name of a device; what it is, and a ciphertext of that session.
+ *
+ * @param options.keys What the file says are the device's keys. Default: those of nobody.
+ * @param options.sessionId The session that the file says it is of. Default: that which is made.
+ */
+export async function forge(
   world: World,
-  { author, room, body }: { readonly author: Device; readonly room: RoomID; readonly body: string },
+  { author, room, body, keys = NOBODYS, sessionId }: {
+    readonly author: Device;
+    readonly room: RoomID;
+    readonly body: string;
+    readonly keys?: AllegedKeys;
+    readonly sessionId?: string;
+  },
 ): Promise<{ readonly file: Record<string, unknown>; readonly event: Record<string, unknown> }> {
   const { megolm } = await Vodozemac.load();
   using session = megolm.createOutbound();
   using copy = megolm.createInbound(session.sessionKey());
   const named = { algorithm: "m.megolm.v1.aes-sha2", session_id: session.sessionId };
-  const key = { ...named, room_id: room, session_key: copy.exportAt(0), sender_key: "B".repeat(43) };
-  const bundle = { room_keys: [{ ...key, sender_claimed_keys: { ed25519: "B".repeat(43) } }], withheld: [] };
+  const key = {
+    ...named,
+    ...{ room_id: room, session_key: copy.exportAt(0), sender_key: keys.curve25519 },
+    ...sessionId === undefined ? {} : { session_id: sessionId },
+  };
+  const bundle = { room_keys: [{ ...key, sender_claimed_keys: { ed25519: keys.ed25519 } }], withheld: [] };
   const { stream, secrets } = encryptAttachment(new TextEncoder().encode(JSON.stringify(bundle)));
   const bytes = concat(await Array.fromAsync(stream));
   world.timeline.instant();

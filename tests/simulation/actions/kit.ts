@@ -10,6 +10,8 @@ import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
 import { type ActionKind, chosen } from "./action.ts";
 
+/** By when a bot has put its question, in milliseconds. */
+const ASKING = 10_000;
 const NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** A device of a person. */
@@ -94,6 +96,26 @@ export const kitKinds: readonly ActionKind[] = [
         () => change.isMade = process.isAlive,
         (error) => world.note(`${device?.name} can't note ${change.entry}: ${error}`),
       );
+    },
+  },
+  {
+    name: "a bot ends while it puts a question, and is thrown out and invited again",
+    weight: 8,
+    isOfKit: true,
+    async perform({ world, device, room, action: { where, what } }) {
+      const [creator] = world.accounts;
+      const [person, bot] = [personOf(world, device), chosen(botsOf(world), where)];
+      if (creator === undefined || person === undefined || bot?.isRunning !== true) return;
+      const subject = room.encryptedAt < Infinity ? SENDS[1] : SENDS[0];
+      bot.process?.plan({ operation: "request", subject, after: what % 2, takesEffect: true, kind: "crash" });
+      const name = what % 3 === 0 ? "survey" : "order";
+      world.say(person, room, { words: (number) => commandText(name, number) });
+      if (!await world.until(() => !bot.isRunning, ASKING, 100)) return;
+      const path = `v3/rooms/${encodeURIComponent(room.id)}`;
+      for (const verb of ["kick", "invite"]) {
+        await world.ask(await creator.token(), "POST", `${path}/${verb}`, { user_id: bot.userId });
+      }
+      world.note(`${bot.name} has ended, was thrown out and is invited again`);
     },
   },
   {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { UserID } from "@greenroom/matrix/types";
 import type { Operation } from "../../client/support/crash.ts";
 import { SERVICE_COMMITS, SERVICE_REQUESTS } from "../appservice/service_operations.ts";
 import type { ServiceWeather } from "../appservice/service_way.ts";
@@ -31,6 +30,8 @@ const PLACES = [
   ...SERVICE_COMMITS.map((name) => ["commit", name] as const),
   ...SERVICE_REQUESTS.map((name) => ["request", name] as const),
 ];
+/** Before which request of a ghost its device is deleted; undefined: at once. */
+const BEFORE = [undefined, "/sendToDevice/", "/send/", "/keys/"];
 /** How late what is late is, in milliseconds. */
 const LATE = [1_000, 20_000, 3_600_000];
 /** How many processes run at most. */
@@ -81,13 +82,13 @@ export const serviceKinds: readonly ActionKind[] = [
     name: "the homeserver deletes the device of a ghost",
     weight: 10,
     isOfService: true,
-    perform: of(async (service, { world, action: { who } }) => {
-      const ghost = service.users[1 + who % service.plan.ghosts] ?? "";
-      if (!service.plan.isEncrypted) return;
-      const query = new URLSearchParams({ user_id: ghost });
-      await world.ask(service.registration.as_token, "DELETE", `v3/devices/GREENROOM?${query}`, {});
-      service.ledger.deletedAt.set(ghost as UserID, world.timeline.now);
-      world.note(`the device of ${ghost} is deleted`);
+    perform: of(async (service, { world, action: { who, what } }) => {
+      const ghost = service.users[1 + who % service.plan.ghosts];
+      if (!service.plan.isEncrypted || ghost === undefined) return;
+      const path = chosen(BEFORE, what);
+      if (path === undefined) return await service.deleteDevice(ghost);
+      service.way.deletions.set(ghost, path);
+      world.note(`the device of ${ghost} is to be deleted before its next "${path}"`);
     }),
   },
   {

@@ -5,6 +5,7 @@
  */
 
 import type { EventID, UserID } from "@greenroom/matrix/types";
+import type { Device } from "../world/device.ts";
 
 /** An answer. */
 export interface Answer {
@@ -26,8 +27,14 @@ export class ServiceLedger {
   readonly failed = new Set<number>();
   /** By user, when the homeserver last deleted its device, and with it what it had sent. */
   readonly deletedAt = new Map<UserID, number>();
-  /** By user, since when others may give keys to its device. */
-  readonly keysAt = new Map<UserID, number>();
+  /** By user, since when its device has its keys on the homeserver. */
+  readonly publishedAt = new Map<UserID, number>();
+  /** By user, since when its device is signed there; it is missing if the device was deleted since. */
+  readonly signedAt = new Map<UserID, number>();
+  /** By user, the master key of its identity. */
+  readonly masters = new Map<UserID, string>();
+  /** Devices of others that the homeserver has shown it otherwise than they are, or hidden. */
+  readonly hidden = new Set<Device>();
   #last: string | undefined;
 
   /** Notes that a process has a message; whether one had it before. */

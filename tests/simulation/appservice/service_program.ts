@@ -50,7 +50,10 @@ export function serviceProgram(
     clock: process.clock,
     lease: { duration: LEASE, owner: name },
     log: loggerOf(name, world.note),
-    encryption: service.plan.isEncrypted && EVERYBODY,
+    encryption: service.plan.isEncrypted && {
+      ...world.isVouched ? {} : EVERYBODY,
+      ...service.recoveryKey === undefined ? {} : { recoveryKey: service.recoveryKey },
+    },
     queries: { user: () => Promise.resolve({}) },
     ...options,
   });

@@ -11,6 +11,7 @@ import { pathName } from "../world/operations.ts";
 import type { SentRequest } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import { SERVICE_ASKS, SERVICE_TAKES, stateOfAnswer, stateOfRequest } from "./service_operations.ts";
+import { notePublished } from "./service_published.ts";
 import type { WorldService } from "./world_service.ts";
 
 /** What happens to requests. */
@@ -23,6 +24,10 @@ export interface ServiceWeather {
   /** Which requests: a part of the path. Default: all. */
   readonly path?: string;
 }
+
+/** Changes the JSON of an answer; whether it could: otherwise it waits for the next. */
+// deno-lint-ignore no-explicit-any -- a hostile server changes it in any way
+type Change = (body: any) => boolean;
 
 /** A transaction as it is on its way. */
 interface Sent {
@@ -41,6 +46,10 @@ export class ServiceWay {
   readonly incoming: ServiceWeather[] = [];
   /** What goes wrong with what the application service asks. */
   readonly outgoing: ServiceWeather[] = [];
+  /** What a hostile homeserver makes of the next answers to requests of a kind: a part of their path. */
+  readonly tampers: { readonly path: string; readonly change: Change }[] = [];
+  /** By user, before which of its requests the homeserver deletes its device: a part of the path. */
+  readonly deletions = new Map<UserID, string>();
   /** The events of transactions that the homeserver has to send again, or for which it waits. */
   readonly #owed = new Set<string>();
   /** How often the homeserver has knocked and did not get through. */
@@ -69,6 +78,8 @@ export class ServiceWay {
   /** Has nothing go wrong any more. */
   clear(): void {
     this.incoming.length = this.outgoing.length = 0;
+    this.deletions.clear();
+    this.tampers.length = 0;
   }
 
   /** Brings a request of the homeserver to a process. */
@@ -102,31 +113,42 @@ export class ServiceWay {
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response("<html>Bad gateway</html>", { status: 502 });
     const send = async (): Promise<Response> => {
+      await this.#deleteDevice(url);
       const response = await homeserver.fetch(url, { method, headers, body });
       const headersBack = Object.fromEntries(response.headers);
       const text = await response.text();
       const state = stateOfRequest(`${method} ${url.pathname}`, { ok: response.ok, body: text });
       if (state !== undefined) this.#world.reach(state);
-      if (response.ok && url.pathname.endsWith("/keys/upload")) this.#published(url, body);
-      return new Response(text, { status: response.status, headers: headersBack });
+      if (response.ok) notePublished(this.#world, this.#service.ledger, { url, body, answer: text });
+      const shown = response.ok ? this.#shown(url, text) : text;
+      return new Response(shown, { status: response.status, headers: headersBack });
     };
     const response = await send();
     if (kind === "lost after") throw new TypeError("the connection was lost");
     return kind === "twice" ? await send() : response;
   };
 
+  #shown({ pathname }: URL, text: string): string {
+    const tampers = this.tampers.filter(({ path }) => pathname.endsWith(path));
+    if (tampers.length === 0) return text;
+    const body = JSON.parse(text);
+    const done = tampers.find(({ change }) => change(body));
+    if (done !== undefined) this.tampers.splice(this.tampers.indexOf(done), 1);
+    return JSON.stringify(body);
+  }
+
+  async #deleteDevice({ searchParams, pathname }: URL): Promise<void> {
+    const userId = searchParams.get("user_id") as UserID;
+    if (!pathname.includes(this.deletions.get(userId) ?? "nothing")) return;
+    this.deletions.delete(userId);
+    await this.#service.deleteDevice(userId);
+  }
+
   /** Looks at what is sent: no answer in clear, and no index of a ratchet twice. */
   #inspect(url: URL, body: string | undefined): void {
     if (body === undefined) return;
     if (/"counted \d+: \d+"/.test(body)) this.#world.violate(`the service sent in clear: ${body}`);
     this.#world.wire.inspectRatchets(`service as ${url.searchParams.get("user_id")}`, body);
-  }
-
-  /** Notes that a device has its keys on the homeserver. */
-  #published({ searchParams }: URL, body: string | undefined): void {
-    const userId = searchParams.get("user_id");
-    if (userId === null || !body?.includes('"device_keys"')) return;
-    this.#service.ledger.keysAt.getOrInsert(userId as UserID, this.#world.timeline.now);
   }
 
   #failed(sent: Sent): void {

@@ -14,6 +14,7 @@ import {
   type Registration,
 } from "@greenroom/matrix/appservice";
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { describe } from "../../../bench/kill/answering.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import type { Chance } from "../core/chance.ts";
@@ -22,6 +23,7 @@ import { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import { SERVICE_ASKS, SERVICE_COMMIT } from "./service_operations.ts";
 import { ServiceLedger } from "./service_ledger.ts";
+import { SERVICE_DEVICE } from "./service_published.ts";
 import { ServicePeople } from "./service_people.ts";
 import { serviceProgram } from "./service_program.ts";
 import { ServiceWay } from "./service_way.ts";
@@ -40,6 +42,8 @@ export interface ServicePlan {
   readonly isPrivate: boolean;
   /** Whether a process that starts has the homeserver knock first. */
   readonly pings: boolean;
+  /** Whether it has a recovery key, so that the devices of its users are signed, if these encrypt. */
+  readonly hasIdentities: boolean;
 }
 
 /** A process of it. */
@@ -67,6 +71,8 @@ export class WorldService {
   readonly registration: Registration;
   readonly plan: ServicePlan;
   readonly people: ServicePeople;
+  /** What its users have identities by; undefined: they have none. */
+  readonly recoveryKey: string | undefined;
   /** What it has done. */
   readonly ledger = new ServiceLedger();
   /** The events of all transactions, in the order in which they became durable first. */
@@ -93,6 +99,9 @@ export class WorldService {
     };
     this.people = new ServicePeople(world, this);
     this.#chance = world.chance.branch("service");
+    this.recoveryKey = plan.isEncrypted && plan.hasIdentities
+      ? encodeRecoveryKey(this.#chance.branch("recovery key").fill(new Uint8Array(32)))
+      : undefined;
     this.way = new ServiceWay(world, { service: this, chance: this.#chance.branch("way") });
     world.homeserver.addAppservice(this.registration, this.way.deliver);
   }
@@ -213,12 +222,21 @@ export class WorldService {
         run.requests === 0 && !run.isLooking && process.handlers === 0 || !process.isAlive,
     );
     if (!isAnswered) this.#world.violate(`${name} was closed, and does not answer the homeserver`);
-    const { pending } = process;
-    if (process.isAlive && pending.length > 0) {
-      this.#world.violate(`${name} was closed and still waits for ${pending.join(", ")}`);
+    const { storing } = process;
+    if (process.isAlive && storing.length > 0) {
+      this.#world.violate(`${name} was closed, and its store still has a ${storing.join(", ")}`);
     }
     process.kill();
     this.#restartLater();
+  }
+
+  /** Has the homeserver delete the device of a user, as it does with those that were not used for long. */
+  async deleteDevice(userId: UserID): Promise<void> {
+    const query = new URLSearchParams({ user_id: userId });
+    await this.#world.ask(this.registration.as_token, "DELETE", `v3/devices/${SERVICE_DEVICE}?${query}`, {});
+    this.ledger.deletedAt.set(userId, this.#world.timeline.now);
+    this.ledger.signedAt.delete(userId);
+    this.#world.note(`the device of ${userId} is deleted`);
   }
 
   /** Has nothing go wrong any more. */

@@ -102,7 +102,8 @@ export async function judgeHistory(world: World): Promise<void> {
     const wasMember = memberships.joined(sharer.userId, share.at, share.at);
     if (!wasMember || sharer.signedAt > share.at) continue;
     for (const device of devices) {
-      const isTold = device.signedAt <= share.at && device.goneAt === Infinity && device.isRunning;
+      const isTold = !device.isStrict && device.signedAt <= share.at && device.goneAt === Infinity &&
+        device.isRunning;
       if (isTold && !isExcused(world, share, device)) await judgeGuest(world, share, device);
     }
   }
@@ -137,7 +138,9 @@ async function judgeGuest(world: World, share: SharedHistory, device: Device): P
     if (type !== "m.room.encrypted" || at > sharedAt || !had.has(`${room} ${content.session_id}`)) {
       return false;
     }
-    if (world.forged.has(id) || world.planted.has(id) || world.copied.has(id)) return false;
+    if (world.forged.has(id) || world.planted.has(id) || world.hearsay.has(id) || world.copied.has(id)) {
+      return false;
+    }
     if (device.spoiled.has(id) || !read.has(id)) return false;
     if (hasReadAsAnother(device, sharer.readings.get(id))) return false;
     const author = world.devices.find((each) =>

@@ -164,11 +164,31 @@ class RoomJudge {
     if (end !== undefined && ended !== undefined) {
       this.#violate(`the conversation ${number} ended twice: "${end.text}", and "${ended.text}"`);
     }
+    this.#judgeLeaving(name, number);
     if (this.#kit.isSkewed) return;
     if (end === undefined && ended === undefined) this.#violate(`the conversation ${number} never ended`);
     if (name === "order" && end !== undefined && this.#find(`remind of ${number}`) === undefined) {
       this.#violate(`it did not remind of the order ${number}`);
     }
+  }
+
+  /** A conversation does not go on that the bot has left the room of: nobody answers it, and it does not time out. */
+  #judgeLeaving(name: "order" | "survey", number: number): void {
+    const asked = this.#find(`${COMMANDS[name]} of ${number}`);
+    const ended = this.#kit.ended.get(number);
+    if (asked === undefined) return;
+    const until = ended?.reason === "timeout"
+      ? ended.at
+      : this.#timeOf(this.#kit.taken.get(`${COMMANDS[name]} of ${number}`));
+    if (until === undefined || this.#memberships.joined(this.#bot.userId, asked.at, until)) return;
+    const how = ended?.reason === "timeout" ? "timed out" : "was answered";
+    this.#violate(`the conversation ${number} ${how}, and it had left the room since it asked`);
+  }
+
+  /** When what was said with a number came to the server. */
+  #timeOf(number = -1): number | undefined {
+    const { eventId } = this.#world.sayings.get(number)?.saying ?? {};
+    return this.#messages.find(({ event_id }) => event_id === eventId)?.origin_server_ts;
   }
 
   /** Its last edit has all of the text, or the note that it was interrupted. */

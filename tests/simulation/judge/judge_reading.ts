@@ -31,7 +31,7 @@ export function judgeReading(world: World): void {
     for (const [id, body] of device.readings) {
       // A server may show a message in an event of its own making, if it shows it once.
       const isShownOnce = id.startsWith(SERVERS_COPY) && timesRead(device, body) === 1;
-      if (isShownOnce || world.planted.has(id) || device.mistaken.has(id)) continue; // judged where it is read
+      if (isShownOnce || world.planted.has(id) || world.hearsay.has(id) || device.mistaken.has(id)) continue; // judged where it is read
       if (!senders.has(id) || world.forged.has(id)) {
         world.violate(`${device.name} has read ${id}, which is forged: "${body}"`);
       } else if (senders.get(id) !== device.senders.get(id)) {
@@ -56,7 +56,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
   for (const message of world.homeserver.room(room.id).messages) {
     const { event_id: id, sender, type, content, origin_server_ts: at } = message;
     if (Object.keys(content).length === 0) late.add(id);
-    if (world.forged.has(id) || world.planted.has(id) || late.has(id)) continue;
+    if (world.forged.has(id) || world.planted.has(id) || world.hearsay.has(id) || late.has(id)) continue;
     const isEncrypted = type === "m.room.encrypted";
     if (!isEncrypted && type !== "m.room.message") continue;
     if (!isEncrypted && room.encryptedAt < at) {

@@ -7,10 +7,12 @@
 
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { answererOf } from "../appservice/service_program.ts";
-import type { Answer } from "../appservice/service_ledger.ts";
+import { SERVICE_DEVICE } from "../appservice/service_published.ts";
+import type { Answer, ServiceLedger } from "../appservice/service_ledger.ts";
 import { type Request, SPOKEN_TO } from "../appservice/service_people.ts";
 import type { WorldService } from "../appservice/world_service.ts";
 import type { World, WorldRoom } from "../world/world.ts";
+import { judgeSignatures } from "./judge_trust.ts";
 import { Memberships } from "./memberships.ts";
 
 /** How many transactions stay in the inbox of a process that goes on: it removes them from time to time. */
@@ -25,6 +27,7 @@ export async function judgeService(world: World): Promise<void> {
   const { service } = world;
   if (service === undefined) return;
   for (const room of service.people.rooms) judgeRoom(world, service, room);
+  await judgeIdentities(world, service);
   const kept = await service.kept();
   if (kept > MOST_KEPT) world.violate(`the service keeps ${kept} transactions`);
   let isDone: boolean | undefined;
@@ -33,6 +36,27 @@ export async function judgeService(world: World): Promise<void> {
   else if (isDone === false) world.violate("the service says that something is left");
   const left = await service.kept();
   if (left > 0) world.violate(`the service leaves ${left} transactions that it has handled`);
+}
+
+/** The device of each user that has said something since it was made is signed by that user's identity. */
+async function judgeIdentities(
+  world: World,
+  { recoveryKey, users, ledger, rooms }: WorldService,
+): Promise<void> {
+  if (recoveryKey === undefined) return;
+  const token = await world.accounts[0]?.token() ?? "";
+  for (const userId of users) {
+    const since = ledger.deletedAt.get(userId) ?? -Infinity;
+    const hasSpoken = rooms.some((room) =>
+      world.homeserver.room(room).messages.some(({ sender, type, origin_server_ts: at }) =>
+        sender === userId && type === "m.room.encrypted" && at > since
+      )
+    );
+    if (!hasSpoken) continue;
+    const devices = [{ name: `the device of ${userId}`, deviceId: SERVICE_DEVICE }];
+    world.reach("service: ghosts: a device is signed in the end");
+    await judgeSignatures(world, token, { userId, master: ledger.masters.get(userId), devices });
+  }
 }
 
 function judgeRoom(world: World, service: WorldService, { id: room }: WorldRoom): void {
@@ -76,10 +100,18 @@ function isOwed(
   const { author, number } = request;
   if (isCutOff(service, request) || ledger.failed.has(number)) return false;
   if (author === undefined) return users.some((user) => memberships.joined(user, at, at));
+  // Whose device was not shown to it as it is.
+  if (ledger.hidden.has(author) || (world.isVouched && author.isHidden)) return false;
   const known = author.knownAt.get(`${SPOKEN_TO} ${number}`) ?? -1;
   const [own] = users;
   return own !== undefined && memberships.joined(own, Math.min(known, at), world.timeline.now) &&
-    (ledger.keysAt.get(own) ?? Infinity) <= known;
+    keysAtOf(world, ledger, own) <= known;
+}
+
+/** Since when others may give keys to the device of a user: where users vouch for devices, since that is signed. */
+function keysAtOf({ isVouched }: World, { publishedAt, signedAt }: ServiceLedger, user: UserID): number {
+  const since = publishedAt.get(user) ?? Infinity;
+  return isVouched ? Math.max(since, signedAt.get(user) ?? Infinity) : since;
 }
 
 /** An answer, as it is in the room. */
@@ -124,6 +156,7 @@ function judgeReaders(
   const since = sender === own ? handedAt : handedAt - FRESH; // ghosts ask who is there, and with what devices
   for (const device of world.devices) {
     if (device.readings.has(id) || device.goneAt < Infinity || device.firstAt >= at) continue;
+    if (ledger.hidden.has(device) || device.isHidden || device.spoiled.has(id)) continue;
     if (device.keysAt > since || !memberships.joined(device.userId, since, world.timeline.now)) continue;
     const message = { event_id: id, origin_server_ts: at, content: {} };
     const [{ loss }, room] = [device, memberships.room];

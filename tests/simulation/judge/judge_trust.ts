@@ -65,10 +65,21 @@ interface ShownKeys {
   readonly self_signing_keys?: Record<string, JsonObject>;
 }
 
-/** Each device is signed by the identity that is published, and knows it for the user's. */
-async function judgeSigned(world: World, account: Account, devices: readonly Device[]): Promise<void> {
-  const { userId } = account;
-  const token = await account.token();
+/**
+ * Each device of a user is signed by the identity that is published, which is the one that was made; whether
+ * there is one.
+ *
+ * @param token Of whoever asks.
+ */
+export async function judgeSignatures(
+  world: World,
+  token: string,
+  { userId, master: made, devices }: {
+    readonly userId: UserID;
+    readonly master: string | undefined;
+    readonly devices: readonly { readonly name: string; readonly deviceId: string }[];
+  },
+): Promise<boolean> {
   const { device_keys, master_keys = {}, self_signing_keys = {} } = await world.ask(
     token,
     "POST",
@@ -77,20 +88,28 @@ async function judgeSigned(world: World, account: Account, devices: readonly Dev
   ) as unknown as ShownKeys;
   const [master, selfSigning] = [master_keys[userId], self_signing_keys[userId]];
   if (master === undefined || selfSigning === undefined) {
-    return world.violate(`${userId} has a recovery key, and no identity`);
+    world.violate(`${userId} has a recovery key, and no identity`);
+    return false;
   }
   const { id: masterId, key: masterKey } = ed25519KeyOf(master);
-  if (masterKey !== account.master) {
-    world.violate(`${userId} has the identity ${masterKey}, which nobody made`);
-  }
+  if (masterKey !== made) world.violate(`${userId} has the identity ${masterKey}, which nobody made`);
   const { id, key } = ed25519KeyOf(selfSigning);
   const problem = (what: string) => () => world.violate(`${what} is not signed by the identity of ${userId}`);
   await checkSignature(selfSigning, userId, masterId, masterKey).catch(problem("the self-signing key"));
-  for (const { name, deviceId, client } of devices) {
+  for (const { name, deviceId } of devices) {
     const keys = device_keys[userId]?.[deviceId] ?? {};
     await checkSignature(keys, userId, id, key).catch(problem(name));
+  }
+  return true;
+}
+
+/** Each device is signed by the identity that is published, and knows it for the user's. */
+async function judgeSigned(world: World, account: Account, devices: readonly Device[]): Promise<void> {
+  const { userId, master } = account;
+  if (!await judgeSignatures(world, await account.token(), { userId, master, devices })) return;
+  for (const { name, client } of devices) {
     const own = await soon(world, client?.crypto?.getIdentity(userId));
-    if (own?.verified !== true || own.master !== masterKey) {
+    if (own?.verified !== true || own.master !== master) {
       world.violate(`${name} does not take the identity of ${userId} for its user's: ${JSON.stringify(own)}`);
     }
     world.reach("trust: a device is signed in the end");
@@ -112,6 +131,9 @@ async function judgeBackup(world: World, account: Account, devices: readonly Dev
     await putNewKeys(world, devices);
     if (account.hasToReplaceBackup) await replaceBackup(world, account, devices);
     for (const { client } of devices) await soon(world, client?.crypto?.ensureVerified());
+  }
+  for (const { client, isWarned } of devices) {
+    if (isWarned) await soon(world, client?.crypto?.ensureVerified()); // the next start would do it
   }
   const end = world.timeline.now + PATIENCE;
   let left = await missing();

@@ -69,15 +69,17 @@ export class WorldReader {
 }
 
 /** What the reader of a world was given; undefined: there is none. */
-export async function readWorld({ reader, devices, forged, planted }: {
+export async function readWorld({ reader, devices, forged, planted, hearsay }: {
   readonly reader: WorldReader | undefined;
   readonly forged: ReadonlySet<string>;
   readonly planted: ReadonlySet<string>;
+  readonly hearsay: ReadonlyMap<string, unknown>;
   readonly devices: readonly { readonly readings: ReadonlyMap<string, string> }[];
 }): Promise<ReadWorld | undefined> {
   if (reader === undefined) return undefined;
   const texts = Object.fromEntries(devices.flatMap(({ readings }) => [...readings]));
-  return { traffic: await reader.traffic(), texts, forged: forged.union(planted), refused: reader.refused };
+  const made = new Set([...forged, ...planted, ...hearsay.keys()]);
+  return { traffic: await reader.traffic(), texts, forged: made, refused: reader.refused };
 }
 
 /**

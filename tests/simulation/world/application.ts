@@ -98,6 +98,7 @@ export function teach(client: Client, { device, process, world, isFirst, pace }:
   client.on("m.room.message", async (event) => {
     const { event_id, sender, content } = event;
     if (world.planted.has(event_id)) watchPlanted(event, { device, world });
+    if (world.hearsay.has(event_id)) watchHearsay(event, { device, world });
     if (isMistaken(event, { device, world })) device.mistaken.add(event_id);
     await takeTime();
     device.senders.set(event_id, sender);
@@ -128,6 +129,21 @@ function watchPlanted(event: MessageEvent, { device, world }: Pick<Place, "devic
   const isUnproven = senderTrust === "unknown-device" || senderTrust === "unsigned-device";
   if (isUnproven && keySource !== "direct") return; // an own device may have passed it on
   world.violate(`${device.name} takes ${event.event_id}, whose key was planted, for one of ${senderTrust}`);
+}
+
+/** What a member has announced is what that member says, of others; who wants more does not read it. */
+function watchHearsay(event: MessageEvent, { device, world }: Pick<Place, "device" | "world">): void {
+  const { senderTrust = "none", keySource = "none", sharedBy } = encryptionOf(event) ?? {};
+  world.reach(`hearsay: read as of ${senderTrust}, by a key of source "${keySource}"`);
+  const isUnproven = senderTrust === "unknown-device" || senderTrust === "unsigned-device";
+  // Others may have passed it on, or another device of its user.
+  const hasShared = sharedBy === world.hearsay.get(event.event_id) ||
+    world.shares.some(({ sharer, guest }) => sharer.userId === sharedBy && guest === device.account);
+  const isSaid = keySource === "bundle" ? hasShared : keySource !== "direct";
+  if (isUnproven && isSaid && !device.isStrict) return;
+  world.violate(
+    `${device.name} takes ${event.event_id}, which ${sharedBy} has made up, for one of ${senderTrust}, by ${keySource}`,
+  );
 }
 
 /** What earlier processes have settled is not handled again. */

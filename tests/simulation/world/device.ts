@@ -112,6 +112,10 @@ export class Device {
   readonly kit: KitLedger | undefined;
   /** Whether its processes are given the recovery key of its user, if there is one. */
   hasKey: boolean;
+  /** Whether its client has failed to use or make a backup, and has said so. */
+  isWarned = false;
+  /** Whether it reads only what a device that its user vouches for has proven to have said. */
+  isStrict = false;
   readonly #world: Surroundings;
   readonly #runs: Process[] = [];
   #skew = 0;
@@ -236,6 +240,7 @@ export class Device {
       }),
       encryption: this.account.encrypts && {
         ...this.#world.encryption,
+        ...this.isStrict ? { accept: "cross-signed" } : {},
         recoveryKey,
         ...this.#world.sharesHistory ? { shareHistory: true } : {},
         ...this.#world.dehydrates && recoveryKey !== undefined ? { dehydratedDevice: true } : {},
@@ -245,6 +250,7 @@ export class Device {
       clock: process.clock,
       log: loggerOf(name, (line) => {
         note(line);
+        this.isWarned ||= line.includes('Room keys are not backed up {"problem":"failed"');
         if (!line.includes("The store was set back")) return;
         this.loss.noticedAt = this.#world.timeline.now;
         this.fork?.notices(process);
@@ -288,8 +294,8 @@ export class Device {
     watchClosing(this.#world, { name: this.name, process }, closing);
     await Promise.race([closing, process.ended]);
     if (!process.isAlive) return;
-    process.kill();
     this.#world.closed(this, process);
+    process.kill();
   }
 
   /** Ends the process as `kill -9` does. */

@@ -1,13 +1,16 @@
 /**
- * A device without Greenroom, of a user who is in no room: it writes to devices what no honest client
- * does.
+ * A device without Greenroom, of a user who is in no room, or of a member: it writes to devices what no honest
+ * client does.
  *
  * @module
  */
 
+import { concat } from "@std/bytes/concat";
+import { createPrivateKey, sign } from "node:crypto";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
+import type { JsonObject } from "../../../src/types/json.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
 import type { Ask } from "./account.ts";
 import type { Device } from "./device.ts";
@@ -25,14 +28,20 @@ export interface HostileMessage {
   readonly gap?: number;
 }
 
+/** Who has such a device. */
+export type IntruderUser = Pick<TestUser, "userId" | "deviceId" | "accessToken">;
+
+/** Begins a private key of Ed25519 in the format of PKCS #8. */
+const PKCS8_PREFIX = Uint8Array.fromHex("302e020100300506032b657004220420");
+
 /** Such a device. */
 export class Intruder {
-  readonly #user: TestUser;
+  readonly #user: IntruderUser;
   readonly #ask: Ask;
   readonly #account: OlmAccount;
   readonly #vodozemac: Vodozemac;
 
-  private constructor(user: TestUser, ask: Ask, vodozemac: Vodozemac) {
+  private constructor(user: IntruderUser, ask: Ask, vodozemac: Vodozemac) {
     this.#user = user;
     this.#ask = ask;
     this.#vodozemac = vodozemac;
@@ -40,7 +49,7 @@ export class Intruder {
   }
 
   /** Makes one, and publishes its keys. */
-  static async publish(user: TestUser, ask: Ask): Promise<Intruder> {
+  static async publish(user: IntruderUser, ask: Ask): Promise<Intruder> {
     const intruder = new Intruder(user, ask, await Vodozemac.load());
     await ask(user.accessToken, "POST", "v3/keys/upload", { device_keys: intruder.keysOf(user) });
     return intruder;
@@ -54,6 +63,29 @@ export class Intruder {
     return { ...withSignature({ ...keys }, { userId, keyId: `ed25519:${deviceId}`, signature }) };
   }
 
+  /** Who has this device. */
+  get user(): IntruderUser {
+    return this.#user;
+  }
+
+  /**
+   * Has the device signed by its user's identity.
+   *
+   * @param seed The private key that signs devices.
+   * @param key The public key of that.
+   */
+  async sign(seed: Uint8Array, key: string): Promise<void> {
+    const { userId, deviceId, accessToken } = this.#user;
+    const keys = this.keysOf(this.#user) as JsonObject;
+    const der = concat([PKCS8_PREFIX, seed]);
+    const privateKey = createPrivateKey({ key: der as never, format: "der", type: "pkcs8" });
+    const signature = new Uint8Array(sign(null, new TextEncoder().encode(signableJson(keys)), privateKey))
+      .toBase64({ omitPadding: true });
+    await this.#ask(accessToken, "POST", "v3/keys/signatures/upload", {
+      [userId]: { [deviceId]: withSignature(keys, { userId, keyId: `ed25519:${key}`, signature }) },
+    });
+  }
+
   /** A session for a room that nobody has messages of: its ID and key. */
   roomSession(): { readonly id: string; readonly key: string } {
     using session = this.#vodozemac.megolm.createOutbound();
@@ -62,7 +94,7 @@ export class Intruder {
 
   /** Encrypts a message for a device, with a session that begins with it; undefined if it has no keys. */
   async encrypt(
-    device: Device,
+    device: Pick<Device, "userId" | "deviceId">,
     { type, content, says = {}, gap = 0 }: HostileMessage,
   ): Promise<Record<string, unknown> | undefined> {
     const { userId, deviceId } = device;

@@ -41,6 +41,8 @@ export interface ProcessOptions {
   readonly onFault: (fault: Fault, what: string) => void;
 }
 
+/** How operations of the store are named. */
+const STORING: ReadonlySet<string> = new Set(["read", "commit"]);
 /** Of so many operations of the store, one takes time. */
 const SLOW_STORE = 3;
 /** How long that takes at most, one way, in milliseconds; of so many, one takes twenty times as long. */
@@ -82,9 +84,9 @@ export class Process {
     };
   }
 
-  /** What it waits for. */
-  get pending(): string[] {
-    return [...this.#pending.values()];
+  /** What it does with its store. */
+  get storing(): string[] {
+    return this.#pending.values().filter((what) => STORING.has(what)).toArray();
   }
 
   /** Whether it stands still. */

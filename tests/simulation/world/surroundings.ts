@@ -5,11 +5,12 @@
  */
 
 import type { EncryptionOptions, KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Device } from "./device.ts";
+import type { SharedHistory } from "./history.ts";
 import type { Network } from "./network.ts";
 import type { Process } from "./process.ts";
 import type { Wire } from "./wire.ts";
@@ -33,6 +34,10 @@ export interface Surroundings {
   readonly encryption: EncryptionOptions;
   /** Events of sessions that somebody has written into a backup. */
   readonly planted: ReadonlySet<string>;
+  /** Events of sessions that a member has announced in the name of others, by that member. */
+  readonly hearsay: ReadonlyMap<string, UserID>;
+  /** What members were to share with whom they invite. */
+  readonly shares: readonly SharedHistory[];
   /** Another's ciphertext in an own event, by who has said that. */
   readonly copied: ReadonlyMap<string, Device>;
   /** Adds a line to the trace. */

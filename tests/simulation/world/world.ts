@@ -18,7 +18,7 @@ import {
   type SyncOnceOptions,
   UnknownTokenError,
 } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../../bench/kill/answering.ts";
 import { WorldService } from "../appservice/world_service.ts";
@@ -85,6 +85,10 @@ export class World implements Surroundings {
   readonly shownAsEdits = new Set<string>();
   /** Events of sessions that somebody has written into a backup: nobody is to take them for proven. */
   readonly planted = new Set<string>();
+  /** Events of sessions that a member has announced in the name of others, by that member. */
+  readonly hearsay = new Map<string, UserID>();
+  /** By user, a device of a member without Greenroom, which is signed by the user's identity. */
+  readonly traitors = new Map<UserID, Intruder>();
   /** By number, for which device a memo of another program is, and when it was sent. */
   readonly memos = new Map<number, { readonly device: Device; readonly at: number }>();
   /** What was sent to devices encrypted. */
@@ -360,8 +364,10 @@ export class World implements Surroundings {
   }
 
   closed(device: Device, process: Process): void {
-    const left = process.pending;
-    if (left.length > 0) this.violate(`${device.name} was closed and still waits for ${left.join(", ")}`);
+    const left = process.storing;
+    if (left.length > 0) {
+      this.violate(`${device.name} was closed, and its store still has a ${left.join(", ")}`);
+    }
   }
 
   /** Waits in virtual time until something has happened; false if it has not. */
