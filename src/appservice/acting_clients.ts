@@ -52,6 +52,8 @@ export class ActingClients {
   readonly #clients = new RecentMap<UserID, Acting>();
   /** Those that have to go, and are still at work. */
   readonly #leaving = new Map<UserID, Acting>();
+  /** Those whose device is gone: nobody acts with them any more, but they are still at work. */
+  readonly #lostClients = new Set<Acting>();
   /** Clients that are being closed: another of the same user waits for its device. */
   readonly #closing = new Set<Promise<void>>();
   /** Whose devices were sent something. */
@@ -113,8 +115,9 @@ export class ActingClients {
     this.#toRead.clear();
     this.#ending.abort();
     await this.#reading;
-    for (const { client } of this.#leaving.values()) this.#close(client);
+    for (const { client } of [...this.#leaving.values(), ...this.#lostClients]) this.#close(client);
     this.#leaving.clear();
+    this.#lostClients.clear();
     for (let oldest; (oldest = this.#clients.removeOldest()) !== undefined;) this.#close(oldest.client);
     await Promise.all(this.#closing);
   }
@@ -152,17 +155,19 @@ export class ActingClients {
 
   #ended(userId: UserID, acting: Acting): void {
     acting.busy--;
-    if (acting.busy > 0 || this.#leaving.get(userId) !== acting) return;
-    this.#leaving.delete(userId);
-    this.#close(acting.client);
+    if (acting.busy > 0) return;
+    const isLeaving = this.#leaving.get(userId) === acting && this.#leaving.delete(userId);
+    if (isLeaving || this.#lostClients.delete(acting)) this.#close(acting.client);
   }
 
   /** Lets a client go whose device is gone: the next one makes a device, and uploads its keys again. */
   #lost(userId: UserID, acting: Acting): void {
-    if (this.#clients.get(userId) !== acting) return;
+    const isKept = this.#clients.get(userId) === acting;
+    if (!isKept && this.#leaving.get(userId) !== acting) return;
     this.#options.onDeviceLost(userId);
-    this.#clients.remove(userId);
-    this.#leaving.set(userId, acting);
+    if (isKept) this.#clients.remove(userId);
+    else this.#leaving.delete(userId);
+    this.#lostClients.add(acting);
   }
 
   #make(userId: UserID): Client {

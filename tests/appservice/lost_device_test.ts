@@ -39,6 +39,41 @@ Deno.test("A user whose device was deleted says so once, and then acts with a ne
   assertEquals(read, ["before", "after"]);
 });
 
+Deno.test("A user whose device was deleted acts with a new one as soon as nothing is under way with the old one any more", async () => {
+  await using scene = await appserviceScene({ encryption: true, isServing: false });
+  const { alice, roomId, stage } = scene;
+  const held = Promise.withResolvers<void>();
+  let isLost = true;
+  const serving = scene.serving = scene.instance({
+    async fetch(request, init) {
+      const { url } = new Request(request);
+      if (url.includes("/whoami")) await held.promise;
+      if (!isLost && /keys.query.*_echo_polly/.test(url)) {
+        isLost = true;
+        await loseDevice(scene, "@_echo_polly:localhost");
+      }
+      return await stage.homeserver.fetch(request, init);
+    },
+  });
+  const read = heard(alice);
+  await alice.syncOnce();
+  const ghost = serving.intent("_echo_polly");
+  await ghost.sendText(roomId, "before");
+  const underway = assertRejects(async () => await ghost.whoami(), UnknownDeviceError);
+  for (let second = 0; second < 30; second++) await stage.clock.tick(1_000);
+  isLost = false;
+  await assertRejects(async () => await ghost.sendText(roomId, "lost"));
+  assert(isLost);
+  const after = ghost.sendText(roomId, "after");
+  await stage.clock.tick(1_000);
+  held.resolve();
+  for (let second = 0; second < 30; second++) await stage.clock.tick(1_000);
+  await after;
+  await underway;
+  await alice.syncOnce();
+  assertEquals(read, ["before", "after"]);
+});
+
 Deno.test("What a user could not share since the device was deleted, the next device shares with everybody", async () => {
   await using scene = await appserviceScene({ encryption: true, isServing: false });
   const { roomId, stage } = scene;
