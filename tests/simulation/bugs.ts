@@ -534,7 +534,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Messages that share keys are given up when the device of their ghost is gone",
-    path: "src/actors/crypto/outgoing_requests.ts",
+    path: "src/actors/crypto/request_failure.ts",
     find: "const status = error instanceof UnknownDeviceError ? 401 : error.status;",
     replace: "const { status } = error;",
     worlds: ["--service", "--favour=the homeserver deletes the device of a ghost"],

@@ -95,13 +95,14 @@ function serviceOf(seed: number, trust: WorldPlan["trust"]): ServicePlan | undef
   const isVouched = trust === "all";
   return {
     stays: chance.below(PASSING) > 0,
-    ghosts: 2 + chance.below(2),
+    // Making an identity takes many requests.
+    ghosts: (isVouched ? 1 : 2) + chance.below(2),
     rooms: 1 + chance.below(2),
     isEncrypted: chance.odds(0.5),
     isPrivate: chance.odds(0.3),
     pings: chance.odds(0.5),
     // Where users vouch for devices, keys go to no other.
-    hasIdentities: isVouched || chance.odds(0.3),
+    hasIdentities: isVouched || chance.odds(0.1),
   };
 }
 

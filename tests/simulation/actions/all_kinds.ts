@@ -14,6 +14,7 @@ import { intrusion } from "./intrusion.ts";
 import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
 import { passes } from "./passes.ts";
+import { rareFaults } from "./rare_faults.ts";
 import { serviceKinds } from "./service.ts";
 import { serviceThreats } from "./service_threats.ts";
 import { strangers } from "./strangers.ts";
@@ -23,7 +24,7 @@ import { verification } from "./verification.ts";
 /** All kinds of actions, by name. */
 export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
-    ...[...everyday, ...faults, ...disks, ...deployment, ...passes],
+    ...[...everyday, ...faults, ...rareFaults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
     ...[...trust, ...forgers, ...inheritance, ...history, ...historyForgers, ...historyTraitors],
     ...[...kitKinds, ...serviceKinds, ...serviceThreats],

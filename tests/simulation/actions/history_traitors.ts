@@ -79,7 +79,7 @@ function sessionOf({ homeserver }: World, room: RoomID, { deviceId }: Device): s
 export const historyTraitors: readonly ActionKind[] = [
   {
     name: "a member with a signed device shares history that is made up",
-    weight: 6,
+    weight: 4,
     isOfHistory: true,
     async perform({ world, room, action: { who, where, what } }) {
       const member = chosen(sharersIn(world, room), who);

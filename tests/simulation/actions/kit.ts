@@ -10,6 +10,8 @@ import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";
 import { type ActionKind, chosen } from "./action.ts";
 
+/** For how long a bot is thrown out, in milliseconds, or several times that. */
+const AWAY = 6_000;
 /** By when a bot has put its question, in milliseconds. */
 const ASKING = 10_000;
 const NAMES = Object.keys(COMMANDS) as CommandName[];
@@ -112,9 +114,11 @@ export const kitKinds: readonly ActionKind[] = [
       world.say(person, room, { words: (number) => commandText(name, number) });
       if (!await world.until(() => !bot.isRunning, ASKING, 100)) return;
       const path = `v3/rooms/${encodeURIComponent(room.id)}`;
-      for (const verb of ["kick", "invite"]) {
+      const change = async (verb: string): Promise<unknown> =>
         await world.ask(await creator.token(), "POST", `${path}/${verb}`, { user_id: bot.userId });
-      }
+      await change("kick");
+      await world.timeline.pass((what >> 2) % 4 * AWAY); // its next process may see that it is not there
+      await change("invite");
       world.note(`${bot.name} has ended, was thrown out and is invited again`);
     },
   },

@@ -8,7 +8,9 @@ import type { Operation } from "../../client/support/crash.ts";
 import { SERVICE_COMMITS, SERVICE_REQUESTS } from "../appservice/service_operations.ts";
 import type { ServiceWeather } from "../appservice/service_way.ts";
 import type { WorldService } from "../appservice/world_service.ts";
+import { COMMON } from "../world/operations.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
+import { rareFault } from "./rare_faults.ts";
 
 const INCOMING = ["lost", "lost after", "twice", "late", "late answer", "502"] as const;
 const OUTGOING = ["lost", "lost after", "twice", "502"] as const;
@@ -104,6 +106,21 @@ export const serviceKinds: readonly ActionKind[] = [
         ...subject === undefined ? {} : { subject },
       });
       world.note(`${run?.name}: ${kind} planned for a ${operation} of ${subject}`);
+    }),
+  },
+  {
+    name: "a service meets with a fault of what is rare",
+    weight: 40,
+    isOfService: true,
+    perform: of(({ runs, way }, { world, action: { who, where, what } }) => {
+      const run = chosen(runs, who);
+      if (what % 3 === 0) {
+        way.outgoing.push({ kind: chosen(OUTGOING, where) ?? "lost", times: 1, ms: 0, spares: COMMON });
+        return world.note("the next request of the service that is rare goes wrong");
+      }
+      run?.process.plan(rareFault({ where, what }));
+      run?.process.plan(rareFault({ where: where * 5 + what, what: what + 1 }));
+      world.note(`${run?.name}: something goes wrong with what is rare`);
     }),
   },
   {

@@ -23,6 +23,8 @@ export interface ServiceWeather {
   readonly ms: number;
   /** Which requests: a part of the path. Default: all. */
   readonly path?: string;
+  /** Requests of these names are spared. Default: none are. */
+  readonly spares?: ReadonlySet<string>;
 }
 
 /** Changes the JSON of an answer; whether it could: otherwise it waits for the next. */
@@ -107,8 +109,9 @@ export class ServiceWay {
   /** Brings a request of a process to the homeserver. */
   readonly ask = async ({ url, method, headers, body }: SentRequest): Promise<Response> => {
     const { homeserver } = this.#world;
-    const { kind } = this.#strike(this.outgoing, url.pathname) ?? {};
-    if (kind !== undefined) this.#world.reach(`${SERVICE_ASKS}${method} ${pathName(url.pathname)} | ${kind}`);
+    const name = `${method} ${pathName(url.pathname)}`;
+    const { kind } = this.#strike(this.outgoing, url.pathname, name) ?? {};
+    if (kind !== undefined) this.#world.reach(`${SERVICE_ASKS}${name} | ${kind}`);
     if (this.#service.plan.isEncrypted) this.#inspect(url, body);
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response("<html>Bad gateway</html>", { status: 502 });
@@ -208,8 +211,8 @@ export class ServiceWay {
     return this.#world.timeline.clock().delay(ms);
   }
 
-  #strike(list: ServiceWeather[], url: string): ServiceWeather | undefined {
-    const first = list.find(({ path = "" }) => url.includes(path));
+  #strike(list: ServiceWeather[], url: string, name = ""): ServiceWeather | undefined {
+    const first = list.find(({ path = "", spares }) => url.includes(path) && !spares?.has(name));
     if (first !== undefined && --first.times <= 0) list.splice(list.indexOf(first), 1);
     return first;
   }

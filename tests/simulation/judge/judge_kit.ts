@@ -161,7 +161,7 @@ class RoomJudge {
   #judgeConversation(name: "order" | "survey", number: number): void {
     const end = this.#find(name === "order" ? `ordered of ${number}` : `surveyed of ${number}`);
     const ended = this.#find(`ended of ${number}`);
-    if (end !== undefined && ended !== undefined) {
+    if (end !== undefined && ended !== undefined && !this.#isTakenUp(number)) {
       this.#violate(`the conversation ${number} ended twice: "${end.text}", and "${ended.text}"`);
     }
     this.#judgeLeaving(name, number);
@@ -183,6 +183,23 @@ class RoomJudge {
     if (until === undefined || this.#memberships.joined(this.#bot.userId, asked.at, until)) return;
     const how = ended?.reason === "timeout" ? "timed out" : "was answered";
     this.#violate(`the conversation ${number} ${how}, and it had left the room since it asked`);
+  }
+
+  /**
+   * Whether a conversation went on whose time was up: its process ended before that was committed, and an answer
+   * came before the next one had looked at what is due.
+   */
+  #isTakenUp(number: number): boolean {
+    const ended = this.#kit.ended.get(number);
+    if (ended?.reason !== "timeout") return false;
+    const answers = ["what", "many", "any"].map((question) =>
+      this.#kit.taken.get(`${question} of ${number}`)
+    );
+    const isLate = answers.some((answer) => (this.#timeOf(answer) ?? -Infinity) > ended.at);
+    if (isLate) {
+      this.#world.reach("excused: an answer was taken, since it was not committed that the time was up");
+    }
+    return isLate;
   }
 
   /** When what was said with a number came to the server. */

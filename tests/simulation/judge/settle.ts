@@ -40,6 +40,7 @@ async function rest(world: World): Promise<void> {
   for (const device of devices) {
     device.fork?.end();
     device.skew = 0;
+    device.due.length = 0;
     device.process?.clearFaults();
     device.process?.resume();
     device.isWanted = true;

@@ -167,7 +167,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
         const read = readAnswer(text);
         return read?.command === number && read.question === question
           ? undefined
-          : `nothing of ${numberOf(text)}`;
+          : `nothing of ${/ \d+$/.test(text) ? numberOf(text) : text}`; // another bot's words have no number
       },
     });
     kit.take(`${question} of ${number}`, numberOf(answer.text), problem);

@@ -22,7 +22,7 @@ import { loggerOf, type Surroundings } from "./surroundings.ts";
 import type { Bot } from "@greenroom/matrix/bot";
 import { kitBot } from "../kit/kit_bot.ts";
 import { KitLedger } from "../kit/kit_ledger.ts";
-import { Process } from "./process.ts";
+import { type Fault, Process } from "./process.ts";
 import type { BeginOptions, Run } from "./run.ts";
 
 /** What instances that the homeserver wakes have in common. */
@@ -112,6 +112,8 @@ export class Device {
   readonly kit: KitLedger | undefined;
   /** Whether its processes are given the recovery key of its user, if there is one. */
   hasKey: boolean;
+  /** What goes wrong with its next process. */
+  readonly due: Fault[] = [];
   /** Whether its client has failed to use or make a backup, and has said so. */
   isWarned = false;
   /** Whether it reads only what a device that its user vouches for has proven to have said. */
@@ -229,6 +231,7 @@ export class Device {
       },
     });
     this.#runs.push(process);
+    for (const fault of isExtra ? [] : this.due.splice(0)) process.plan(fault);
     if (!isExtra) [this.answeredAt, this.hasTaken] = [0, false];
     note(`${name} begins`);
     const client = new Client({

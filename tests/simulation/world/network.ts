@@ -30,6 +30,10 @@ export interface Weather {
     | "the last one";
   /** Which requests: a part of the path; empty: all. */
   readonly path: string;
+  /** Requests of these names are spared. Default: none are. */
+  readonly spares?: ReadonlySet<string>;
+  /** The only name of requests that it hits. Default: all. */
+  readonly only?: string;
   /** How many requests it still hits. */
   times: number;
   /** How late, in milliseconds. */
@@ -186,14 +190,15 @@ export class Network {
 
   #strike(device: Device, { url: { pathname }, method, body }: SentRequest): Weather | undefined {
     const all = this.weather.get(device) ?? [];
-    const weather = all.find(({ path }) => pathname.includes(path));
+    const name = `${method} ${pathName(pathname)}`;
+    const weather = all.find(({ path, spares, only = name }) =>
+      pathname.includes(path) && !spares?.has(name) && only === name
+    );
     if (weather === undefined) return undefined;
     weather.onHit?.(body ?? "");
     device.noteTrouble(weather.kind === "500" || weather.kind === "403" ? "final" : "passing");
     if (--weather.times === 0) all.splice(all.indexOf(weather), 1);
-    this.#options.reach(
-      `${method} ${pathName(pathname)} | ${weather.kind}`,
-    );
+    this.#options.reach(`${name} | ${weather.kind}`);
     return weather;
   }
 

@@ -9,13 +9,11 @@ import { generalPathOf } from "../../client/support/operation_names.ts";
 /** The kinds of records of which a commit has its name: the first that it has. Others only go along. */
 export const COMMITS: readonly string[] = [
   ...["own_identity", "signature_due", "secret_request", "secret_answer", "verification"],
-  ...["rehydrated_session", "dehydration"],
+  ...["rehydrated_session", "dehydration", "olm_stranger", "olm_misunderstood"],
   ...["session/", "outbound_session", "inbound", "olm-session", "devices", "room_settings", "parked"],
   ...["account", "replay", "outbox", "tracked", "state/", "owner", "send_key", "attempts", "olm-wanted"],
   ...["backup_due", "backup"],
   ...[
-    "olm_misunderstood",
-    "olm_stranger",
     "withheld",
     "deviceListEpoch",
     "room/",
@@ -52,6 +50,15 @@ export const REQUESTS: readonly string[] = [
   "PUT v3/sendToDevice/m.key.verification.*",
   "PUT v3/sendToDevice/m.secret.request",
 ];
+
+/** What happens so often that it has its faults anyhow: others are met with where these do not count. */
+export const COMMON: ReadonlySet<string> = new Set([
+  ...["lease", "sync", "tracked", "replay", "outbound_session", "inbound", "session/", "state/", "account"],
+  ...["outbox", "devices", "settled/", "owner", "own_identity", "knock", "counting/head counting/in"],
+  ...["GET v3/user/*/account_data/*", "POST v3/keys/query", "POST v3/keys/upload", "GET v3/account/whoami"],
+  ...["PUT v3/rooms/*/send/m.room.encrypted", "PUT v3/rooms/*/send/m.room.message", "GET v3/sync"],
+  ...["POST v3/register", "PUT transactions"],
+]);
 
 /** The general name of a path of the client-server API. */
 export function pathName(pathname: string): string {

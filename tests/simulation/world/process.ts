@@ -19,6 +19,8 @@ export interface Fault {
   readonly operation: Operation;
   /** Only operations of this name count; undefined: all do. */
   readonly subject?: string;
+  /** Operations of these names do not count. Default: all do. */
+  readonly spares?: ReadonlySet<string>;
   /** How many operations of the kind come before. */
   readonly after: number;
   /** Whether what it was about to do takes effect: then only the answer is lost. */
@@ -214,7 +216,7 @@ export class Process {
 
   #strike(operation: Operation, subject: string): Fault | undefined {
     const fault = this.#faults.find((each) =>
-      each.operation === operation && (each.subject ?? subject) === subject
+      each.operation === operation && (each.subject ?? subject) === subject && !each.spares?.has(subject)
     );
     if (fault === undefined || fault.left-- > 0) return undefined;
     this.#faults.splice(this.#faults.indexOf(fault), 1);

@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { Chance } from "../core/chance.ts";
 import type { Device } from "./device.ts";
+import type { Network, Weather } from "./network.ts";
 import type { Fault } from "./process.ts";
 
 /** Where signing, backing up and verifying can break off. */
@@ -31,6 +33,18 @@ const SUBJECTS: readonly (readonly [Fault["operation"], string])[] = [
   ["request", "PUT v3/sendToDevice/m.key.verification.*"],
   ["request", "PUT v3/sendToDevice/m.secret.request"],
 ];
+
+/** What becomes of a request of a first start, and how many kinds of requests that may be. */
+const WEATHER: readonly Weather["kind"][] = [
+  ...["lost", "lost after", "twice", "late", "late answer", "429", "502"] as const,
+];
+const REQUESTS = SUBJECTS.flatMap(([operation, subject]) => operation === "request" ? [subject] : []);
+
+/** Has a request that only a first start makes meet with something. */
+export function planWeather({ weather }: Pick<Network, "weather">, device: Device, chance: Chance): void {
+  const [kind, only] = [chance.pick(WEATHER), chance.pick(REQUESTS)];
+  weather.getOrInsertComputed(device, () => []).push({ kind, path: "", only, times: 1, ms: 2_000 });
+}
 
 /**
  * Plans something to go wrong.

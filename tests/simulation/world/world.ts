@@ -44,7 +44,7 @@ import { noteHistory, type SharedHistory } from "./history.ts";
 import type { Bereavement } from "./inheritance.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { syncOptionsOf } from "./sync_options.ts";
-import { planFault } from "./trust_faults.ts";
+import { planFault, planWeather } from "./trust_faults.ts";
 import { Wire } from "./wire.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
@@ -248,6 +248,7 @@ export class World implements Surroundings {
     for (const device of this.devices) {
       if (device.recoveryKey === undefined || chance.odds(0.4)) continue;
       for (let count = 0; count < 3; count++) planFault(device, chance.below(64), chance.below(256));
+      planWeather(this.network, device, chance.branch(device.name));
     }
     for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
     for (const { kit } of this.devices) if (kit !== undefined) kit.room = this.rooms[0]?.id;
