@@ -145,25 +145,36 @@ export function spawnStore(
 }
 
 interface Keeping {
-  readonly writer: Pick<StoreWriter, "isResting" | "isLeftOver" | "dueIn">;
+  readonly writer: Pick<StoreWriter, "isResting" | "isKept" | "isLeftOver" | "dueIn" | "onDeferred">;
   readonly clock: Clock;
   readonly stopping: AbortSignal;
 }
 
-/** Renews the lease, and commits deferred changes if nothing else does. */
+/** Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up. */
 async function keep(
   store: ActorRef<StoreProtocol>,
   { writer, clock, stopping }: Keeping,
 ): Promise<void> {
+  const passes = (ms: number) => clock.delay(ms, { signal: stopping, persistent: false });
+  const flush = async () => {
+    if (!writer.isResting) await store.ask("flush", undefined);
+  };
+  let isDue = false;
+  writer.onDeferred = () => {
+    if (isDue) return;
+    isDue = true;
+    // It rejects when the Store is stopping, or has failed, and rejects its `done`.
+    passes(MAX_DEFERRED).then(() => (isDue = false, flush())).catch(() => {});
+  };
+  writer.onDeferred(); // the opening may have left something
   try {
     for (;;) {
-      const wait = writer.isResting ? MAX_DEFERRED : Math.min(writer.dueIn, MAX_DEFERRED);
-      await clock.delay(wait, { signal: stopping, persistent: false });
+      await passes(writer.isKept ? writer.dueIn : Math.min(writer.dueIn, MAX_DEFERRED));
       if (writer.isLeftOver) await store.ask("handBack", { hears: false }); // a call between two passes has taken it
-      else if (!writer.isResting) await store.ask("flush", undefined);
+      else await flush();
     }
   } catch {
-    // The Store is stopping, or has failed, and rejects its `done`.
+    // As above.
   }
 }
 

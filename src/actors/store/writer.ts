@@ -50,6 +50,8 @@ export class StoreWriter {
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
   #isResting = false;
+  /** Is called when a change waits for the next commit. */
+  onDeferred: () => void = () => {};
   /** Whether the device was handed back: it is this process's until another takes it. */
   #isFree = false;
   /** Whether the next commit hands it back, unless somebody has knocked, and whether it has. */
@@ -180,7 +182,12 @@ export class StoreWriter {
   /** How long to wait before a look whether the lease is to be renewed, in milliseconds. */
   get dueIn(): number {
     const { third = 0, dueIn = 0 } = this.#lease ?? {};
-    return this.#isHeld ? dueIn : third;
+    return this.#isHeld && !this.#isResting ? dueIn : third;
+  }
+
+  /** Whether the device is held until the client is closed, not from pass to pass. */
+  get isKept(): boolean {
+    return this.#mode === "kept";
   }
 
   /** Whether the device is held without a pass that will hand it back. */
@@ -200,6 +207,7 @@ export class StoreWriter {
   defer(mutation: KvMutation): void {
     this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
+    this.onDeferred();
   }
 
   /** Makes changes with the next commit, which has to come before anything else depends on them. */

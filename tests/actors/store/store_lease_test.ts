@@ -51,6 +51,25 @@ Deno.test("A commit that renews the lease saves one of the timer's", async () =>
   assertEquals(here.kv.touched.slice(3), ["room", "lease"]);
 });
 
+Deno.test("An idle Store wakes up only when its lease is due; what waits is committed within five seconds", async () => {
+  await using here = leaseStage();
+  const delay = here.clock.delay.bind(here.clock);
+  const waits: number[] = [];
+  here.clock.delay = (ms, options) => (waits.push(ms), delay(ms, options));
+  const store = await here.opened("one", { duration: 60_000 });
+  await here.clock.tick(20_000);
+  waits.length = 0;
+  for (let renewals = 0; renewals < 3; renewals++) await here.clock.tick(20_000);
+  assertEquals(waits, [20_000, 20_000, 20_000]);
+  await here.clock.tick(2_000);
+  here.kv.commits.length = 0;
+  await store.ask("deferRecords", [{ type: "set", key: ["crypto"], value: 1 }]);
+  await here.clock.tick(4_999);
+  assertEquals(here.kv.touched, []);
+  await here.clock.tick(1);
+  assertEquals(here.kv.touched, ["sync crypto"]);
+});
+
 Deno.test("A process that was paused past its lease, and replaced, writes nothing, and names the other", async () => {
   await using here = leaseStage();
   const store = await here.opened("one");
@@ -123,17 +142,17 @@ Deno.test("The wait for the device ends with its last caller, and not before", a
   const [first, second] = [new AbortController(), new AbortController()];
   const ends = [first, second].map(({ signal }) => assertRejects(() => open(signal), Error, "enough"));
   await here.clock.tick(1);
-  assertEquals(here.clock.pending, 2); // the first process renews, the second waits
+  assertEquals(here.clock.pending, 3); // the first renews, and commits what waits; the second waits
   first.abort(new Error("enough"));
   await ends[0];
-  assertEquals(here.clock.pending, 2);
+  assertEquals(here.clock.pending, 3);
   second.abort(new Error("enough"));
   await ends[1];
   await here.clock.tick(0);
-  assertEquals(here.clock.pending, 1);
+  assertEquals(here.clock.pending, 2);
   const again = open(); // a later caller waits again
   await here.clock.tick(1);
-  assertEquals(here.clock.pending, 2);
+  assertEquals(here.clock.pending, 3);
   await one.stop();
   await here.clock.tick(5_000);
   await again;
