@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { PublishableKey } from "@greenroom/vodozemac-wasm";
+import type { Account, PublishableKey } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys, SignedKey } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -13,9 +13,6 @@ import type { OwnDevice } from "../engine/context.ts";
 
 /** The algorithm of one-time and fallback keys. */
 export const SIGNED_CURVE25519 = "signed_curve25519";
-
-/** How many one-time keys should lie on the server. */
-export const ON_SERVER = 50;
 
 /** The keys to upload. */
 interface UploadParts {
@@ -90,6 +87,15 @@ export function newUpload(
 export function sameKeys(one: KeysUploadRequest | undefined, other: KeysUploadRequest | undefined): boolean {
   return namesOf(one?.one_time_keys) === namesOf(other?.one_time_keys) &&
     namesOf(one?.fallback_keys) === namesOf(other?.fallback_keys);
+}
+
+/** Skips the IDs of as many one-time keys: those with them may have been handed out. */
+export function skipIds(account: Account, count: number): void {
+  // Not all at once: with the kept keys they stay below vodozemac's limit.
+  for (let left = count; left > 0; left -= 500) {
+    const { created } = account.generateOneTimeKeys(Math.min(left, 500));
+    for (const key of created) account.removeOneTimeKey(key);
+  }
 }
 
 function signedKey(

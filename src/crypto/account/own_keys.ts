@@ -16,20 +16,16 @@ import type { OwnDevice } from "../engine/context.ts";
 import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
-import { newUpload, ON_SERVER, sameKeys, SIGNED_CURVE25519 } from "./key_upload.ts";
+import { newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
 /**
- * How many IDs of one-time keys to skip after the store was set back: the first time, and later.
+ * How many IDs of one-time keys to skip after the store was set back, as a multiple of those on the
+ * server: the first time, and later.
  */
-const SKIPPED_IDS = [1_000, 4_000] as const;
-/**
- * How many keys to generate at once to skip their IDs; with the kept keys they stay below
- * vodozemac's limit.
- */
-const SKIPPED_AT_ONCE = 500;
+const SKIPPED = [20, 80] as const;
 
 /** What the own keys are made of. */
 export interface OwnKeysOptions {
@@ -45,6 +41,8 @@ export interface OwnKeysOptions {
 
 /** Keeps the own account, and decides which keys to upload. */
 export class OwnKeys {
+  /** How many one-time keys should lie on the server. */
+  static readonly onServer: number = 50;
   /** The own device. */
   readonly own: OwnDevice;
   /** The account: it signs, and starts Olm sessions. */
@@ -85,7 +83,7 @@ export class OwnKeys {
     }
     const account = found ?? OwnAccount.create(tx, vodozemac, { userId, deviceId });
     const keys = new OwnKeys(account, options);
-    if (found === undefined) keys.#generate(tx, { oneTimeKeys: ON_SERVER, fallback: true });
+    if (found === undefined) keys.#generate(tx, { oneTimeKeys: OwnKeys.onServer, fallback: true });
     return keys;
   }
 
@@ -133,7 +131,7 @@ export class OwnKeys {
     this.#forgetPrevious(tx);
     const count = countOf(counts);
     const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
-    this.#generate(tx, { oneTimeKeys: ON_SERVER - count, fallback });
+    this.#generate(tx, { oneTimeKeys: OwnKeys.onServer - count, fallback });
     const hasAny = unusedFallbackTypes?.includes(SIGNED_CURVE25519) ?? count > 0;
     return !hasAny && this.isPublished && this.#doubts.take("none left") ? "lost" : "there";
   }
@@ -155,13 +153,12 @@ export class OwnKeys {
    * @param response The response, with the number of one-time keys that the server has now.
    */
   receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): void {
-    const pending = this.#pending();
     const { identityPublished } = this.account.facts;
     if (request.device_keys !== undefined && !identityPublished) {
       this.account.change(tx, { identityPublished: true });
     }
     // A response to an upload of other keys says nothing of these.
-    if (!this.account.facts.unpublished || !sameKeys(request, pending)) return;
+    if (!this.account.facts.unpublished || !sameKeys(request, this.#pending((object) => object))) return;
     const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
     this.account.change(
       tx,
@@ -170,8 +167,11 @@ export class OwnKeys {
     );
     // A server that always reports too few keys must not get more and more: the next sync shows.
     const uploaded = Object.keys(request.one_time_keys ?? {}).length;
-    if (uploaded < ON_SERVER && isJsonObject(response.one_time_key_counts)) {
-      this.#generate(tx, { oneTimeKeys: ON_SERVER - countOf(response.one_time_key_counts), fallback: false });
+    if (uploaded < OwnKeys.onServer && isJsonObject(response.one_time_key_counts)) {
+      this.#generate(tx, {
+        oneTimeKeys: OwnKeys.onServer - countOf(response.one_time_key_counts),
+        fallback: false,
+      });
     }
   }
 
@@ -220,17 +220,15 @@ export class OwnKeys {
    */
   recoverFromRollback(tx: Transaction): void {
     const { rollbacks } = this.account.facts;
-    const skipped = rollbacks === 0 ? SKIPPED_IDS[0] : SKIPPED_IDS[1];
+    const skipped = OwnKeys.onServer * (rollbacks === 0 ? SKIPPED[0] : SKIPPED[1]);
     this.#log.warn("The server has one-time keys that the store does not have: skipping their IDs", {
       skipped,
     });
     this.account.change(tx, { unpublished: false, rollbacks: rollbacks + 1 }, (account) => {
       account.markKeysAsPublished();
-      for (let left = skipped; left > 0; left -= SKIPPED_AT_ONCE) {
-        for (const key of account.generateOneTimeKeys(SKIPPED_AT_ONCE).created) account.removeOneTimeKey(key);
-      }
+      skipIds(account, skipped);
     });
-    this.#generate(tx, { oneTimeKeys: ON_SERVER, fallback: true });
+    this.#generate(tx, { oneTimeKeys: OwnKeys.onServer, fallback: true });
   }
 
   /**
@@ -282,13 +280,14 @@ export class OwnKeys {
     this.account.change(tx, { previousFallback: false }, (account) => account.forgetFallbackKey());
   }
 
-  #pending(): KeysUploadRequest | undefined {
+  /** What is to be uploaded; it is compared without signatures, which take most of the time. */
+  #pending(sign = (object: JsonObject) => this.account.sign(object)): KeysUploadRequest | undefined {
     const { unpublished, identityPublished } = this.account.facts;
     return newUpload({
       deviceKeys: identityPublished ? undefined : this.deviceKeys(),
       oneTimeKeys: unpublished ? this.account.account.oneTimeKeys() : [],
       fallbackKey: unpublished ? this.account.account.fallbackKey() : undefined,
-      sign: (object) => this.account.sign(object),
+      sign,
     });
   }
 }

@@ -10,7 +10,8 @@ import type { DehydratedDeviceUpload } from "../../types/api/dehydrated_device.t
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { newDeviceKeys, newUpload, ON_SERVER } from "../account/key_upload.ts";
+import { newDeviceKeys, newUpload } from "../account/key_upload.ts";
+import { OwnKeys } from "../account/own_keys.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import { writeDeviceData } from "./device_data.ts";
 
@@ -37,7 +38,7 @@ export async function newDehydratedDevice(
   { userId, key, crossSign }: NewDeviceInput,
 ): Promise<DehydratedDeviceUpload | undefined> {
   using account = olm.createAccount();
-  account.generateOneTimeKeys(ON_SERVER);
+  account.generateOneTimeKeys(OwnKeys.onServer);
   account.generateFallbackKey();
   const { curve25519Key: curve25519, ed25519Key: ed25519 } = account;
   const deviceId = curve25519;

@@ -37,6 +37,18 @@ Deno.test("the first upload brings identity keys, fifty one-time keys and a fall
   assert(typeof fallback === "object" && fallback.fallback === true);
 });
 
+Deno.test("keys are signed once: what the server answers makes no more signatures", async () => {
+  const peer = await fresh();
+  const { account } = peer.keys;
+  const sign = account.sign.bind(account);
+  let count = 0;
+  account.sign = (object) => (count++, sign(object));
+  const request = peer.keys.nextUpload();
+  assertEquals(count, 51);
+  await peer.step((tx) => peer.keys.receiveUpload(tx, request ?? {}, { one_time_key_counts: {} }));
+  assertEquals([count, peer.keys.nextUpload()], [51, undefined]);
+});
+
 Deno.test("an upload without an answer is the same after a restart, byte for byte (C1, C2)", async () => {
   const peer = await fresh();
   const before = JSON.stringify(peer.keys.nextUpload());
