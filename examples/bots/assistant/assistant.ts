@@ -1,7 +1,7 @@
 /** Answers with what a model says: a thread for each conversation, and it asks before it acts. */
 
 import { type Bot, type Context, defineSession } from "@greenroom/matrix/bot";
-import { complete, type Message, type Model } from "./model.ts";
+import { complete, type Message, type Model, SilenceError } from "./model.ts";
 
 const SYSTEM: Message = {
   role: "system",
@@ -29,7 +29,8 @@ export function assistant(bot: Bot, model: Model): void {
     const asked = [SYSTEM, ...talk.messages.slice(-REMEMBERED)];
     let text = "";
     const words = async function* () {
-      for await (const piece of complete(model, asked, c.signal)) {
+      const asking = { signal: c.signal, clock: bot.client.api.clock };
+      for await (const piece of complete(model, asked, asking)) {
         text += piece;
         yield piece;
       }
@@ -40,7 +41,10 @@ export function assistant(bot: Bot, model: Model): void {
     } catch (error) {
       if (c.signal.aborted || text.trim() !== "") throw error; // what came is there, with a note
       c.log.warn("The model does not answer", { error });
-      await c.replyInThread("Sorry, the model can't be asked just now. Please try again later.");
+      const why = error instanceof SilenceError
+        ? "has not answered within a minute"
+        : "can't be asked just now";
+      await c.replyInThread(`Sorry, the model ${why}. Please try again later.`);
       return; // the question is remembered, and answered with the next one
     }
     talk.messages.push({ role: "assistant", content: text });

@@ -32,25 +32,51 @@ Deno.test("The reminder bot reminds after a time or at one, lists what is due, a
   await room.expectNothing();
 });
 
-/** A model that gives each answer in pieces, or a status in its place, and what it was asked. */
+/**
+ * A model that gives each answer in pieces, or a status in its place, and what it was asked. An answer
+ * that ends in "(silence)" gives nothing after that, and does not end.
+ */
 function stubModel(answers: readonly (readonly string[] | number)[]) {
   const asked: { messages: { role: string; content: string }[] }[] = [];
-  let next = 0;
+  let [next, ended] = [0, 0];
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     if (request.method === "GET") return new Response(null);
     asked.push(await request.json());
     const pieces = answers[next++] ?? [];
     if (typeof pieces === "number") return new Response(null, { status: pieces });
-    const data = pieces.map((content) =>
+    const hangs = pieces.at(-1) === "(silence)";
+    const data = (hangs ? pieces.slice(0, -1) : pieces).map((content) =>
       `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`
     );
+    if (hangs) {
+      const body = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode(data.join(""))),
+        cancel: () => void ended++,
+      });
+      return new Response(body);
+    }
     const isWhole = pieces.at(-1) !== "…";
     return new Response(data.join("") + (isWhole ? "data: [DONE]\n\n" : ""), {
       headers: { "content-type": "text/event-stream" },
     });
   });
   const { hostname, port } = server.addr;
-  return { asked, url: `http://${hostname}:${port}/v1`, [Symbol.asyncDispose]: () => server.shutdown() };
+  return {
+    asked,
+    /** How many answers were ended by who had asked. */
+    ended: () => ended,
+    url: `http://${hostname}:${port}/v1`,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+/** Waits until a model was asked so often. */
+async function asksFor(tester: BotTester, model: ReturnType<typeof stubModel>, times: number): Promise<void> {
+  for (let round = 0; round < 200 && model.asked.length < times; round++) {
+    await (await fetch(model.url)).body?.cancel();
+    await tester.settle();
+  }
+  assertEquals(model.asked.length, times);
 }
 
 /** Waits until the assistant's message of a number reads so, in a thread. */
@@ -125,6 +151,31 @@ Deno.test("The assistant says in the thread that it got no answer, and goes on w
   await says(5, "Here.");
   const { messages } = model.asked.at(-1) ?? { messages: [] };
   assertEquals([messages.length, messages[1]?.content], [6, "Are you there?"]); // it knows what it owes
+});
+
+Deno.test("The assistant gives a model a minute for each piece of its answer, and then goes on to the next question", async () => {
+  await using model = stubModel([["(silence)"], ["Half", "(silence)"], ["Here."]]);
+  await using tester = trying((bot) => assistant(bot, { url: model.url, model: "stub" }));
+  const room = await tester.room("alice");
+  const root = await room.say("Are you there?");
+  const says = saying(tester, { room, root, url: model.url });
+  await asksFor(tester, model, 1);
+  await room.say("And now?", { thread: root });
+  await tester.pass(59_999);
+  assertEquals([room.messages.length, model.asked.length], [0, 1]);
+  await tester.pass(1);
+  await says(1, "Sorry, the model has not answered within a minute. Please try again later.");
+  await says(2, "Half");
+  await room.say("Answer me", { thread: root });
+  await tester.pass(59_999);
+  assertEquals([room.messages.length, model.asked.length], [2, 2]);
+  await tester.pass(1);
+  await says(2, "Half\n\n*(interrupted)*");
+  await says(3, "Here.");
+  for (let round = 0; round < 200 && model.ended() < 2; round++) {
+    await (await fetch(model.url)).body?.cancel();
+  }
+  assertEquals(model.ended(), 2); // nothing of them is left open
 });
 
 Deno.test("The quiz bot asks by hidden polls, gives points to who was right, and begins polls for others", async () => {
