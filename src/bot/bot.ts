@@ -203,7 +203,7 @@ export class Bot extends Composer<Context> {
     const { client } = this;
     this.#announce = announcer("appservice" in options ? client.log : options.log, client.api.clock);
     const access = new Access(client, options);
-    reportUnread(client, access);
+    reportUnread(client, access, this.#ending.signal);
     const sessions = this.#sessions = new BotSessions(client);
     const timers = this.#timers = new Timers(client, {
       timer: (timer, context, due) => this.#due(timer, context, due),

@@ -22,7 +22,7 @@ export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<Disp
   /** The handlers. */
   readonly registry: HandlerRegistry;
   /** Has what decrypts. */
-  readonly encryption: CryptoHolder<Pick<CryptoMachine, "settle">>;
+  readonly encryption: CryptoHolder<Pick<CryptoMachine, "settle" | "wasRecovered">>;
   /** Measures waits. */
   readonly clock: Clock;
 }
@@ -56,7 +56,7 @@ export function clientDispatcher(
   const dispatcher = spawnDispatcher({
     deliverer,
     store,
-    note: unreadRooms({ registry, encrypts: () => encryption.crypto !== undefined, log }),
+    note: unreadRooms({ registry, crypto: () => encryption.crypto, clock, log }),
     settle: async (events) => await encryption.crypto?.settle(events),
     comesAgain,
     maxPending,

@@ -1,40 +1,75 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client } from "@greenroom/matrix";
+import type { Bot } from "@greenroom/matrix/bot";
+import type { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "./support.ts";
 
-Deno.test("What a bot can't read is in its log, with the mend, once for each sender and reason", async () => {
-  await using tester = trying((bot) => void bot.command("ping", (c) => c.reply("pong")), {
-    encryption: { accept: "cross-signed", sendTo: "cross-signed" },
-  });
-  const room = await tester.room("alice"); // whose device nobody has signed
+const CAREFUL = { encryption: { accept: "cross-signed", sendTo: "cross-signed" } } as const;
+
+/** Carol, whose device nobody has signed, says something to the bot in an encrypted room. */
+async function said(tester: BotTester, times: number): Promise<AsyncDisposable> {
   const { baseUrl, fetch } = tester.homeserver;
   const { accessToken: token } = tester.homeserver.createUser("carol");
-  const log = false;
   const encryption = { accept: "all", sendTo: "all" } as const;
-  await using carol = new Client({ baseUrl, fetch, token, clock: tester.clock, log, encryption });
+  const carol = new Client({ baseUrl, fetch, token, clock: tester.clock, log: false, encryption });
   const running = carol.start();
   await tester.settle();
-  const initialState = [{
-    type: "m.room.encryption",
-    state_key: "",
-    content: { algorithm: "m.megolm.v1.aes-sha2" },
-  }];
+  const content = { algorithm: "m.megolm.v1.aes-sha2" };
+  const initialState = [{ type: "m.room.encryption", state_key: "", content }];
   const invitees = [tester.mxid];
   const secret = await carol.createRoom({ preset: "private_chat", invitees, initialState });
   await tester.until(() => tester.homeserver.room(secret).membership(tester.mxid) === "join", "not joined");
-  for (let times = 0; times < 3; times++) {
+  for (let time = 0; time < times; time++) {
     const sent = carol.sendText(secret, "!ping");
-    await tester.until(() => tester.homeserver.room(secret).messages.length > times, "not sent");
+    await tester.until(() => tester.homeserver.room(secret).messages.length > time, "not sent");
     await sent;
   }
-  const unread = () => tester.logged.filter((line) => line.includes("unless the device that sent it"));
-  await tester.until(() => unread().length > 0, "nothing is logged");
   await tester.settle();
-  assertEquals(unread().length, 1);
-  assertMatch(unread()[0] ?? "", /@carol:localhost.*encryption\.accept/s);
+  return {
+    async [Symbol.asyncDispose]() {
+      await carol.close();
+      await running;
+    },
+  };
+}
+
+function unreadIn({ logged }: BotTester): string[] {
+  return logged.filter((line) => line.includes("unless the device that sent it"));
+}
+
+Deno.test("What a bot can't read is in its log, with the mend, once for each sender and reason", async () => {
+  await using tester = trying((bot) => void bot.command("ping", (c) => c.reply("pong")), CAREFUL);
+  const room = await tester.room("alice"); // whose device nobody has signed
+  await using _carol = await said(tester, 3);
+  await tester.pass(14_999);
+  assertEquals(unreadIn(tester), []);
+  await tester.pass(1);
+  assertEquals(unreadIn(tester).length, 1);
+  assertMatch(unreadIn(tester)[0] ?? "", /@carol:localhost.*encryption\.accept/s);
   await room.expectNothing();
-  await carol.close();
-  await running;
+});
+
+Deno.test("Nobody is warned of what a bot reads seconds later", async () => {
+  let bot: Bot | undefined;
+  await using tester = trying((each) => {
+    bot = each.command("ping", (c) => c.reply("pong"));
+  }, CAREFUL);
+  await tester.room("alice");
+  await using _carol = await said(tester, 1);
+  await tester.pass(5_000);
+  const [device] = await bot?.client.crypto?.getDevices(tester.userId("carol")) ?? [];
+  assert(device !== undefined);
+  await bot?.client.crypto?.setDeviceTrust(device, "verified");
+  await tester.pass(15_000);
+  assertEquals(unreadIn(tester), []);
+});
+
+Deno.test("What a bot has not read when it ends is in its log then", async () => {
+  await using tester = trying((bot) => void bot.command("ping", (c) => c.reply("pong")), CAREFUL);
+  await tester.room("alice");
+  await using _carol = await said(tester, 1);
+  await tester.stop();
+  assertEquals(unreadIn(tester).length, 1);
 });
 
 Deno.test("A bot without encryption says once for each room that it can't read, and what to do", async () => {

@@ -82,6 +82,11 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * Whether an event came with a sync and could not be decrypted: it comes again once it can be.
    */
   isWaiting(event: MatrixEvent): boolean;
+  /**
+   * Whether an event that could not be decrypted when it came can be by now, and has come again: of the
+   * latest thousand of this process.
+   */
+  wasRecovered(event: Pick<MessageEvent, "event_id">): boolean;
   /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
   decrypt(event: MessageEvent): Promise<Decryption>;
   /**

@@ -17,13 +17,14 @@ import type {
   SentRoomEvent,
   ShareReport,
 } from "../../crypto/engine/engine_protocol.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { Membership } from "../../types/enums.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
-import type { RoomID, UserID } from "../../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import type { DehydrationMachine } from "./dehydration.ts";
@@ -75,6 +76,8 @@ export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOp
   readonly log: Logger;
 }
 
+/** How many events that could be read after all are remembered. */
+const MAX_RECOVERED = 1_000;
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
 
@@ -92,6 +95,8 @@ export class EngineCrypto implements CryptoMachine {
   readonly #keyFiles: KeyFiles;
   readonly #following: Following;
   readonly #tried = new WeakSet<MatrixEvent>();
+  /** The latest events that could be read after all. */
+  readonly #recovered = new RecentMap<EventID, EventID>();
   readonly #opener: EngineOpener;
   readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
   readonly #verifications: VerificationHub;
@@ -154,6 +159,7 @@ export class EngineCrypto implements CryptoMachine {
     await this.#open();
     this.#refuseConflict();
     const output = await this.#options.actor.ask("receiveSync", input);
+    this.#noteRecovered(output.recovered);
     if (this.#options.showsRooms) this.#following.synced();
     let verifies = [...output.toDevice, ...output.recovered].some(({ event }) => isVerification(event));
     for (const [index, event] of input.encrypted.entries()) {
@@ -172,6 +178,10 @@ export class EngineCrypto implements CryptoMachine {
 
   isWaiting(event: MatrixEvent): boolean {
     return this.#tried.has(event);
+  }
+
+  wasRecovered({ event_id }: Pick<MessageEvent, "event_id">): boolean {
+    return this.#recovered.get(event_id) !== undefined;
   }
 
   async decrypt(event: MessageEvent): Promise<Decryption> {
@@ -366,9 +376,15 @@ export class EngineCrypto implements CryptoMachine {
     if (this.#requests.conflict !== undefined) throw this.#requests.conflict;
   }
 
+  #noteRecovered(events: readonly RecoveredEvent[]): void {
+    for (const { ref: { eventId } } of events) this.#recovered.set(eventId, eventId);
+    while (this.#recovered.size > MAX_RECOVERED) this.#recovered.removeOldest();
+  }
+
   /** Does not wait for handlers: they may wait for the request that brought these events. */
   #deliver(events: readonly RecoveredEvent[]): void {
     if (events.length === 0) return;
+    this.#noteRecovered(events);
     if (events.some(({ event }) => isVerification(event))) this.#verifications.receive({ recovered: events });
     this.#options.deliver(events).catch((error) => {
       this.#options.log.warn("Could not deliver events that can be read now", { error: String(error) });

@@ -133,6 +133,7 @@ export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherPro
       },
     },
     onStop: async () => {
+      note?.end();
       store.ask("ending", { isEnding: true }).catch(() => {}); // a store that failed rejects its `done`
       await pending.upTo(Infinity);
       if (pending.isCutOff) noteSettled(pending, store); // what was cut off comes again, and nothing else

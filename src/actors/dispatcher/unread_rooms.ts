@@ -5,10 +5,12 @@
  * @module
  */
 
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { Crypto } from "../crypto/crypto.ts";
 import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import { eventClassOf, type HandlerRegistry } from "./handler_registry.ts";
 
@@ -20,6 +22,13 @@ const WARNING =
   "with the options encryption and store; for Bot.fromEnv() set MATRIX_STORE, or run with --unstable-kv";
 const UNDECRYPTABLE =
   "An encrypted message can't be read yet, and is delivered when it can; handlers of UNDECRYPTABLE are told of each";
+/**
+ * How long an encrypted message may wait to be read before it is said, in milliseconds: its key, or
+ * the look-up of its sender, may be on its way.
+ */
+const PATIENCE = 15_000;
+/** How many wait so; what comes beyond that is said immediately. */
+const MAX_WAITING = 1_000;
 /** What handlers of messages do not get anyway. */
 const NOT_MISSED = SyncStream.HISTORY | SyncStream.OWN;
 
@@ -27,8 +36,10 @@ const NOT_MISSED = SyncStream.HISTORY | SyncStream.OWN;
 export interface UnreadRoomsOptions {
   /** The handlers. */
   readonly registry: Pick<HandlerRegistry, "typed" | "has">;
-  /** Whether there is encryption, which reports itself what it can't read. */
-  readonly encrypts: () => boolean;
+  /** Encryption, which reports itself what it can't read; undefined: there is none. */
+  readonly crypto: () => Pick<Crypto, "wasRecovered"> | undefined;
+  /** Measures waits. */
+  readonly clock: Clock;
   /** Gets the warnings. */
   readonly log: Logger;
 }
@@ -39,18 +50,22 @@ export interface UnreadNotes {
   event(event: MatrixEvent): void;
   /** What Greenroom says. */
   told(delivery: InternalDelivery): void;
+  /** The client ends: what is unread by then is said. */
+  end(): void;
 }
 
 /**
  * Warns once of each room in which handlers of messages miss an encrypted one; with encryption, of
  * each sender and reason, if no handler is told of them.
  */
-export function unreadRooms({ registry, encrypts, log }: UnreadRoomsOptions): UnreadNotes {
+export function unreadRooms({ registry, crypto, clock, log }: UnreadRoomsOptions): UnreadNotes {
   const told = new Set<string>();
+  const ending = new AbortController();
+  let waiting = 0;
   const wants = (type: string) => registry.typed("message", type).length > 0;
   return {
     event(event) {
-      if (event.type !== ENCRYPTED || told.size >= MAX_NAMED || encrypts()) return;
+      if (event.type !== ENCRYPTED || told.size >= MAX_NAMED || crypto() !== undefined) return;
       const { room_id: room = "", source } = event as MatrixEvent & { readonly room_id?: string };
       if (told.has(room) || isRedacted(event) || eventClassOf(event) !== "message") return;
       const isNew = (source & SyncStream.TIMELINE) !== 0 && (source & SyncStream.HISTORY) === 0;
@@ -60,11 +75,22 @@ export function unreadRooms({ registry, encrypts, log }: UnreadRoomsOptions): Un
     },
     told({ type, data }) {
       if (type !== "UNDECRYPTABLE" || told.size >= MAX_NAMED || registry.has(type)) return;
-      const { event: { sender, room_id: room }, code, reason, source = 0 } = data;
+      const { event, code, reason, source = 0 } = data;
+      const { sender, room_id: room } = event;
       const what = `${sender} ${code}`;
       if (told.has(what) || (source & NOT_MISSED) !== 0 || !wants("m.room.message")) return;
-      told.add(what);
-      log.warn(UNDECRYPTABLE, { sender, room, error: reason });
+      const say = () => {
+        if (told.has(what) || told.size >= MAX_NAMED || crypto()?.wasRecovered(event) === true) return;
+        told.add(what);
+        log.warn(UNDECRYPTABLE, { sender, room, error: reason });
+      };
+      if (waiting >= MAX_WAITING) return say();
+      waiting++;
+      clock.delay(PATIENCE, { signal: ending.signal, persistent: false }).catch(() => {}).then(() => {
+        waiting--;
+        say();
+      });
     },
+    end: () => ending.abort(),
   };
 }

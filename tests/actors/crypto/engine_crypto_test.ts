@@ -287,12 +287,31 @@ Deno.test("Trust in an unknown device is set again once its user's devices are k
 });
 
 Deno.test("Events that can be read once a device is trusted are handed on, if there are any", async () => {
-  const recovered = [[], [{ event: READ }]];
+  const late = { event: READ, ref: { roomId: ROOM, eventId: "$late" } };
+  const recovered = [[], [late]];
   const { encryption, delivered } = stage({ setDeviceTrust: () => recovered.shift() });
   for (let time = 0; time < 2; time++) {
     await encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
   }
-  assertEquals(delivered, [[{ event: READ }]]);
+  assertEquals(delivered, [[late]]);
+});
+
+Deno.test("Of events that could be read after all, with a sync or because of a device, the latest thousand are known", async () => {
+  const late = (name: string) => ({ event: READ, ref: { roomId: ROOM, eventId: `$${name}` } });
+  const { encryption } = stage({
+    receiveSync: () => ({ ...NOTHING, recovered: [late("synced")] }),
+    setDeviceTrust: () => [late("trusted")],
+  });
+  const known = (name: string) => encryption.wasRecovered({ event_id: `$${name}` });
+  await encryption.receiveSync(sync());
+  await encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
+  assertEquals(["synced", "trusted", "other"].map(known), [true, true, false]);
+  const many = stage({ setDeviceTrust: () => Array.from({ length: 1_001 }, (_, index) => late(`${index}`)) });
+  await many.encryption.setDeviceTrust({ userId: ALICE, deviceId: "D", ed25519: "k" }, "verified");
+  assertEquals(["0", "1"].map((name) => many.encryption.wasRecovered({ event_id: `$${name}` })), [
+    false,
+    true,
+  ]);
 });
 
 Deno.test("Before encryption is used there is nothing to make, and nothing to wait for; then there is", async () => {

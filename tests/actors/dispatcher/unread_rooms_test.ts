@@ -3,6 +3,7 @@ import type { InternalDelivery } from "../../../src/actors/dispatcher/dispatcher
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { unreadRooms } from "../../../src/actors/dispatcher/unread_rooms.ts";
 import { type EventType, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
+import { TestClock } from "@greenroom/matrix/testing";
 import { recordingLogger } from "../kernel/support.ts";
 
 const ENCRYPTS = true;
@@ -16,10 +17,21 @@ function encrypted(room: string, more: object = {}): MatrixEvent {
 function scene(types: readonly string[], encrypts = false) {
   const registry = new HandlerRegistry();
   for (const type of types) registry.add(type as EventType, () => {});
-  const log = recordingLogger();
-  const note = unreadRooms({ registry, encrypts: () => encrypts, log });
+  const [log, clock, recovered] = [recordingLogger(), new TestClock(), new Set<string>()];
+  const crypto = encrypts
+    ? { wasRecovered: ({ event_id }: { event_id: string }) => recovered.has(event_id) }
+    : undefined;
+  const note = unreadRooms({ registry, crypto: () => crypto, clock, log });
   const told = () => log.lines.map(([, , data]) => data);
-  return { note, told, rooms: () => told().map((data) => data?.room) };
+  return { note, told, clock, recovered, rooms: () => told().map((data) => data?.room) };
+}
+
+const REASON = new Error("The key is missing");
+
+function unread(sender: string, code: string, more: object = {}, id = "$e"): InternalDelivery {
+  const event = { sender, room_id: "!a", event_id: id };
+  const data = { event, code, reason: REASON, source: SyncStream.INTERNAL, ...more };
+  return { type: "UNDECRYPTABLE", data } as unknown as InternalDelivery;
 }
 
 Deno.test("Of each room that can't be read a client without encryption warns once, of 100 at the most", () => {
@@ -54,24 +66,50 @@ Deno.test("Nothing is said of what nobody misses", () => {
   assertEquals(rooms(), ["!a"]);
 });
 
-Deno.test("With encryption, a warning names each sender who can't be read, once for each reason, unless a handler is told", () => {
-  const reason = new Error("The key is missing");
-  const unread = (sender: string, code: string, more: object = {}) =>
-    ({
-      type: "UNDECRYPTABLE",
-      data: { event: { sender, room_id: "!a" }, code, reason, source: SyncStream.INTERNAL, ...more },
-    }) as unknown as InternalDelivery;
-  const { note, told } = scene(["m.room.message"], ENCRYPTS);
+Deno.test("With encryption, a warning names each sender who can't be read, once for each reason, unless a handler is told", async () => {
+  const { note, told, clock } = scene(["m.room.message"], ENCRYPTS);
   for (let times = 0; times < 2; times++) {
     note.told(unread("@a:a", "MISSING_KEY"));
     note.told(unread("@a:a", "UNTRUSTED"));
     note.told(unread("@b:b", "MISSING_KEY"));
   }
   note.told(unread("@c:c", "MISSING_KEY", { source: SyncStream.INTERNAL | SyncStream.HISTORY }));
-  assertEquals(told(), ["@a:a", "@a:a", "@b:b"].map((sender) => ({ sender, room: "!a", error: reason })));
+  await clock.tick(15_000);
+  assertEquals(told(), ["@a:a", "@a:a", "@b:b"].map((sender) => ({ sender, room: "!a", error: REASON })));
   for (const types of [["m.room.message", "UNDECRYPTABLE"], ["INVITE"]]) {
     const other = scene(types, ENCRYPTS);
     other.note.told(unread("@a:a", "MISSING_KEY"));
+    await other.clock.tick(15_000);
     assertEquals(other.told(), []);
   }
+});
+
+Deno.test("Nobody is warned of what is read within fifteen seconds, but of what still is not then", async () => {
+  const { note, told, clock, recovered } = scene(["m.room.message"], ENCRYPTS);
+  note.told(unread("@a:a", "MISSING_KEY", {}, "$first"));
+  await clock.tick(14_999);
+  note.told(unread("@a:a", "MISSING_KEY", {}, "$second"));
+  recovered.add("$first");
+  await clock.tick(14_999);
+  assertEquals(told(), []);
+  await clock.tick(1);
+  assertEquals(told().map((data) => data?.sender), ["@a:a"]);
+});
+
+Deno.test("What is unread when the client ends is said then", async () => {
+  const { note, told, clock, recovered } = scene(["m.room.message"], ENCRYPTS);
+  note.told(unread("@a:a", "MISSING_KEY", {}, "$read"));
+  note.told(unread("@b:b", "MISSING_KEY", {}, "$unread"));
+  recovered.add("$read");
+  note.end();
+  await clock.tick(0);
+  assertEquals([told().map((data) => data?.sender), clock.pending], [["@b:b"], 0]);
+});
+
+Deno.test("Of more than a thousand messages that wait, the others are said immediately", () => {
+  const { note, told } = scene(["m.room.message"], ENCRYPTS);
+  for (let index = 0; index < 1_000; index++) note.told(unread("@a:a", "MISSING_KEY"));
+  assertEquals(told(), []);
+  note.told(unread("@a:a", "MISSING_KEY"));
+  assertEquals(told().length, 1);
 });

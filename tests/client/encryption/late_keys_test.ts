@@ -27,6 +27,43 @@ Deno.test("An event whose key comes late is reported immediately, and delivered 
   assertEquals(told.slice(2).map((line) => line.split(" ")[1]), ["First", "Second", "Third"]);
 });
 
+Deno.test("Nobody is warned of a message whose key comes seconds later, but of one whose key does not", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  const { fetch, release } = withholding(stage);
+  const carol = stage.client("carol", { encryption: EVERYBODY, fetch });
+  const heard: string[] = [];
+  carol.on("m.room.message", ({ content }) => void heard.push(content.body));
+  const warned = () => stage.log.lines.filter(([, message]) => message.includes("can't be read yet")).length;
+  await begin(stage, carol);
+  await alice.inviteUser(roomId, "@carol:localhost");
+  await carol.joinRoom(roomId);
+  await stage.settle();
+  await alice.sendText(roomId, "First");
+  await stage.settle();
+  await stage.clock.tick(5_000);
+  assertEquals([heard, warned()], [[], 0]);
+  release();
+  await alice.sendText(roomId, "Second"); // something for the next sync to bring
+  await stage.until(() => heard.length === 2);
+  await stage.clock.tick(15_000);
+  assertEquals(warned(), 0);
+  await alice.crypto?.discardGroupSession(roomId);
+  const dropping = withholding(stage);
+  const dora = stage.client("dora", { encryption: EVERYBODY, fetch: dropping.fetch });
+  dora.on("m.room.message", () => {});
+  await begin(stage, dora);
+  await alice.inviteUser(roomId, "@dora:localhost");
+  await dora.joinRoom(roomId);
+  await stage.settle();
+  await alice.sendText(roomId, "Third");
+  await stage.until(() => heard.length === 3);
+  await stage.settle();
+  assertEquals(warned(), 0);
+  await stage.clock.tick(15_000);
+  assertEquals(warned(), 1);
+});
+
 Deno.test("An event that waits for its key survives a restart, and so does that it was handled", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
