@@ -5,8 +5,9 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { encryptionOf, UnknownDeviceError } from "@greenroom/matrix";
+import { encryptionOf, MemoryStore, UnknownDeviceError } from "@greenroom/matrix";
 import type { Appservice } from "@greenroom/matrix/appservice";
+import type { DeviceID, EventID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
@@ -179,6 +180,47 @@ synapseTest(
     assertEquals((await stage.read(4)).at(-1)?.replace(/^\d+/, "n"), "n: hello");
     await second.stop();
     await done;
+  },
+);
+
+peerTest(
+  "S64 js_sdk that shuts out unsigned devices reads what ghosts and the own user say, over a new store too, and is read",
+  ["js_sdk"],
+  async () => {
+    const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
+    await using stage = await appserviceScene({ encryption: true, how: { recoveryKey } });
+    await using peer = await Peer.start("js_sdk", stage.synapse, "js");
+    await peer.call("bootstrapCrossSigning", { password: peer.user.password });
+    await peer.call("setIsolation", { onlySigned: true });
+    const reads = async (sent: Promise<EventID>, sender: string, text: string): Promise<void> => {
+      const eventId = await sent;
+      const { body, ...said } = await peer.message((message) => message.eventId === eventId);
+      assertEquals([body, said.sender, said.encrypted], [text, sender, true]);
+    };
+    const first = stage.instance();
+    stage.serve(first);
+    const done = first.start();
+    const roomId = await first.bot.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+    await peer.join(roomId, { encrypted: true });
+    await reads(first.bot.sendText(roomId, "The own user here"), first.userId, "The own user here");
+    const polly = "@_echo_polly:localhost";
+    await reads(first.intent("_echo_polly").sendText(roomId, "Polly here"), polly, "Polly here");
+    await peer.sendText(roomId, "hello");
+    const answer = await peer.message(({ body }) => body === "1: hello");
+    assertEquals([answer.sender, answer.encrypted], ["@_echo_parrot:localhost", true]);
+    await first.close();
+    await done.catch(() => {});
+
+    // The same identities, with a device and a store that are new.
+    const second = stage.instance({ store: new MemoryStore(), deviceId: "SECOND" as DeviceID });
+    stage.serve(second);
+    const again = second.start();
+    await reads(second.intent("_echo_polly").sendText(roomId, "Polly again"), polly, "Polly again");
+    await reads(second.bot.sendText(roomId, "The own user again"), second.userId, "The own user again");
+    await peer.sendText(roomId, "again");
+    assertEquals((await peer.message(({ body }) => body === "1: again")).encrypted, true);
+    await second.stop();
+    await again;
   },
 );
 
