@@ -174,6 +174,7 @@ export class ActingClients {
     const { transport, bot: { stateStore }, deviceId, prepare, store, lease, encryption } = this.#options;
     const http = { ...transport, asUserId: userId, asDeviceId: deviceId, prepare: prepare(userId) };
     const api = new HTTPAPI(http);
+    api.skew = 0; // of a wrong clock the own user's client tells
     const { log } = transport;
     const common = { api, mxid: userId, deviceId: deviceId ?? "", stateStore, log };
     if (deviceId === undefined) return new Client(common);

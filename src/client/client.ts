@@ -29,6 +29,7 @@ import type { CustomRequestOptions } from "../api/http/http_options.ts";
 import type { Method } from "../api/http/endpoint.ts";
 import { type FillMemberEventCallback, Session } from "../api/session.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
+import { clockWarning } from "./trust/clock_warning.ts";
 import { type ClientCore, clientCore } from "./client_core.ts";
 import { ClientLife } from "./client_life.ts";
 import { type ClientOptions, encryptionOptions, httpOptions, wakeOptions } from "./client_options.ts";
@@ -125,6 +126,7 @@ export class Client {
     const hold: Hold = (work) => this.#life.hold(work);
     const api = clientOperations(session, { encryption: holder, stateStore, blacklist, hold, log: this.log });
     const { verification } = encryptionOptions(options) ?? {};
+    const warnOfClock = clockWarning(this.api, this.log);
     const core = (): ClientCore => {
       const made = clientCore({
         options,
@@ -135,7 +137,10 @@ export class Client {
         blacklist,
         holding,
         presence: () => this.presence,
-        afterFirst: () => this.#life.first.resolve(),
+        afterFirst: () => {
+          warnOfClock();
+          this.#life.first.resolve();
+        },
         log: this.log,
         cryptoLog: this.cryptoLog,
       });

@@ -218,7 +218,8 @@ peerTest(
     await reads(second.intent("_echo_polly").sendText(roomId, "Polly again"), polly, "Polly again");
     await reads(second.bot.sendText(roomId, "The own user again"), second.userId, "The own user again");
     await peer.sendText(roomId, "again");
-    assertEquals((await peer.message(({ body }) => body === "1: again")).encrypted, true);
+    const last = await peer.message(({ body }) => body === "1: again");
+    assertEquals([last.sender, last.encrypted], ["@_echo_parrot:localhost", true]);
     await second.stop();
     await again;
   },

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert
 import { type Client, encryptionOf, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
+import { recordingLogger } from "../actors/kernel/support.ts";
 import { faltering, FALTERING_WAYS } from "../support/faltering_fetch.ts";
 import { AheadClock } from "./support/faulty/keys.ts";
 import { roomWith, talk } from "./support/faulty/talk.ts";
@@ -67,10 +68,15 @@ for (const ahead of [DAY, -DAY]) {
       const encryption = secrets();
       const [clock, store] = [new AheadClock(), new MemoryStore()];
       clock.advance(ahead);
-      await using bot = await Ours.start(server, "bot", { encryption, clock, store });
+      const log = recordingLogger();
+      await using bot = await Ours.start(server, "bot", { encryption, clock, store, log });
       const report = await bot.crypto.ensureVerified();
       assertEquals([report.state, report.backup, report.dehydratedDevice], ["verified", "on", "on"]);
       assertEquals(await errors(bot), []);
+      const warned = log.lines.filter(([, message]) => message.startsWith("The clock of this machine"));
+      assertEquals(warned.map(([, message]) => /ahead|behind/.exec(message)?.[0]), [
+        ahead > 0 ? "ahead" : "behind",
+      ]);
       const [finding] = (await bot.crypto.doctor()).filter(({ code }) => code === "clock-wrong");
       assert(finding?.message.includes(ahead > 0 ? "ahead" : "behind"), finding?.message);
       await using friend = await Ours.start(server, "friend", { encryption: secrets() });

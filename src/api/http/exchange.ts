@@ -12,6 +12,7 @@ import type { Logger } from "../../base/log.ts";
 import { Deadline } from "./deadline.ts";
 import { type Answer, letGo, readErrorBody } from "./response_body.ts";
 import { retryAfter } from "./retry.ts";
+import { type ServerTime, timeOf } from "./server_time.ts";
 import { Sent } from "../../base/sent.ts";
 
 /** A body that is sent as it is. */
@@ -48,6 +49,8 @@ export interface Exchange {
   readonly credentials: () => readonly string[];
   /** What sends the request. */
   readonly fetch: typeof fetch;
+  /** Is told of the server's time; undefined: nobody wants to know it. */
+  readonly onTime: ((time: ServerTime) => void) | undefined;
   /** Measures the timeout. */
   readonly clock: Clock;
   /** Where the try is logged. */
@@ -99,6 +102,8 @@ export async function exchange<Result>(
     const moved = isRedirect(response) ? await followed(response, request, { init, name, sent }) : undefined;
     response = moved?.response ?? response;
     status = response.status;
+    const shown = moved?.isElsewhere === true ? undefined : timeOf(response);
+    if (shown !== undefined) request.onTime?.({ shown, before: started, after: clock.now() });
     const answer = { response, request: name, deadline };
     if (status === 401 && moved?.isElsewhere && token !== "") {
       letGo(response.body);

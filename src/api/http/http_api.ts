@@ -26,6 +26,7 @@ import { identityQuery, requestHeaders, type RequestOptions } from "./request_op
 import { readJson } from "./response_body.ts";
 import { DEFAULT_RETRY, isMatrixRefusal, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { restartDelay, singleTry } from "./restart.ts";
+import { type ServerTime, skewOf } from "./server_time.ts";
 import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./transaction_id.ts";
 
@@ -49,6 +50,11 @@ export class HTTPAPI {
    * or an error code of it.
    */
   isAnswered = false;
+  /**
+   * @internal How far the server's clock was ahead of the own one when it answered first, in
+   * milliseconds; undefined: it has not said yet.
+   */
+  skew: number | undefined;
   /** Whether it was said that nobody answers at this address. */
   #isSilent = false;
   readonly #fetch: typeof fetch;
@@ -90,7 +96,7 @@ export class HTTPAPI {
   /** Moves to another address; a path in it is kept. */
   set baseUrl(url: string | URL) {
     this.#address.url = url;
-    [this.isAnswered, this.#isSilent] = [false, false];
+    [this.isAnswered, this.#isSilent, this.skew] = [false, false, undefined];
   }
 
   /** The access token; empty if there is none. */
@@ -228,6 +234,7 @@ export class HTTPAPI {
       fetch: this.isAnswered || call.raw !== undefined
         ? this.#fetch
         : this.#fetchFirst(SILENCE + Number(call.query?.timeout ?? 0)),
+      onTime: this.skew === undefined ? this.#noteTime : undefined,
       clock: this.clock,
       log: this.log,
     };
@@ -322,6 +329,10 @@ export class HTTPAPI {
     }
     return await credentials.renew(token, softLogout ? "soft-logout" : "logout");
   }
+
+  readonly #noteTime = (time: ServerTime): void => {
+    this.skew ??= skewOf(time);
+  };
 
   readonly #refresh = async (refreshToken: string): Promise<Tokens> => {
     const body = { refresh_token: refreshToken };

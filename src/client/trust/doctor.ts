@@ -15,6 +15,7 @@ import type { ClientAPI } from "../../api/client_api.ts";
 import { endpoint, unchecked } from "../../api/http/endpoint.ts";
 import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
 import { letGo } from "../../api/http/response_body.ts";
+import { skewOf, timeOf } from "../../api/http/server_time.ts";
 import type { Session } from "../../api/session.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
@@ -156,9 +157,9 @@ async function clockFindings(
   const before = clock.now();
   const shown = await http.download(VERSIONS, { path: {} }, request, ({ response }) => {
     letGo(response.body);
-    return Promise.resolve(Date.parse(response.headers.get("date") ?? ""));
+    return Promise.resolve(timeOf(response));
   });
-  return clockFinding({ shown, before, after: clock.now() });
+  return clockFinding(shown === undefined ? undefined : skewOf({ shown, before, after: clock.now() }));
 }
 
 async function storeFindings({ store, isDurable }: DoctorParts): Promise<CryptoFinding[]> {

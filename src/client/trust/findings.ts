@@ -8,14 +8,13 @@
 
 import type { CryptoFinding } from "../../actors/crypto/crypto_findings.ts";
 import type { KeyBackupInfo } from "../../actors/crypto/key_backup.ts";
+import { wrongBy } from "../../api/http/server_time.ts";
 import { type Device, isOwnDehydrated } from "../../crypto/devices/device.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedSeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 
-/** So far the clocks may be apart, in milliseconds: requests of verification end after ten minutes. */
-const MAX_SKEW = 60_000;
 /** With fewer one-time keys others may soon find none. */
 const FEW_KEYS = 10;
 
@@ -320,22 +319,23 @@ export function fallbackFinding(hasFallback: boolean): CryptoFinding {
   };
 }
 
-/** Whether the clocks agree; nothing if the server does not say its time. */
-export function clockFinding(
-  { shown, before, after }: { readonly shown: number; readonly before: number; readonly after: number },
-): CryptoFinding[] {
-  if (!Number.isFinite(shown)) return [];
-  const skew = shown < before - 1_000 ? shown - before : shown > after ? shown - after : 0; // it counts seconds
+/**
+ * Whether the clocks agree; nothing if the server does not say its time.
+ *
+ * @param skew How far the server's is ahead, in milliseconds; undefined: it does not say.
+ */
+export function clockFinding(skew: number | undefined): CryptoFinding[] {
+  if (skew === undefined) return [];
+  const wrong = wrongBy(skew);
   const facts = { skew };
-  if (Math.abs(skew) <= MAX_SKEW) {
+  if (wrong === undefined) {
     const message = "The clock agrees with that of the server.";
     return [{ code: "clock-right", level: "ok", message, facts }];
   }
-  const seconds = Math.round(Math.abs(skew) / 1_000);
   return [{
     code: "clock-wrong",
     level: "warning",
-    message: `The clock is ${seconds} seconds ${skew > 0 ? "behind" : "ahead of"} that of the server.`,
+    message: `The clock is ${wrong}.`,
     mend: "Set the clock of this machine; if it is right, the server's is wrong.",
     facts,
   }];
