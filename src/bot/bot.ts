@@ -358,6 +358,41 @@ export class Bot extends Composer<Context> {
    * {@linkcode Bot.syncOnce} from cron. Unless the bot is started, what is due at a time is done by these: a
    * reminder comes with the first wake or pass after its time, so with cron each minute at most a minute
    * late. A health check says whether this process is of use, and does nothing else, however often it comes.
+   *
+   * @example
+   * ```ts
+   * import { Client, MemoryStore } from "@greenroom/matrix";
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * const pushFetch = (url: string, init: RequestInit): Promise<Response> => bot.fetch(new Request(url, init));
+   * await using homeserver = new Homeserver({ pushFetch }); // in place of yours
+   * await using bot = new Bot({
+   *   baseUrl: homeserver.baseUrl,
+   *   fetch: homeserver.fetch,
+   *   token: homeserver.createUser("bot").accessToken,
+   *   store: new MemoryStore(), // there: one that all instances share
+   *   wake: { secret: crypto.randomUUID() }, // there: MATRIX_WAKE_SECRET, the same in all instances
+   * }); // there: Bot.fromEnv()
+   * bot.command("ping", (c) => c.reply("pong"));
+   *
+   * // Deno.serve(bot.fetch);
+   * // Deno.cron("sweep", "* * * * *", async () => {
+   * await bot.syncOnce({ deadline: 50_000 }); // takes up where it was, and does what is due
+   * await bot.client.registerWake("https://bot.example.org"); // once, or with each pass: it changes what is not so yet
+   * // });
+   *
+   * const { accessToken: token } = homeserver.createUser("alice");
+   * await using alice = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+   * const answered = Promise.withResolvers<void>();
+   * alice.on("m.room.message", ({ content }) => content.body === "pong" && answered.resolve());
+   * alice.on("JOIN", async ({ room_id, sender }) => {
+   *   if (sender === bot.client.mxid) await alice.sendText(room_id, "!ping");
+   * });
+   * alice.start();
+   * await alice.createRoom({ invitees: ["@bot:localhost"], preset: "trusted_private_chat" });
+   * await answered.promise; // the invitation has woken the bot, and then the command
+   * ```
    */
   get fetch(): (request: Request) => Promise<Response> {
     const { fetch } = this.#host ?? this.client;
