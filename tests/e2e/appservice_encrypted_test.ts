@@ -9,6 +9,7 @@ import { encryptionOf, MemoryStore, UnknownDeviceError } from "@greenroom/matrix
 import type { Appservice } from "@greenroom/matrix/appservice";
 import type { DeviceID, EventID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
+import { complaintsIn, recordingLogger } from "../actors/kernel/support.ts";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
 import { Peer } from "./support/peer/peer.ts";
@@ -76,12 +77,13 @@ synapseTest(
 );
 
 synapseTest(
-  "Where only signed devices are believed, a person who speaks first is heard, and reads what a ghost answers",
+  "Where only signed devices are believed, a person who speaks first is heard, not announced as unread, and reads what a ghost answers",
   async () => {
     const recoveryKey = encodeRecoveryKey(crypto.getRandomValues(new Uint8Array(32)));
     await using stage = await appserviceScene({ encryption: true, how: { recoveryKey } });
     const { alice, instance } = stage;
-    const serving = instance();
+    const log = recordingLogger();
+    const serving = instance({ log });
     stage.serve(serving);
     const done = serving.start();
     const joined = Promise.withResolvers<void>();
@@ -90,8 +92,9 @@ synapseTest(
     await within(joined.promise, 20_000, "the own user joins");
     await alice.sendText(roomId, "hello");
     assertEquals(await stage.read(1), ["1: hello"]);
-    await serving.stop();
+    await serving.close(); // which says what is still unread
     await done;
+    assertEquals(complaintsIn(log), []);
   },
 );
 
