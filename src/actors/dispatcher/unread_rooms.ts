@@ -79,8 +79,10 @@ export function unreadRooms({ registry, crypto, clock, log }: UnreadRoomsOptions
       const { sender, room_id: room } = event;
       const what = `${sender} ${code}`;
       if (told.has(what) || (source & NOT_MISSED) !== 0 || !wants("m.room.message")) return;
+      const then = crypto(); // another takes its place if another process has had the device
       const say = () => {
-        if (told.has(what) || told.size >= MAX_NAMED || crypto()?.wasRecovered(event) === true) return;
+        const isRead = [then, crypto()].some((each) => each?.wasRecovered(event) === true);
+        if (told.has(what) || told.size >= MAX_NAMED || isRead) return;
         told.add(what);
         log.warn(UNDECRYPTABLE, { sender, room, error: reason });
       };

@@ -33,8 +33,10 @@ export function reportUnread(client: Client, access: Access, signal: AbortSignal
     const { room_id: room } = event as typeof event & { room_id: RoomID };
     const what = `${sender} ${code}`;
     if (said.has(what) || !access.hears(sender) || !access.hearsIn(room)) return;
+    const then = client.crypto; // another takes its place if another process has had the device
     const say = () => {
-      if (said.has(what) || client.crypto?.wasRecovered(event) === true) return;
+      const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);
+      if (said.has(what) || isRead) return;
       if (said.size >= MAX_SAID) said.clear();
       said.add(what);
       client.log.warn(code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, { sender, room, error: reason });

@@ -18,12 +18,13 @@ function scene(types: readonly string[], encrypts = false) {
   const registry = new HandlerRegistry();
   for (const type of types) registry.add(type as EventType, () => {});
   const [log, clock, recovered] = [recordingLogger(), new TestClock(), new Set<string>()];
-  const crypto = encrypts
-    ? { wasRecovered: ({ event_id }: { event_id: string }) => recovered.has(event_id) }
-    : undefined;
+  const made = () => ({ wasRecovered: ({ event_id }: { event_id: string }) => recovered.has(event_id) });
+  let crypto = encrypts ? made() : undefined;
   const note = unreadRooms({ registry, crypto: () => crypto, clock, log });
   const told = () => log.lines.map(([, , data]) => data);
-  return { note, told, clock, recovered, rooms: () => told().map((data) => data?.room) };
+  /** Another takes its place, which knows nothing of what that has read. */
+  const renew = () => void (crypto = { wasRecovered: () => false });
+  return { note, told, clock, recovered, renew, rooms: () => told().map((data) => data?.room) };
 }
 
 const REASON = new Error("The key is missing");
@@ -94,6 +95,16 @@ Deno.test("Nobody is warned of what is read within fifteen seconds, but of what 
   assertEquals(told(), []);
   await clock.tick(1);
   assertEquals(told().map((data) => data?.sender), ["@a:a"]);
+});
+
+Deno.test("What was read before another process had the device counts as read", async () => {
+  const { note, told, clock, recovered, renew } = scene(["m.room.message"], ENCRYPTS);
+  note.told(unread("@a:a", "MISSING_KEY", {}, "$read"));
+  recovered.add("$read");
+  renew();
+  note.told(unread("@b:b", "MISSING_KEY", {}, "$unread"));
+  await clock.tick(15_000);
+  assertEquals(told().map((data) => data?.sender), ["@b:b"]);
 });
 
 Deno.test("What is unread when the client ends is said then", async () => {
