@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MemoryStore, SecretStorageError } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { device, type DeviceOptions, KEY, OTHER_KEY } from "./scene.ts";
+import { DEFAULT_KEY, plant } from "../secrets/scene.ts";
+import { ALICE, device, type DeviceOptions, KEY, OTHER_KEY } from "./scene.ts";
 
 /** Starts a process of the device that has a store. */
 async function start(here: ClientStage, store: MemoryStore, encryption: DeviceOptions["encryption"] = {}) {
@@ -80,4 +81,39 @@ Deno.test("A recovery key that was changed is taken when the new one is given, a
   assert(requests.length > without.requests.length);
   assertEquals((await start(here, store, { recoveryKey: OTHER_KEY })).requests, without.requests);
   await assertRejects(() => start(here, store, { recoveryKey: KEY }), SecretStorageError);
+});
+
+Deno.test("A recovery key of an account without a secret storage is refused by each start, though another client has verified the device", async () => {
+  for (const hasKeys of [false, true]) {
+    await using here = clientStage();
+    const owner = await device(here, "OWNER", { encryption: { recoveryKey: KEY } });
+    await owner.syncOnce();
+    const store = new MemoryStore();
+    const bot = await device(here, "BOT", { store });
+    await bot.syncOnce();
+    const own = await bot.crypto?.getIdentity(ALICE);
+    assert(own !== undefined);
+    await bot.crypto?.verifyUser(own);
+    await owner.syncOnce();
+    const [seen] = await owner.crypto?.getDevices(ALICE) ?? [];
+    assert(seen !== undefined);
+    await owner.crypto?.verifyDevice(seen);
+    if (hasKeys) await bot.crypto?.requestSecrets();
+    for (const client of [owner, bot]) {
+      await client.crypto?.idle();
+      await client.syncOnce();
+      await client.crypto?.idle();
+    }
+    await bot.close();
+    for (const name of ["master", "self_signing", "user_signing"]) {
+      await plant(owner, `m.cross_signing.${name}`, {});
+    }
+    await plant(owner, DEFAULT_KEY, {});
+    for (const at of ["first", "second"]) {
+      const error = await assertRejects(() => start(here, store, { recoveryKey: KEY }), SecretStorageError);
+      assertEquals(error.problem, "absent", at);
+    }
+    const { report } = await start(here, store);
+    assertEquals(report?.state, hasKeys ? "verified" : "needs-secret");
+  }
 });

@@ -72,6 +72,26 @@ Deno.test("Private keys that are missing, damaged, or of another identity are no
   assertEquals((await shown(first)).signers.SECOND, [await selfSigning(first)]);
 });
 
+Deno.test("An identity that was accepted, and is not proven yet, is proven by the next call that finds the master key", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  const name = "m.cross_signing.master";
+  const content = await kept(first, name);
+  await plant(first, name, {});
+  const second = await device(here, "SECOND");
+  await second.syncOnce();
+  const own = await second.crypto?.getIdentity(ALICE);
+  if (own !== undefined) await second.crypto?.acknowledgeIdentity(own);
+  const ensured = async () => {
+    const report = await second.crypto?.ensureVerified({ recoveryKey: KEY });
+    return [report?.state, (await second.crypto?.getIdentity(ALICE))?.verified];
+  };
+  assertEquals(await ensured(), ["verified", false]);
+  await plant(first, name, content);
+  assertEquals(await ensured(), ["verified", true]);
+});
+
 Deno.test("Where the server hides what the account had, nothing is made in its place", async () => {
   await using here = clientStage();
   const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   AuthenticationNeededError,
   type Client,
+  MatrixError,
   MemoryStore,
   OwnIdentityError,
   SecretStorageError,
@@ -12,7 +13,7 @@ import { type FaultPlan, type OperationLog, TestProcess } from "../support/crash
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "./crash_scene.ts";
-import { device, KEY, OTHER_KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+import { device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
 
 const GO_ON = () => true;
 
@@ -35,6 +36,12 @@ async function verified(here: ClientStage): Promise<[bot: Client, other: Client]
 async function signed(client: Client): Promise<Record<string, string[]>> {
   await client.crypto?.idle();
   return (await shown(client)).signers;
+}
+
+/** Whether a device has the private keys of the identity that is published. */
+async function hasKeys(client: Client): Promise<boolean> {
+  const found = await client.crypto?.doctor() ?? [];
+  return found.some(({ code }) => code === "private-keys-here");
 }
 
 Deno.test("An identity is replaced with the same recovery key, which opens the new one and all other secrets", async () => {
@@ -90,11 +97,70 @@ Deno.test("A reset that is declined, refused or can't be kept changes nothing", 
   const full = () => Promise.reject(new TypeError("the disk is full"));
   await assertRejects(() => reset({ onRecoveryKey: full }), OwnIdentityError, "nobody has");
   assertEquals([await shown(bot), await bot.secretStorage.info()], [before, storage]);
+  assert(await hasKeys(other));
   await assertRejects(() => reset({ recoveryKey: KEY, password: undefined }), AuthenticationNeededError);
   assertEquals(await shown(bot), before);
+  assert(await hasKeys(other));
   assertEquals((await other.crypto?.ensureVerified())?.state, "verified");
   const [seen] = await other.crypto?.getDevices("@alice:localhost") ?? [];
   assertEquals([seen?.deviceId, seen?.trust], ["BOT", "verified"]);
+});
+
+Deno.test("A new identity that the server has taken, with the answer lost, is not given up: the next call completes it", async () => {
+  const answers = [
+    () => Response.json({ errcode: "M_UNKNOWN", error: "Bad gateway" }, { status: 502 }),
+    () => new Response(null, { status: 304 }),
+    () => {
+      throw new TypeError("connection reset");
+    },
+  ];
+  for (const answer of answers) {
+    await using here = clientStage();
+    const store = new MemoryStore();
+    const bot = await verifiedBot(here, store);
+    const before = (await shown(bot)).master;
+    await bot.close();
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const request = new Request(input, init);
+      const response = await here.homeserver.fetch(request);
+      return response.ok && request.url.endsWith("/keys/device_signing/upload") ? answer() : response;
+    };
+    const cut = await device(here, "BOT", { store, fetch });
+    const reset = async () =>
+      await cut.crypto?.resetIdentity({ recoveryKey: KEY, password: PASSWORD, confirm: GO_ON });
+    await assertRejects(reset, MatrixError);
+    const { master } = await shown(cut);
+    assert(master !== before);
+    const { state, master: now } = await cut.crypto?.ensureVerified({ recoveryKey: KEY }) ?? {};
+    assertEquals([state, now], ["bootstrapped", master]);
+    assert((await signed(cut)).BOT?.includes(await selfSigning(cut)));
+  }
+});
+
+Deno.test("A device whose new identity is replaced at once leaves the private keys that are stored for the other", async () => {
+  await using here = clientStage();
+  const rival = await device(here, "RIVAL");
+  let next: "identity" | "reset" | undefined = "identity";
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const { pathname } = new URL(request.url);
+    if (next === "reset" && pathname.endsWith("/room_keys/version")) {
+      next = undefined;
+      await rival.crypto?.resetIdentity({ recoveryKey: KEY, password: PASSWORD, confirm: GO_ON });
+    }
+    if (pathname.endsWith("/keys/device_signing/upload")) next = "reset";
+    return await here.homeserver.fetch(request);
+  };
+  const first = await device(here, "FIRST", { fetch, encryption: { recoveryKey: KEY } });
+  await patiently(here, first.crypto?.start());
+  assertEquals(next, undefined);
+  const { master } = await rival.crypto?.ensureVerified() ?? {};
+  const third = await device(here, "NEXT", { encryption: { recoveryKey: KEY } });
+  await patiently(here, third.crypto?.start());
+  assertEquals((await shown(third)).master, master);
+  const signers = await signed(third);
+  assertEquals(signers.NEXT, [await selfSigning(third)]);
+  assert(signers.FIRST?.includes(await selfSigning(third)));
 });
 
 Deno.test("After a crash at any commit or request of a reset the next start ends verified, with a key that opens what is published", async () => {
