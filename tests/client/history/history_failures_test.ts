@@ -5,7 +5,7 @@ import { MatrixRequestError } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "../trust/crash_scene.ts";
 import { history } from "../trust/scene.ts";
-import { accepts, GUEST, roomOf, sharer } from "./scene.ts";
+import { accepts, GUEST, roomOf, sharer, sharing } from "./scene.ts";
 
 /** A host whose first requests of a kind fail, and which of them were made. */
 async function failingHost(here: ClientStage, path: string, fail: () => Response) {
@@ -89,4 +89,25 @@ Deno.test("A file without end is read as far as the largest one goes, and given 
   await guest.crypto?.idle();
   assertEquals([asked, await history(guest, roomId)], [1, ["MISSING_KEY"]]);
   assert(given < 40 * 2 ** 20, `${given}`);
+});
+
+Deno.test("A backup that can't be read yet is asked for the room once its key is there", async () => {
+  await using here = clientStage();
+  const encryption = { ...sharing("host"), backup: true };
+  const first = await sharer(here, "host", { encryption });
+  const host = here.client("host", { token: "", encryption, retry: false });
+  await host.login({ identifier: "@host:localhost", password: "password of host" });
+  await host.crypto?.start();
+  let recoveryKey = "";
+  await first.crypto?.backup.reset({ onRecoveryKey: (key) => void (recoveryKey = key) }); // not stored
+  await roomOf(host, ["its upload shows that there is another version"]);
+  await host.crypto?.idle();
+  const { isReadable } = await host.crypto?.backup.info() ?? {};
+  const roomId = await roomOf(first, ["one"]);
+  await first.crypto?.idle();
+  await sharer(here, "guest");
+  const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
+  assertEquals([isReadable, await outcome()], [false, 0]);
+  await host.crypto?.backup.trust({ recoveryKey });
+  assertEquals(await outcome(), 1);
 });
