@@ -9,7 +9,7 @@ import { ROOT, run } from "../process.ts";
 import { plant } from "./guards.ts";
 import type { Mutant } from "./types.ts";
 
-/** What is mutated: encryption, and what the actors have to do with it. */
+/** What is mutated: encryption, and what the actors and the client have to do with it. */
 const MUTATED = [
   /^src\/crypto\/.*\.ts$/,
   /^vodozemac-wasm\/(?:mod|src\/\w+)\.ts$/,
@@ -18,7 +18,7 @@ const MUTATED = [
   /^src\/actors\/dispatcher\/delivery_scope\.ts$/,
   /^src\/base\/culprits\.ts$/,
   /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting)\.ts$/,
-  /^src\/client\/secrets\/\w+\.ts$/,
+  /^src\/client\/(?:backup|secrets)\/\w+\.ts$/,
 ];
 
 /** Files without which neither sources nor tests can be loaded. */

@@ -55,7 +55,7 @@ export async function ensureBackup(
     const isWanted = isOn || await isWantedBy(parts.api, {});
     if (isWanted === false) return "unwanted";
     const storage = await open();
-    if (storage === undefined) return isOn ? "on" : undefined;
+    if (storage === undefined) return undefined;
     if (isOn) return await stored(parts, storage);
     await begunOrUsed(parts, storage);
     if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });
@@ -73,11 +73,11 @@ export async function ensureBackup(
  * latest stays, and its key gets into the storage, whoever was the last to write there.
  */
 async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
-  const keys = new Set<string>();
+  const keys = new Set<string | undefined>();
   let restarts = 0; // after which the backup may be there, although its making has failed
   for (let looks = 1;; looks++) {
     const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
-    if (secret !== undefined) keys.add(secret);
+    keys.add(secret);
     try {
       return shown === undefined
         ? await begin(parts, storage, { known: secret, keys })
@@ -95,7 +95,7 @@ async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Pro
 async function begin(
   { api, actor }: EnsureBackupParts,
   storage: SecretKeeper,
-  { known, keys }: { readonly known: string | undefined; readonly keys: Set<string> },
+  { known, keys }: { readonly known: string | undefined; readonly keys: Set<string | undefined> },
 ): Promise<void> {
   const usable = known !== undefined && hasKey(known) ? known : undefined;
   if (known !== undefined && usable === undefined) {
@@ -107,7 +107,7 @@ async function begin(
   if (usable === undefined) {
     await storage.set(BACKUP_SECRET, made.secret);
     const since = await storage.get(BACKUP_SECRET); // devices that make one at the same time make the same
-    if (since !== undefined && since !== made.secret && hasKey(since)) made = await newBackup(since);
+    if (since !== made.secret) made = await newBackup(since);
   }
   const { definition, publicKey, secret, isLeft } = made;
   if (isLeft) throw leftBackup();
@@ -121,7 +121,7 @@ async function begin(
   let shown = await latest();
   const since = await storage.get(BACKUP_SECRET);
   if (since !== secret) { // a faster one's
-    if (since !== undefined) keys.add(since);
+    keys.add(since);
     await storage.set(BACKUP_SECRET, secret);
     shown = await latest();
   }
@@ -135,7 +135,7 @@ async function use(
   { shown, secret, keys }: {
     readonly shown: KeyBackupVersion;
     readonly secret: string | undefined;
-    readonly keys: ReadonlySet<string>;
+    readonly keys: ReadonlySet<string | undefined>;
   },
 ): Promise<void> {
   const publicKey = publicKeyOf(shown);
@@ -148,7 +148,7 @@ async function use(
   };
   if (secret !== undefined && await adopt(secret)) return;
   for (const key of keys) { // one that was replaced, perhaps by this device
-    if (key === secret || !await adopt(key)) continue;
+    if (key === undefined || !await adopt(key)) continue;
     return await storage.set(BACKUP_SECRET, key);
   }
   if (pending === publicKey) return await finish(parts, storage, shown);
@@ -183,7 +183,7 @@ async function finish(
 async function stored({ actor }: EnsureBackupParts, storage: SecretKeeper): Promise<KeyBackupOutcome> {
   const state = await actor.ask("backupState", undefined);
   const { secret, isThere } = await actor.ask("newBackup", { latest: state?.publicKey, isNew: false });
-  if (isThere && await storedSecret(storage) !== secret) await storage.set(BACKUP_SECRET, secret);
+  if (isThere) await storage.set(BACKUP_SECRET, secret);
   return "on";
 }
 

@@ -19,7 +19,6 @@ import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_e
 import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
-import { isJsonObject } from "../../types/json.ts";
 import { restored } from "./key_restore.ts";
 import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
 
@@ -77,8 +76,7 @@ export async function isWantedBy(
   request: RequestOptions,
 ): Promise<boolean | undefined> {
   try {
-    const content: unknown = await api.getAccountData(WANTED, request);
-    const enabled = isJsonObject(content) ? content.enabled : undefined;
+    const { enabled } = await api.getAccountData(WANTED, request);
     return typeof enabled === "boolean" ? enabled : undefined;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
@@ -113,7 +111,7 @@ async function made(
   }
   await onRecoveryKey?.(recoveryKeyOf(secret));
   if (!isThere) await api.createKeyBackupVersion(definition, request);
-  const shown = isThere ? before : await latestVersion(api, request);
+  const shown = await latestVersion(api, request);
   if (shown === undefined || publicKeyOf(shown) !== publicKey) {
     throw new KeyBackupError(
       "Cannot make a backup: another client has made or deleted one meanwhile; look at info(), and trust() or reset() it",

@@ -31,9 +31,11 @@ export function lazyKeyBackup(
       return await ensureBackup({ ...parts, clock, log, http }, { open, isOn });
     },
     async restoreRoom(roomId) {
-      const { version, isReadable, phase } = await parts.actor.ask("backupState", undefined) ?? {};
+      const state = await parts.actor.ask("backupState", undefined);
+      if (!state?.isReadable || state.phase !== "on") return;
+      const { version } = state;
       const name = `${version} ${roomId}`;
-      if (version === undefined || isReadable !== true || phase !== "on" || restoredRooms.has(name)) return;
+      if (restoredRooms.has(name)) return;
       const { restoreRoom } = await import("./key_restore.ts");
       try {
         await restoreRoom(parts, version, roomId);
@@ -44,8 +46,9 @@ export function lazyKeyBackup(
     },
     async restoreFor({ room_id, content }) {
       const session = readSessionRef(room_id, content.session_id);
-      const version = session && await parts.actor.ask("versionFor", session);
-      if (session === undefined || version === undefined) return false;
+      if (session === undefined) return false;
+      const version = await parts.actor.ask("versionFor", session);
+      if (version === undefined) return false;
       const { restoreSession } = await import("./key_restore.ts");
       return await restoreSession(parts, version, session).catch((error) => {
         log.warn("Could not ask the backup for a room key", { ...session, error: String(error) });

@@ -73,6 +73,32 @@ Deno.test("S38: trust() uses no backup with a wrong key, and says what is wrong"
   assertEquals((await backup.info()).problem, undefined, "the one that was in use still is");
 });
 
+Deno.test("trust() uses no backup of an unknown algorithm, whose key can't be told", async () => {
+  await using stage = clientStage();
+  const { client: alice, storage } = await withStorage(stage);
+  await backupOf(alice).create({ storage });
+  const { auth_data } = await alice.getKeyBackupVersion();
+  await alice.createKeyBackupVersion({ algorithm: "org.example.other", auth_data });
+  const other = await newDevice(stage);
+  assertEquals(await problem(backupOf(other).trust({ storage })), "unusable");
+  assertEquals((await backupOf(other).info()).problem, "unusable");
+});
+
+Deno.test("delete() ends, however many versions the server shows", async () => {
+  await using stage = clientStage();
+  let deleted = 0;
+  const endless: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.method !== "DELETE") return await stage.homeserver.fetch(request);
+    deleted++;
+    return Response.json({});
+  };
+  const alice = stage.client("alice", { encryption: EVERYBODY, fetch: endless });
+  await backupOf(alice).create({ onRecoveryKey() {} });
+  await backupOf(alice).delete();
+  assertEquals(deleted, 1_000);
+});
+
 Deno.test("create() makes no second backup, reset() does; the one in use has its key stored once more", async () => {
   await using stage = clientStage();
   const { client: alice, storage } = await withStorage(stage);

@@ -1,40 +1,20 @@
 /** A server that plants a backup, or damages the key of one, while a device makes or uses its own. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Client, KeyBackupError } from "@greenroom/matrix";
+import { KeyBackupError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { kept, plant } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { device, KEY, patiently } from "../trust/scene.ts";
-import { backupOf } from "./scene.ts";
+import { backupOf, before, outcomeOf, SECRET, started } from "./scene.ts";
 
-const SECRET = "m.megolm_backup.v1";
-
-using planter = (await Vodozemac.create()).pk.createDecryption();
+const { pk } = await Vodozemac.create();
+using planter = pk.createDecryption();
 /** What a version says that the server has made. */
 const PLANTED = {
   algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
   auth_data: { public_key: planter.publicKey },
 };
-
-/** A device of Alice that is started with the recovery key. */
-async function started(here: ClientStage, deviceId: string, options: Parameters<typeof device>[2] = {}) {
-  const client = await device(here, deviceId, { encryption: { recoveryKey: KEY }, ...options });
-  await patiently(here, client.crypto?.start());
-  return client;
-}
-
-/** What a start has made of the backup. */
-async function outcomeOf(here: ClientStage, client: Client): Promise<string | undefined> {
-  return (await patiently(here, client.crypto?.ensureVerified()))?.backup;
-}
-
-/** A device with a storage, and no backup yet. */
-async function before(here: ClientStage) {
-  const client = await device(here, "EARLY", { encryption: { recoveryKey: KEY, backup: false } });
-  await client.crypto?.start();
-  return { client, storage: await client.secretStorage.open({ recoveryKey: KEY }) };
-}
 
 /** A server that shows a version of its own, from when it is told on, or from when another one is made. */
 function plantingServer(here: ClientStage) {
@@ -105,4 +85,41 @@ Deno.test("That a version has another key than before is seen in info()", async 
   assertEquals((await backupOf(client).info()).problem, undefined);
   become("planting");
   assertEquals((await backupOf(client).info()).problem, "untrusted");
+});
+
+/** A device that looks at the backup while another one stores another key: between the first look and the second. */
+async function overwritten(here: ClientStage, shownThen: "the backup" | "a planted one") {
+  const { client: early, storage } = await before(here);
+  const first = new Uint8Array(32).fill(1).toBase64({ omitPadding: true });
+  const second = new Uint8Array(32).fill(2).toBase64({ omitPadding: true });
+  await storage.set(SECRET, first);
+  using key = pk.importDecryption(new Uint8Array(32).fill(1));
+  await early.createKeyBackupVersion({ ...PLANTED, auth_data: { public_key: key.publicKey } });
+  let replaced: Promise<void> | undefined;
+  const looks = { version: 0, secret: 0 };
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const { pathname } = new URL(request.url);
+    const kind = pathname.endsWith("/room_keys/version") ? "version" : "secret";
+    const isLook = request.method === "GET" && (kind === "version" || pathname.endsWith(`/${SECRET}`));
+    if (isLook && ++looks[kind] === 2) await (replaced ??= storage.set(SECRET, second));
+    const response = await here.homeserver.fetch(request);
+    const isPlanted = isLook && kind === "version" && (looks.version === 1 || shownThen === "a planted one");
+    return isPlanted ? Response.json({ ...await response.json(), ...PLANTED }) : response;
+  };
+  const bot = await device(here, "BOT", { fetch, encryption: { recoveryKey: KEY } });
+  await patiently(here, bot.crypto?.start());
+  return { first, second, stored: await storage.get(SECRET), outcome: await outcomeOf(here, bot) };
+}
+
+Deno.test("A key that another device has overwritten is stored again if it is that of the backup", async () => {
+  await using here = clientStage();
+  const { first, stored, outcome } = await overwritten(here, "the backup");
+  assertEquals([stored, outcome], [first, "on"]);
+});
+
+Deno.test("A key that another device has overwritten is not stored again for a backup that it does not fit", async () => {
+  await using here = clientStage();
+  const { second, stored, outcome } = await overwritten(here, "a planted one");
+  assertEquals([stored, outcome], [second, "wrong-key"]);
 });

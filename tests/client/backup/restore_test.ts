@@ -110,3 +110,47 @@ Deno.test("restore() says so if the answer breaks off, and keeps what had come",
   await backupOf(fresh).trust({ recoveryKey });
   await assertRejects(() => backupOf(fresh).restore(), ServiceResponseError, "breaks off");
 });
+
+Deno.test("restore() takes no key of a version that is not in use any more", async () => {
+  await using stage = clientStage();
+  const { recoveryKey } = await backedUp(stage);
+  const late: typeof fetch = async (input, init) => {
+    const response = await stage.homeserver.fetch(input, init);
+    const isAll = new URL(new Request(input).url).pathname.endsWith("/room_keys/keys");
+    if (isAll) await backupOf(fresh).reset({ onRecoveryKey() {} });
+    return response;
+  };
+  const fresh = await newDevice(stage, { name: "bob", fetch: late });
+  await backupOf(fresh).trust({ recoveryKey });
+  const { problem } = await assertRejects(() => backupOf(fresh).restore(), KeyBackupError);
+  assertEquals(problem, "changed");
+});
+
+Deno.test("A key that the backup does not have is asked for again after ten minutes, and at once if the server failed", async () => {
+  await using stage = clientStage();
+  const { roomId, recoveryKey } = await backedUp(stage);
+  const fresh = await newDevice(stage, { name: "bob", retry: false });
+  const event = await latest(fresh, roomId);
+  const session_id = newEntries(1)[0]?.session_id ?? "";
+  const asks = async (session: string) => {
+    const before = stage.homeserver.requests.filter("GET", "/room_keys/keys").length;
+    const read = await fresh.crypto?.decrypt({
+      ...event,
+      content: { ...event.content, session_id: session },
+    });
+    assert(read !== undefined && !("event" in read));
+    return stage.homeserver.requests.filter("GET", "/room_keys/keys").length - before;
+  };
+  assertEquals(await asks(session_id), 0, "no backup is in use");
+  await backupOf(fresh).trust({ recoveryKey });
+  assertEquals(await asks("x".repeat(1_000)), 0, "it is the name of none");
+  const path = "/room_keys/keys";
+  const fault = stage.homeserver.faults.add({ kind: "status", status: 500, match: { method: "GET", path } });
+  assertEquals([await asks(session_id), await asks(session_id)], [1, 1]);
+  const warnings = () => stage.log.lines.filter((line) => JSON.stringify(line).includes("ask the backup"));
+  assertEquals(warnings().length, 2);
+  fault[Symbol.dispose]();
+  assertEquals([await asks(session_id), await asks(session_id)], [1, 0]);
+  await stage.clock.tick(10 * 60_000);
+  assertEquals([await asks(session_id), warnings().length], [1, 2]);
+});

@@ -5,6 +5,7 @@ import { MatrixRequestError } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "../trust/crash_scene.ts";
 import { history } from "../trust/scene.ts";
+import { lost } from "../backup/scene.ts";
 import { accepts, GUEST, roomOf, sharer, sharing } from "./scene.ts";
 
 /** A host whose first requests of a kind fail, and which of them were made. */
@@ -109,5 +110,22 @@ Deno.test("A backup that can't be read yet is asked for the room once its key is
   const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
   assertEquals([isReadable, await outcome()], [false, 0]);
   await host.crypto?.backup.trust({ recoveryKey });
+  assertEquals(await outcome(), 1);
+});
+
+Deno.test("A backup that the server has hidden is asked for the room once it is shown again", async () => {
+  await using here = clientStage();
+  const encryption = { ...sharing("host"), backup: true };
+  const first = await sharer(here, "host", { encryption });
+  const host = here.client("host", { token: "", encryption, retry: false });
+  await host.login({ identifier: "@host:localhost", password: "password of host" });
+  await host.crypto?.start();
+  await lost(here, host, roomOf(host, ["its upload shows that the backup is gone"]));
+  const roomId = await roomOf(first, ["one"]);
+  await first.crypto?.idle();
+  await sharer(here, "guest");
+  const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
+  assertEquals(await outcome(), 0);
+  await host.crypto?.ensureVerified();
   assertEquals(await outcome(), 1);
 });
