@@ -117,6 +117,7 @@ Deno.test("SecretStorage refuses options that can't be used, before it asks the 
     () => secretStorage.create({} as never),
     () => secretStorage.create({ onRecoveryKey: forget, passphrase: "" }),
     () => secretStorage.open({} as never),
+    () => secretStorage.open(undefined as never),
     () => secretStorage.open({ recoveryKey: "x", passphrase: "y" } as never),
     () => secretStorage.changeKey({} as never, { onRecoveryKey: forget }),
     () => secretStorage.changeKey({ passphrase: "x" }, {} as never),
