@@ -33,6 +33,19 @@ Deno.test("A first start stores the key of the backup once, and notes that the u
   assertEquals([stores(here), await kept(client, WANTED)], [1, { enabled: true }]);
 });
 
+Deno.test("Keys from before go into the backup as soon as it is made, or used", async () => {
+  await using here = clientStage();
+  for (const name of ["FIRST", "SECOND"]) {
+    const client = await device(here, name);
+    await client.crypto?.start();
+    await said(client);
+    await client.crypto?.idle();
+    const before = count(here, "PUT", "/room_keys/keys");
+    await client.crypto?.ensureVerified({ recoveryKey: KEY });
+    await here.until(() => count(here, "PUT", "/room_keys/keys") > before);
+  }
+});
+
 Deno.test("A backup that the server hides is made again with the stored key, which is not written again", async () => {
   await using here = clientStage();
   await started(here, "FIRST");
@@ -85,7 +98,7 @@ Deno.test("A server that fails to say which backup there is leads to no other on
   assertEquals([await outcomeOf(here, next), (await backupOf(next).info()).version], ["on", "1"]);
 });
 
-Deno.test("What no waiting would help is looked at once", async () => {
+Deno.test("A key that does not fit is looked for 15 times, as another device may be storing it, and what no waiting would help once", async () => {
   const cases: Record<string, (here: ClientStage) => Promise<typeof fetch>> = {
     async unusable(here) {
       await started(here, "FIRST");
@@ -102,6 +115,12 @@ Deno.test("What no waiting would help is looked at once", async () => {
         return await here.homeserver.fetch(request);
       };
     },
+    async "wrong-key"(here) {
+      const { client, storage } = await before(here);
+      await backupOf(client).create({ storage });
+      await storage.set(SECRET, new Uint8Array(32).toBase64({ omitPadding: true }));
+      return here.homeserver.fetch;
+    },
   };
   for (const [outcome, server] of Object.entries(cases)) {
     await using here = clientStage();
@@ -109,7 +128,8 @@ Deno.test("What no waiting would help is looked at once", async () => {
     await bot.crypto?.start();
     const before = count(here, "GET", VERSION.path);
     const report = await patiently(here, bot.crypto?.ensureVerified({ recoveryKey: KEY }));
-    assertEquals([report?.backup, count(here, "GET", VERSION.path) - before], [outcome, 1]);
+    const looks = count(here, "GET", VERSION.path) - before;
+    assertEquals([report?.backup, looks], [outcome, outcome === "wrong-key" ? 15 : 1]);
   }
 });
 
