@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { defineEvent, KeyBackupError, MemoryStore, SecretStorageError, ValueError } from "@greenroom/matrix";
+import {
+  type Client,
+  defineEvent,
+  KeyBackupError,
+  MemoryStore,
+  SecretStorageError,
+  ValueError,
+} from "@greenroom/matrix";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
 import { backupOf, newDevice, withStorage } from "./scene.ts";
@@ -71,6 +78,25 @@ Deno.test("S38: trust() uses no backup with a wrong key, and says what is wrong"
     await assertRejects(() => backup.trust(by as { recoveryKey: string }), ValueError);
   }
   assertEquals((await backup.info()).problem, undefined, "the one that was in use still is");
+});
+
+Deno.test("Keys from before go into the backup as soon as create() has made it, or trust() uses it", async () => {
+  await using stage = clientStage();
+  const uploads = () => stage.homeserver.requests.filter("PUT", "/room_keys/keys").length;
+  let recoveryKey = "";
+  const works = [
+    (client: Client) => backupOf(client).create({ onRecoveryKey: (key) => void (recoveryKey = key) }),
+    (client: Client) => backupOf(client).trust({ recoveryKey }),
+  ];
+  for (const work of works) {
+    const client = await newDevice(stage, { name: "bob" });
+    await client.crypto?.start();
+    await client.sendText(await client.createRoom({ initialState: ENCRYPTED }), "before");
+    await client.crypto?.idle();
+    const before = uploads();
+    await work(client);
+    await stage.until(() => uploads() > before);
+  }
 });
 
 Deno.test("trust() uses no backup of an unknown algorithm, whose key can't be told", async () => {
