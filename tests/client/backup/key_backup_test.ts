@@ -3,13 +3,14 @@ import {
   type Client,
   defineEvent,
   KeyBackupError,
+  MatrixError,
   MemoryStore,
   SecretStorageError,
   ValueError,
 } from "@greenroom/matrix";
 import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
-import { backupOf, newDevice, withStorage } from "./scene.ts";
+import { backupOf, newDevice, SECRET, withStorage } from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
@@ -176,20 +177,42 @@ Deno.test("delete() deletes all versions and the secret, and notes that the user
   await backup.delete();
 });
 
-Deno.test("Nothing is made if onRecoveryKey throws, and the next call hands out the same key", async () => {
+Deno.test("Nothing is made if onRecoveryKey throws or rejects, and the next call hands out the same key", async () => {
   await using stage = clientStage();
   const alice = stage.client("alice", { encryption: EVERYBODY });
   const keys: string[] = [];
-  const failing = (key: string) => {
-    keys.push(key);
-    throw new TypeError("the disk is full");
-  };
-  await assertRejects(
-    () => backupOf(alice).create({ onRecoveryKey: failing }),
-    TypeError,
-    "the disk is full",
-  );
-  assertEquals((await backupOf(alice).info()).problem, "absent");
+  const full = new TypeError("the disk is full");
+  const ways = [
+    () => {
+      throw full;
+    },
+    () => Promise.reject(full),
+  ];
+  for (const fail of ways) {
+    const failing = (key: string) => {
+      keys.push(key);
+      return fail();
+    };
+    await assertRejects(
+      () => backupOf(alice).create({ onRecoveryKey: failing }),
+      TypeError,
+      "the disk is full",
+    );
+    assertEquals((await backupOf(alice).info()).problem, "absent");
+  }
   await backupOf(alice).create({ onRecoveryKey: (key) => void keys.push(key) });
-  assertEquals(keys[0], keys[1]);
+  assertEquals([new Set(keys).size, keys.length], [1, 3]);
+});
+
+Deno.test("Nothing goes into a backup whose key could not be stored", async () => {
+  await using stage = clientStage();
+  const { client: alice, storage } = await withStorage(stage, { retry: false });
+  await alice.crypto?.start();
+  await alice.sendText(await alice.createRoom({ initialState: ENCRYPTED }), "before");
+  const match = { method: "PUT", path: `/account_data/${SECRET}` };
+  using _fault = stage.homeserver.faults.add({ kind: "status", status: 403, match });
+  await assertRejects(() => backupOf(alice).create({ storage }), MatrixError);
+  await alice.crypto?.idle();
+  assertEquals((await backupOf(alice).info()).problem, "untrusted");
+  assertEquals(stage.homeserver.requests.filter("PUT", "/room_keys/keys").length, 0);
 });

@@ -61,6 +61,32 @@ Deno.test("An event that came without its key is delivered when the backup is tr
   assertEquals(told.filter((each) => each !== "MISSING_KEY"), ["First", "Second"]);
 });
 
+Deno.test("An event that waits for its key is delivered when decrypt() has got that for another", async () => {
+  await using stage = clientStage();
+  const { alice, bob, roomId, recoveryKey } = await backedUp(stage);
+  const { fetch } = withholding(stage);
+  const fresh = await newDevice(stage, { name: "bob", fetch, retry: false });
+  const told: string[] = [];
+  fresh.on("UNDECRYPTABLE", ({ code }) => void told.push(code));
+  fresh.on("m.room.message", ({ content }) => void told.push(content.body));
+  await begin(stage, fresh);
+  await backupOf(fresh).trust({ recoveryKey });
+  await stage.until(() => told.includes("First"));
+  await alice.crypto?.discardGroupSession(roomId);
+  const match = { method: "GET", path: "/room_keys/keys" };
+  const fault = stage.homeserver.faults.add({ kind: "status", status: 500, match });
+  told.length = 0;
+  await alice.sendText(roomId, "Second");
+  await stage.until(() => told.length > 0);
+  await fresh.crypto?.idle();
+  await bob.crypto?.idle();
+  fault[Symbol.dispose]();
+  assertEquals(told, ["MISSING_KEY"]);
+  const read = await fresh.crypto?.decrypt(await latest(fresh, roomId));
+  assert(read !== undefined && "event" in read);
+  await stage.until(() => told.includes("Second"));
+});
+
 Deno.test("restore() restores all keys with progress, and again for nothing", async () => {
   await using stage = clientStage();
   const { bob, recoveryKey } = await backedUp(stage);
@@ -153,4 +179,26 @@ Deno.test("A key that the backup does not have is asked for again after ten minu
   assertEquals([await asks(session_id), await asks(session_id)], [1, 0]);
   await stage.clock.tick(10 * 60_000);
   assertEquals([await asks(session_id), warnings().length], [1, 2]);
+});
+
+Deno.test("restore() puts nothing back of what comes, while keys that were here go into the backup", async () => {
+  await using stage = clientStage();
+  const { bob, recoveryKey } = await backedUp(stage);
+  await bob.crypto?.importKeys(await fileOf(newEntries(200)), { passphrase: PASSPHRASE });
+  await bob.crypto?.idle();
+  let put = 0;
+  const counting: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.method === "PUT" && request.url.includes("/room_keys/keys")) {
+      const { rooms } = await request.clone().json() as { rooms: Record<string, { sessions: object }> };
+      for (const { sessions } of Object.values(rooms)) put += Object.keys(sessions).length;
+    }
+    return await stage.homeserver.fetch(request);
+  };
+  const fresh = await newDevice(stage, { name: "bob", fetch: counting });
+  await fresh.crypto?.importKeys(await fileOf(newEntries(300)), { passphrase: PASSPHRASE });
+  await backupOf(fresh).trust({ recoveryKey });
+  assertEquals((await backupOf(fresh).restore()).added, 201);
+  await fresh.crypto?.idle();
+  assertEquals(put, 300);
 });
