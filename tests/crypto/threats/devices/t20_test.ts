@@ -27,6 +27,27 @@ for (const key of ["master", "selfSigning", "userSigning"] as const) {
   }
 }
 
+for (const key of ["master", "self_signing"] as const) {
+  for (const padding of ["", "="]) {
+    Deno.test(`T20: of a user who is seen for the first time, too, a device called like the ${key} key is refused${padding && ", padded"}`, async () => {
+      const stage = new DeviceStage();
+      const alice = new FakeUser(ALICE, "PHONE").crossSign();
+      const shown = signingKey();
+      const name = `${shown.publicKey}${padding}`;
+      const response = queryResponse(alice);
+      response[`${key}_keys`][ALICE] = alice.crossSigningKey(shown, key, {
+        keys: { [`ed25519:${name}`]: name },
+      });
+      const evil = fakeDevice(shown.publicKey);
+      response.device_keys[ALICE] = { [evil.deviceId]: alice.deviceKeys(evil) };
+      await stage.mark(ALICE);
+      const { alarms } = await stage.ask(response);
+      assertEquals(alarms, [{ kind: "device-id-is-key", userId: ALICE, deviceId: evil.deviceId }]);
+      assertEquals(await stage.trust(ALICE), {});
+    });
+  }
+}
+
 for (const key of ["pinned", "master", "selfSigning"] as const) {
   Deno.test(`T20: a device that is called like a ${key} key which is known is refused when the answer leaves the key out`, async () => {
     const stage = new DeviceStage();

@@ -31,6 +31,14 @@ Deno.test("T22: changes that were missed while devices are looked up leave every
   assert(stage.lists.isDirty([ALICE]));
 });
 
+Deno.test("T22: that changes were missed is known after a restart, too", async () => {
+  const stage = new DeviceStage();
+  await stage.learn(new FakeUser(ALICE, "PHONE"));
+  await stage.run((tx) => stage.lists.invalidateAll(tx));
+  await stage.restart();
+  assert(stage.lists.isDirty([ALICE]));
+});
+
 Deno.test("T22: a change that comes before a restart is still there after it", async () => {
   const stage = new DeviceStage();
   await stage.learn(new FakeUser(ALICE, "PHONE"));

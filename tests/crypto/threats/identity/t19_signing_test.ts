@@ -66,3 +66,20 @@ Deno.test("T19: a signature of another key under the name of the own one verifie
     assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
   }
 });
+
+Deno.test("T19: an own identity in place of a proven one is accepted without being proven, and verifies nobody", async () => {
+  const { stage, me } = users();
+  await stage.learn(me);
+  await stage.prove(ME);
+  const impostor = new FakeUser(ME, "OTHER").crossSign();
+  impostor.devices.splice(0, 1, me.device("OTHER"));
+  const bob = new FakeUser("@bob:b.example", "PHONE").crossSign();
+  bob.verifiedBy = impostor;
+  await stage.learn(impostor);
+  await stage.acknowledge(ME);
+  await stage.learn(impostor, bob);
+  assertEquals([await stage.trust(ME), await stage.trust(bob.userId)], [
+    { OTHER: "cross-signed" },
+    { PHONE: "cross-signed" },
+  ]);
+});
