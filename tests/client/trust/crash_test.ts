@@ -75,7 +75,7 @@ for (const way of ["given", "handed out"] as const) {
   });
 }
 
-Deno.test("After a crash at any commit or request of an adoption the next start ends verified", async () => {
+Deno.test("C16: after a crash at any commit or request of an adoption the next start ends verified", async () => {
   await atEachCrashPoint(async (plan) => {
     await using here = clientStage();
     const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
@@ -90,7 +90,7 @@ Deno.test("After a crash at any commit or request of an adoption the next start 
   });
 });
 
-Deno.test("After a bootstrap that was cut off at any request and lost its store, the key completes it on another device", async () => {
+Deno.test("C16: after a bootstrap that was cut off at any request and lost its store, the key completes it on another device", async () => {
   await atEachCrashPoint(async (plan) => {
     await using here = clientStage();
     const log = await run(here, { store: new MemoryStore() }, "given", plan);

@@ -68,7 +68,17 @@ Deno.test("A bot that was given a recovery key and a store has nothing to compla
 Deno.test("Of a bot that was given nothing the doctor finds what is missing", async () => {
   await using here = clientStage();
   const bot = await started(here, "BOT", { encryption: {} });
-  assertEquals(complaints(await found(bot)), [
+  const findings = await found(bot);
+  assertEquals([...findings.keys()], [
+    "device-unsigned",
+    "identity-absent",
+    "secret-storage-absent",
+    "backup-absent",
+    "one-time-keys-left",
+    "fallback-key-published",
+    "store-volatile",
+  ]);
+  assertEquals(complaints(findings), [
     "device-unsigned",
     "identity-absent",
     "secret-storage-absent",
@@ -160,8 +170,10 @@ Deno.test("The doctor finds few one-time keys, and a missing fallback key", asyn
   const bot = await started(here, "BOT", {
     fetch: changed(here, "/keys/upload", (body) => body.one_time_key_counts = { signed_curve25519: 9 }),
   });
-  const few = (await found(bot)).get("one-time-keys-few");
+  const scarce = await found(bot);
+  const few = scarce.get("one-time-keys-few");
   assertEquals([few?.level, few?.facts], ["warning", { count: 9 }]);
+  assert(!scarce.has("one-time-keys-left"));
   const mute: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     const isUpload = request.url.includes("/keys/upload") && (await request.clone().text()).length > 2;
@@ -170,8 +182,9 @@ Deno.test("The doctor finds few one-time keys, and a missing fallback key", asyn
   };
   const unpublished = await device(here, "UNPUBLISHED", { fetch: mute });
   await unpublished.crypto?.start().catch(() => {});
-  const findings = complaints(await found(unpublished));
+  const findings = [...(await found(unpublished)).keys()];
   assert(findings.includes("device-missing") && findings.includes("fallback-key-missing"), `${findings}`);
+  assert(!findings.includes("fallback-key-published"));
 });
 
 Deno.test("The doctor finds a clock that is wrong, and none where the server says no time", async () => {

@@ -65,7 +65,7 @@ const WRONG: Readonly<Record<string, unknown>> = {
 };
 
 for (const [name, value] of Object.entries(WRONG)) {
-  Deno.test(`A file with ${name} is refused before anything is decrypted`, async () => {
+  Deno.test(`T55: a file with ${name} is refused before anything is decrypted`, async () => {
     const error = assertThrows(
       () => attachmentCipher.check(value),
       AttachmentError,

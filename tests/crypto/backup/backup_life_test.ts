@@ -133,7 +133,7 @@ Deno.test("The outcome of another request is not that of an upload", async () =>
   assertEquals(backups.sessions(bob), [session]);
 });
 
-Deno.test("What a version has taken is not taken for what the next one has", async () => {
+Deno.test("C20: what a version has taken is not taken for what the next one has", async () => {
   const { bob, backups } = await stage();
   const old = await withSessions(bob, 3);
   const { definition, secret } = await bob.engine.keys.newBackup(NEW);

@@ -107,6 +107,25 @@ Deno.test("C20: keys whose upload was not answered are uploaded again, also by t
   }
 });
 
+Deno.test("C20: a key that comes when all others are there, and whose upload is not answered, is uploaded again", async () => {
+  for (const ending of ["retry", "restart"]) {
+    const { server, bob, backups } = await stage();
+    await withSessions(bob, 1);
+    await backedUp(bob, backups);
+    assert((await bob.engine.keys.backupState())?.isComplete);
+    backups.isDeaf = true;
+    await withSessions(bob, 1);
+    await bob.flush();
+    assertFalse((await bob.engine.keys.backupState())?.isComplete);
+    backups.isDeaf = false;
+    if (ending === "retry") await server.clock.tick(5_000);
+    else await bob.restart();
+    await bob.flush();
+    assertEquals(backups.log, [["backupUpload", 1], ["backupUpload", 1], ["backupUpload", 1]], ending);
+    assert((await bob.engine.keys.backupState())?.isComplete);
+  }
+});
+
 Deno.test("C20: a session that got a better key while it was uploaded is uploaded once more", async () => {
   const { bob, backups } = await stage();
   const { sessionId, from } = newSession();

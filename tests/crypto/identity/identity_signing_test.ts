@@ -34,7 +34,7 @@ Deno.test("the identity of a user whose master key was compared is signed, verif
   assertEquals(await trustOf(scene, ALICE), { PHONE: "verified" }, "though the server does not show it");
 });
 
-Deno.test("an identity is signed only if it is the one that was compared, and if it is known", async () => {
+Deno.test("T56: an identity is signed only if it is the one that was compared, and if it is known", async () => {
   const scene = await signingScene();
   const { bot, uploads } = scene;
   const { identities } = bot.engine;
@@ -71,7 +71,7 @@ Deno.test("without the private keys nobody else is signed, and nothing is change
   assertEquals(await trustOf(scene, ALICE), { PHONE: "cross-signed" });
 });
 
-Deno.test("another own device whose key was compared is signed as it has signed itself, and stays so whatever the server shows", async () => {
+Deno.test("T56: another own device whose key was compared is signed as it has signed itself, and stays so whatever the server shows", async () => {
   const scene = await signingScene();
   const { bot, identity, uploads, server } = scene;
   identity.unsigned.add("PHONE");
@@ -99,7 +99,7 @@ Deno.test("another own device whose key was compared is signed as it has signed 
   assertEquals((await trustOf(scene, ME)).TABLET, "verified");
 });
 
-Deno.test("only other devices of the own user are signed, with the key that was compared", async () => {
+Deno.test("T56: only other devices of the own user are signed, with the key that was compared", async () => {
   const { bot, uploads } = await signingScene();
   const [phone] = await bot.engine.devicesOf([ME]);
   const [hers] = await bot.engine.devicesOf([ALICE]);

@@ -41,7 +41,7 @@ async function problem(data: KeyFileData, passphrase = SOME.passphrase): Promise
   return error.problem;
 }
 
-Deno.test("openKeyFile() takes nothing of a file that is none, cut off, damaged or of another version", async () => {
+Deno.test("T54: openKeyFile() takes nothing of a file that is none, cut off, damaged or of another version", async () => {
   const { file } = SOME;
   const end = file.lastIndexOf("-----END");
   const changed = (at: number, to: string) => {
@@ -83,7 +83,7 @@ Deno.test("openKeyFile() takes nothing of a file of which one bit was changed, o
   assertEquals(await problem(file, `${SOME.passphrase} `), "passphrase");
 });
 
-Deno.test("openKeyFile() reads no more of a file without end than it may hold, and cancels it", async () => {
+Deno.test("T54: openKeyFile() reads no more of a file without end than it may hold, and cancels it", async () => {
   const part = new TextEncoder().encode("A".repeat(2 ** 24));
   const cancelled = Promise.withResolvers<unknown>();
   let given = 0;

@@ -38,6 +38,7 @@ Deno.test("C17: what was verified and not uploaded is uploaded by the next proce
     await scene.bot.restart(); // with all that was stored, and nothing else
     const [upload] = scene.uploaded;
     assertEquals(await scene.trust(), "verified");
+    assert((await scene.bot.engine.identities.identityOf(scene.userId))?.verified);
     assert(Object.hasOwn(upload?.[scene.userId] ?? {}, isSelf ? "PEER" : scene.them.master?.publicKey ?? ""));
     assertEquals(scene.steps.at(-1), "done");
     await scene.bot.restart();
@@ -54,6 +55,28 @@ Deno.test("C17: a process that ends before the commit has trusted nothing, and c
   assertEquals([await scene.trust(), scene.uploaded], ["cross-signed", []]);
   assertEquals(scene.sent.at(-1)?.[2].code, "m.unknown_transaction");
   assertEquals(scene.flow?.state().cancellation?.code, "m.unknown_transaction");
+});
+
+Deno.test("C18: a verification is called off once by the processes that follow, and not at all if it is over", async () => {
+  for (const end of ["called off", "completed"]) {
+    const scene = await EngineScene.open();
+    const id = await scene.confirmed();
+    const { engine } = scene.bot;
+    if (end === "completed") scene.take(await engine.verifications.completeVerification(id));
+    else await scene.act(id, { act: "cancel", code: "m.user", reason: "" });
+    await scene.bot.flush();
+    const { length } = scene.sent;
+    await scene.bot.restart();
+    await scene.bot.restart();
+    assertEquals(scene.sent.length, length, end);
+  }
+  const scene = await EngineScene.open();
+  await scene.confirmed();
+  await scene.bot.restart();
+  assertEquals(scene.steps.at(-1), "cancel");
+  const { length } = scene.sent;
+  await scene.bot.restart();
+  assertEquals(scene.sent.length, length);
 });
 
 Deno.test("An upload that fails is repeated, and one that is refused is given up with a warning", async () => {
@@ -116,7 +139,7 @@ Deno.test("T56: what is signed has the verified key and nothing that the server 
   ]);
 });
 
-Deno.test("A device that vouches for itself alone is trusted alone: its user is not signed", async () => {
+Deno.test("T46: a device that vouches for itself alone is trusted alone: its user is not signed", async () => {
   const scene = await EngineScene.open();
   const keys = scene.peerKeys();
   scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
@@ -156,7 +179,7 @@ Deno.test("T46: a device that the server shows with another key by then is not t
   assert(await scene.trust() !== "verified");
 });
 
-Deno.test("A device that vouches for its user's identity alone is trusted by that alone", async () => {
+Deno.test("T46: a device that vouches for its user's identity alone is trusted by that alone", async () => {
   const { macs } = SasExchange.prototype;
   SasExchange.prototype.macs = function (keys) {
     return macs.call(this, new Map([...keys].filter(([name]) => name !== "ed25519:PEER")));
@@ -230,7 +253,7 @@ Deno.test("Without the private keys a user's identity is accepted, not signed", 
   assertEquals(scene.uploaded, []);
 });
 
-Deno.test("A device vouches for the own identity only if it knows that it is its user's", async () => {
+Deno.test("T46: a device vouches for the own identity only if it knows that it is its user's", async () => {
   for (const hasKeys of [true, false]) {
     const scene = await EngineScene.open({ hasKeys });
     await scene.act(await scene.comparing(), { act: "confirm" });

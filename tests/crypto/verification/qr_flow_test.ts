@@ -63,7 +63,7 @@ Deno.test("A device that trusts the own identity verifies a new one, and that on
   }
 });
 
-Deno.test("Without a proven identity between them two devices can't verify by code", () => {
+Deno.test("T49: without a proven identity between them two devices can't verify by code", () => {
   const here = duel({ isSelf: true });
   here.alice.isOwnVerified = here.bob.isOwnVerified = false;
   const bytes = here.alice.flow.showQr(here.alice.keys(here.bob));
@@ -97,7 +97,7 @@ Deno.test("Without a proven identity between them two devices can't verify by co
   assertEquals([here.bob.phase, other.bob.phase], ["ready", "ready"]); // they can still compare emoji
 });
 
-Deno.test("A code of another verification is refused, and the verification goes on", () => {
+Deno.test("T49: a code of another verification is refused, and the verification goes on", () => {
   const [here, other, self] = [duel(), duel({ roomId: "!room:example.org" }), duel({ isSelf: true })];
   for (const wrong of [other, self]) {
     const bytes = wrong.alice.flow.showQr(wrong.alice.keys(wrong.bob));

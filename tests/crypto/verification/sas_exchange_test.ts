@@ -106,7 +106,7 @@ Deno.test("MACs that are good, over keys that nobody expects, verify nothing", (
   assertThrows(() => bob.verify(none, expected), VerificationFault);
 });
 
-Deno.test("Each step of an exchange is taken once, and at its time", () => {
+Deno.test("T46: each step of an exchange is taken once, and at its time", () => {
   const [alice, bob] = exchange();
   const problem = (work: () => void) => assertThrows(work, VerificationFault).problem;
   const accept = checkedContent("accept", bob.acceptance());

@@ -20,6 +20,23 @@ Deno.test("T18 C26: another master key than the pinned one puts the devices it v
   assert((await stage.run((tx) => stage.lists.identityOf(tx, ALICE)))?.changed);
 });
 
+Deno.test("C26: another master key is noticed and remembered also of a user without devices", async () => {
+  const stage = new DeviceStage();
+  const alice = new FakeUser(ALICE).crossSign();
+  await stage.learn(alice);
+  const pinned = alice.master?.publicKey;
+  await stage.restart();
+  alice.crossSign();
+  assertEquals((await stage.learn(alice)).alarms.map(({ kind }) => kind), ["identity-changed"]);
+  await stage.restart();
+  const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+  assertEquals([identity?.pinned, identity?.master, identity?.changed], [
+    pinned,
+    alice.master?.publicKey,
+    true,
+  ]);
+});
+
 Deno.test("T18: the pinned identity is kept while the user is not tracked", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "PHONE").crossSign();

@@ -98,7 +98,7 @@ Deno.test("T18: an identity from before, which a server shows again, is not veri
   assertEquals([changed, isVerified], [true, false]);
 });
 
-Deno.test("T18: that a user was verified is remembered, however often another identity is shown", async () => {
+Deno.test("T18 C26: that a user was verified is remembered, however often another identity is shown", async () => {
   const { stage, alice, identity } = await verified();
   for (let time = 0; time < 3; time++) {
     alice.crossSign().verifiedBy = undefined;

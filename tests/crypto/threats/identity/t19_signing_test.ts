@@ -30,7 +30,7 @@ Deno.test("T19: whom an own identity has signed that is only accepted is not ver
   }]);
 });
 
-Deno.test("T19: once the own identity is another one, nobody counts as verified by it", async () => {
+Deno.test("T19 C26: once the own identity is another one, nobody counts as verified by it", async () => {
   const { stage, me, alice } = users();
   await stage.learn(me);
   await stage.prove(ME);

@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { alter, kept, keyType, passphraseKey, plant } from "../../../client/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
+import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
 import { Planted, seen } from "../planted.ts";
 
 const NAME = "com.example.token";
@@ -58,4 +59,13 @@ Deno.test("T57: no recovery key, passphrase or stored secret is in any log, erro
   const errors = told.filter((value) => value instanceof Error);
   assert(errors.length >= 18, `only ${errors.length} errors`);
   assertEquals(planted.leaksIn([...told, ...here.log.lines].map(seen).join("\n")), []);
+});
+
+Deno.test("T57: an open key of the secret storage shows nothing of itself", async () => {
+  const planted = new Planted();
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  planted.add("key", bytes);
+  using key = new StorageKey("id", bytes.slice());
+  await key.encrypt(NAME, "secret");
+  assertEquals(planted.leaksIn(seen(key)), []);
 });
