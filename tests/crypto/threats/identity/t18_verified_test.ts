@@ -109,7 +109,7 @@ Deno.test("T18 C26: that a user was verified is remembered, however often anothe
   }
 });
 
-Deno.test("T18: an identity that is verified since it was accepted is remembered as verified when another is shown", async () => {
+Deno.test("T18 C26: an identity that is verified since it was accepted is remembered as verified when another is shown", async () => {
   const { stage, me, alice, identity } = await verified();
   const bob = new FakeUser("@bob:b.example", "LAPTOP").crossSign();
   await stage.learn(bob);

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { encodeBase64 } from "../../../../src/crypto/encoding/base64.ts";
+import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, ownScene } from "../../identity/own_scene.ts";
 import { Planted, seen } from "../planted.ts";
 
@@ -48,4 +49,36 @@ Deno.test("T57: no private key of the own identity, and no recovery key, is in a
   told.push(bot.engine);
   assert(told.length > 8, `only ${told.length}`);
   assertEquals(planted.leaksIn(told.map(seen).join("\n")), []);
+});
+
+Deno.test("T57: no secret that another own device sends is in a log or an error, whether it counts or not", async () => {
+  const told: unknown[] = [];
+  const note = (...line: unknown[]) => void told.push(...line);
+  const { bot, server, identity, other } = await ownScene({
+    release: true,
+    log: { debug: note, info: note, warn: note, error: note },
+  });
+  const { identities } = bot.engine;
+  const tablet = new RawDevice(server, ME, "TABLET").publish();
+  await bot.sync();
+  await identities.signIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
+  await bot.flush();
+  await identities.requestSecrets({});
+  await bot.flush();
+  const asked = server.mailbox({ userId: ME, deviceId: "TABLET" }).toDevice
+    .find(({ content }) => content.name === "m.cross_signing.master");
+  const planted = new Planted();
+  for (const seed of [other.seeds.master, identity.seeds.master]) {
+    const secret = encodeBase64(seed);
+    planted.add("master, in base64", secret);
+    planted.add("master", seed);
+    const content = { request_id: String(asked?.content.request_id), secret };
+    await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
+  }
+  assertEquals(
+    (await identities.ownIdentity()).keys?.missing,
+    ["selfSigning", "userSigning"],
+    "the second counts",
+  );
+  assertEquals(planted.leaksIn([...told, bot.engine].map(seen).join("\n")), []);
 });

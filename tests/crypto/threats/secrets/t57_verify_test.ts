@@ -43,6 +43,12 @@ Deno.test("T57: nothing that a bot is verified with is in any log, error or obje
   await attempt("FOURTH", KEY);
   await plant(first, "m.cross_signing.master", { encrypted: { [storage.keyId]: { ciphertext: "" } } });
   await attempt("FIFTH", KEY);
+  const lost = here.client("bob", { retry: false, encryption: {} });
+  const onRecoveryKey = (key: string) => {
+    planted.add("recovery key that nobody has", key);
+    throw new Error("The disk is full");
+  };
+  told.push(await lost.crypto?.ensureVerified({ onRecoveryKey }).catch((error) => error));
   for (const status of [400, 403]) {
     using _fault = here.homeserver.faults.add({ kind: "status", status, match: { path: "/account_data/" } });
     await attempt(`STATUS${status}`, KEY);
