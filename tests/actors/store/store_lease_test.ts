@@ -7,7 +7,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import { ROOM } from "../support/events.ts";
 import { CheckingStore, DEVICE, leaseStage, overtake } from "../support/lease_stage.ts";
 
-Deno.test("Every commit of the Store checks that no other process has taken the device", async () => {
+Deno.test("T60: every commit of the Store checks that no other process has taken the device", async () => {
   await using here = leaseStage();
   const store = await here.opened("one");
   here.kv.checks.length = 0;

@@ -144,7 +144,7 @@ Deno.test("A pass whose time is over before the server has answered handles noth
   assertEquals(answers, ["1: a"]);
 });
 
-Deno.test("A process that was paused in a pass until another had its device is told, and makes the next pass anew", async () => {
+Deno.test("T60: a process that was paused in a pass until another had its device is told, and makes the next pass anew", async () => {
   await using stage = clientStage();
   const { alice, roomId, first, answers, store, here, pass } = await busy(stage);
   const { clock } = stage;

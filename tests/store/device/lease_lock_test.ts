@@ -23,7 +23,7 @@ function stage(kv = new LockingStore()) {
   return { clock, kv, log, take, taken, write };
 }
 
-Deno.test("A device whose process has ended is taken immediately, and the former owner can't write", async () => {
+Deno.test("T60: a device whose process has ended is taken immediately, and the former owner can't write", async () => {
   const { kv, log, take, write } = stage();
   const one = await take("one");
   kv.endHolder(DEVICE);
@@ -83,7 +83,7 @@ Deno.test("A process that stands still keeps its lock, and so its device until i
   await assertRejects(() => take("three", { held: "refuse" }), StoreInUseError);
 });
 
-Deno.test("A lock that was removed proves nothing", async () => {
+Deno.test("T60: a lock that was removed proves nothing", async () => {
   const { kv, take } = stage();
   await take("one");
   kv.removeLock(DEVICE);
@@ -91,7 +91,7 @@ Deno.test("A lock that was removed proves nothing", async () => {
   assert(!kv.isLocked(DEVICE));
 });
 
-Deno.test("A lock proves nothing about an owner that took the device without one", async () => {
+Deno.test("T60: a lock proves nothing about an owner that took the device without one", async () => {
   const { kv, take, clock } = stage();
   await (await take("one")).release();
   await Lease.acquire(

@@ -55,7 +55,7 @@ Deno.test("A device that another holds is refused by name, if it is not to be wa
   await Lease.acquire(kv, ["@a:a", "E"], { held: "refuse" }); // another device
 });
 
-Deno.test("A device that another holds is waited for until its lease has passed, and the log names the other", async () => {
+Deno.test("T60: a device that another holds is waited for until its lease has passed, and the log names the other", async () => {
   const { take, values, clock, log } = stage();
   await take("one");
   let isTaken = false;
@@ -106,7 +106,7 @@ Deno.test("A signal ends the wait, and the device is left alone", async () => {
   assertEquals([epochOf((await values(OWNER))[0]), clock.pending], [1, 0]);
 });
 
-Deno.test("A sign of life that comes before a seizure wins", async () => {
+Deno.test("T60: a sign of life that comes before a seizure wins", async () => {
   const { kv, clock, take, values } = stage();
   const one = await take("one");
   await clock.tick(15_000);
@@ -124,7 +124,7 @@ Deno.test("A sign of life that comes before a seizure wins", async () => {
   assertEquals([isRenewed, epochOf((await values(OWNER))[0])], [true, 1]);
 });
 
-Deno.test("Of two processes that see a device free, one takes it and the other waits", async () => {
+Deno.test("T60: of two processes that see a device free, one takes it and the other waits", async () => {
   const { take, clock, log } = stage();
   const taken: string[] = [];
   for (const name of ["one", "two"]) take(name).then(() => taken.push(name));
@@ -148,7 +148,7 @@ Deno.test("A lease is renewed when a third of it is gone, and not before; the ow
   assertEquals((await kv.getMany([OWNER]))[0], before);
 });
 
-Deno.test("A process that was paused past its lease writes nothing once another has taken over, and names it", async () => {
+Deno.test("T60: a process that was paused past its lease writes nothing once another has taken over, and names it", async () => {
   const { take, write, note, values, clock } = stage();
   const one = await take("one");
   await write(one, "of one");
@@ -174,7 +174,7 @@ Deno.test("A process that was paused past its lease goes on if no other took ove
   assertEquals(await values(LEASE), [{ until: 2_015_000 }]);
 });
 
-Deno.test("A device whose owner record was removed is not written to, and the error names no process", async () => {
+Deno.test("T60: a device whose owner record was removed is not written to, and the error names no process", async () => {
   const { take, write, note, kv } = stage();
   const one = await take("one");
   await kv.commit([{ type: "delete", key: OWNER }]);
@@ -263,10 +263,10 @@ async function raceAll(kvOf: () => MemoryStore): Promise<void> {
   }
 }
 
-Deno.test("However processes are paused, no two write: each continues from what the last one wrote", async () => {
+Deno.test("T60: however processes are paused, no two write: each continues from what the last one wrote", async () => {
   await raceAll(() => new MemoryStore());
 });
 
-Deno.test("Nor do two write when processes lose their locks and live on", async () => {
+Deno.test("T60: nor do two write when processes lose their locks and live on", async () => {
   await raceAll(() => new LockingStore());
 });

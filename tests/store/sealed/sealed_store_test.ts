@@ -148,7 +148,7 @@ Deno.test("SealedStore agrees on one seal when two open an empty store at the sa
   assertEquals(rivals.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
 });
 
-Deno.test("SealedStore opens no record of which any byte was changed, or that was cut or extended", async () => {
+Deno.test("T59: SealedStore opens no record of which any byte was changed, or that was cut or extended", async () => {
   const inner = new MemoryStore();
   const store = await SealedStore.open(inner, KEY);
   await store.commit([set(RECORD, "SECRET")]);

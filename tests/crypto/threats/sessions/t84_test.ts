@@ -47,7 +47,7 @@ async function said({ alice, bob }: { alice: Bot; bob: Bot }, body: string): Pro
 }
 
 for (const later of [1, 40, 90]) {
-  Deno.test(`T84: a ratchet that is put back by ${later} messages encrypts nothing more`, async () => {
+  Deno.test(`T59 T84: a ratchet that is put back by ${later} messages encrypts nothing more`, async () => {
     const { alice, bob } = await aliceAndBob();
     await said({ alice, bob }, "first");
     const old = await recordOf(alice, RATCHET);
@@ -88,7 +88,7 @@ Deno.test("T84: a session whose record was not touched goes on after a restart",
   }
 });
 
-Deno.test("T84: when one record was put back no other is believed: Olm sessions and keys are new too", async () => {
+Deno.test("T59 T84: when one record was put back no other is believed: Olm sessions and keys are new too", async () => {
   const { alice, bob } = await aliceAndBob();
   await said({ alice, bob }, "first");
   const old = await recordOf(alice, RATCHET);
