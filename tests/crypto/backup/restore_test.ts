@@ -98,7 +98,7 @@ Deno.test("A process that ends before the answer leaves the event to the next on
   assertEquals(fresh.outcome(event), "text: before the device was there");
 });
 
-Deno.test("restoreKeys() restores many, counts them, and takes none of another version", async () => {
+Deno.test("T52: restoreKeys() restores many, counts them, and takes none of another version", async () => {
   const { fresh, bob, backups, secret } = await stage();
   const ids = await withSessions(bob, 3);
   await bob.flush();

@@ -146,8 +146,9 @@ export class RawSession {
   }
 
   /** The content of an encrypted event. */
-  event(roomId: string, body: string): JsonObject {
-    const payload = { type: "m.room.message", room_id: roomId, content: { msgtype: "m.text", body } };
+  event(roomId: string, body: string, members: JsonObject = {}): JsonObject {
+    const content = { msgtype: "m.text", body, ...members };
+    const payload = { type: "m.room.message", room_id: roomId, content };
     return {
       algorithm: "m.megolm.v1.aes-sha2",
       session_id: this.id,

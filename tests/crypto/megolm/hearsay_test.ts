@@ -16,7 +16,7 @@ function known(...all: Hearsay[]): readonly Hearsay[] {
 const NOT_SHARED = false;
 const SOURCES = ["forwarded", "export", "bundle", "backup"] as const;
 
-Deno.test("claims of a session are kept by the quality of their source, and of one source in order", () => {
+Deno.test("T52: claims of a session are kept by the quality of their source, and of one source in order", () => {
   const rows: [said: Hearsay[], known: Hearsay[]][] = [
     [[said("export", "one")], [said("export", "one")]],
     [[said("backup", "one"), said("export", "two")], [said("export", "two"), said("backup", "one")]],

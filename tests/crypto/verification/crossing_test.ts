@@ -45,7 +45,7 @@ Deno.test("Only the device that is asked, in the same place, can ask at the same
   assertEquals(scene.states.get(id)?.phase, "requested");
 });
 
-Deno.test("Who asks does not by that accept the request of another user, of another device, or in a room", async () => {
+Deno.test("T48: who asks does not by that accept the request of another user, of another device, or in a room", async () => {
   const scene = await EngineScene.open();
   await othersAsk(scene);
   const id = await ask(scene);

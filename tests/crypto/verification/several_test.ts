@@ -103,7 +103,7 @@ Deno.test("A request that comes once more changes nothing", async () => {
   assertEquals(stateOf(scene, "flow"), ["ready"]);
 });
 
-Deno.test("Only a request asks, in its own form: not one of devices in a room, nor one of rooms between devices", async () => {
+Deno.test("T48: only a request asks, in its own form: not one of devices in a room, nor one of rooms between devices", async () => {
   const scene = await EngineScene.open();
   const { content = {} } = inRoom(scene, OTHER, "$x");
   const timestamp = scene.server.clock.now();
@@ -174,7 +174,7 @@ Deno.test("Who is asked at the same time needs no place among those who wait", a
   assertEquals([stateOf(scene, "theirs 9"), stateOf(scene, "theirs 10")], [["requested"], ["ready"]]);
 });
 
-Deno.test("An own device that accepts in a room leaves a request between devices of the same name alone", async () => {
+Deno.test("T48: an own device that accepts in a room leaves a request between devices of the same name alone", async () => {
   const scene = await EngineScene.open();
   await scene.receive(request(scene, "$flow"));
   const { content } = step("ready", "$flow");
@@ -241,7 +241,7 @@ Deno.test("A device that vouches for itself alone, and is gone by then, is not t
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
 });
 
-Deno.test("What an own device accepts in a room without saying which request it is accepts none", async () => {
+Deno.test("T48: what an own device accepts in a room without saying which request it is accepts none", async () => {
   const scene = await EngineScene.open();
   await scene.receive(inRoom(scene, OTHER, "$theirs"));
   for (const relation of [undefined, null, "$theirs", { event_id: "$others" }]) {

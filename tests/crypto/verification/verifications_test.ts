@@ -244,7 +244,7 @@ Deno.test("What comes through a room before the own request has its name is kept
   assertEquals((await asked([...flood, answer(await nameOfNext())]))?.phase, "requested");
 });
 
-Deno.test("An own device that accepts another request, or says anything else, takes nothing over", async () => {
+Deno.test("T48: an own device that accepts another request, or says anything else, takes nothing over", async () => {
   const scene = await EngineScene.open();
   const at = scene.server.clock.now();
   const content = { msgtype: "m.key.verification.request", body: "", to: "@me:example.org" };

@@ -121,3 +121,35 @@ Deno.test("T52: what the backup says is of a device that nobody vouches for is n
     } else assertEquals("code" in decryption && decryption.code, "UNTRUSTED");
   }
 });
+
+Deno.test("T52: a device that nobody vouches for begins no verification by what a key of the backup opens", async () => {
+  const { server, alice, bob, backups } = await stage({ policy: { accept: "cross-signed" } });
+  await backedUp(bob, backups);
+  await bob.ready(); // Alice's device, which nobody has signed, is known from now on
+  const { ed25519, curve25519 } = alice.engine.identity();
+  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const session = new RawSession();
+  const { userId: to } = bob;
+  const request = {
+    msgtype: "m.key.verification.request",
+    from_device: alice.deviceId,
+    methods: ["m.sas.v1"],
+    to,
+  };
+  const verifies = async (name: string) => {
+    const event = server.publish(alice, session.event(ROOM, "Verify me", request), name);
+    await bob.sync();
+    const outcome = await bob.engine.decrypt(event);
+    return ["code" in outcome && outcome.code, "verifying" in outcome && outcome.verifying !== undefined];
+  };
+  backups.current(bob)?.put(
+    ROOM,
+    session.id,
+    inserted(publicKey, session.exported(ROOM, { curve25519, ed25519 })),
+  );
+  assertEquals(await verifies("forged"), ["UNTRUSTED", false]);
+  const device = new RawDevice(server, alice.userId, "TABLET").publish();
+  const key = session.roomKey(ROOM);
+  await bob.sync({ toDevice: [device.message(bob, "m.room_key", key)] });
+  assertEquals(await verifies("genuine"), ["UNTRUSTED", true], "the key of the device itself does");
+});
