@@ -52,6 +52,67 @@ for (const mac of ["hkdf-hmac-sha256.v2", "hkdf-hmac-sha256"]) {
   });
 }
 
+for (const isStarter of [true, false]) {
+  const who = isStarter ? "who starts" : "who accepts";
+  Deno.test(`T46: short strings and MACs of ${who} are bound to both users, devices and keys, and to the verification, as the specification has it`, () => {
+    using sas = vodozemac.createSas(); // Bob's, who is played by the letter of the specification
+    const bobKey = sas.publicKey;
+    const start = { from_device: isStarter ? "ALICE" : "BOB", ...sasOffer(), transaction_id: "flow" };
+    const binding = { ...BINDING, own: ALICE, other: BOB };
+    using alice = isStarter
+      ? SasExchange.started(vodozemac, binding, start)
+      : SasExchange.received(vodozemac, binding, { start, offer: checkedContent("start", start) });
+    if (isStarter) {
+      alice.accepted({
+        key_agreement_protocol: "curve25519-hkdf-sha256",
+        hash: "sha256",
+        message_authentication_code: "hkdf-hmac-sha256.v2",
+        short_authentication_string: ["decimal", "emoji"],
+        commitment: commitmentTo(bobKey, start),
+      });
+    }
+    const aliceKey = alice.publicKey;
+    alice.receiveKey({ key: bobKey });
+    using bob = sas.establish(aliceKey);
+
+    const [ofAlice, ofBob] = [`@alice:example.org|ALICE|${aliceKey}`, `@bob:example.org|BOB|${bobKey}`];
+    const parties = isStarter ? `${ofAlice}|${ofBob}` : `${ofBob}|${ofAlice}`;
+    const { emojiIndices, decimals } = bob.string(`MATRIX_KEY_VERIFICATION_SAS|${parties}|flow`);
+    assertEquals(alice.shortString, { emojiIndices, decimals });
+
+    const [one, other] = ["A".repeat(43), "B".repeat(43)];
+    const base = "MATRIX_KEY_VERIFICATION_MAC";
+    const toBob = `${base}@alice:example.orgALICE@bob:example.orgBOBflow`;
+    assertEquals(alice.macs(new Map([["ed25519:b", other], ["ed25519:ALICE", one]])), {
+      mac: {
+        "ed25519:ALICE": bob.mac(one, `${toBob}ed25519:ALICE`),
+        "ed25519:b": bob.mac(other, `${toBob}ed25519:b`),
+      },
+      keys: bob.mac("ed25519:ALICE,ed25519:b", `${toBob}KEY_IDS`),
+    });
+    const macs = (info: string) => ({
+      mac: { "ed25519:BOB": bob.mac(one, `${info}ed25519:BOB`) },
+      keys: bob.mac("ed25519:BOB", `${info}KEY_IDS`),
+    });
+    const expected = new Map([["ed25519:BOB", one]]);
+    const toAlice = `${base}@bob:example.orgBOB@alice:example.orgALICEflow`;
+    assertEquals(alice.verify(macs(toAlice), expected), new Set(["ed25519:BOB"]));
+    for (
+      const wrong of [
+        toBob, // reflected
+        `${base}@eve:example.orgBOB@alice:example.orgALICEflow`,
+        `${base}@bob:example.orgEVE@alice:example.orgALICEflow`,
+        `${base}@bob:example.orgBOB@eve:example.orgALICEflow`,
+        `${base}@bob:example.orgBOB@alice:example.orgEVEflow`,
+        `${base}@bob:example.orgBOB@alice:example.orgALICEother`,
+      ]
+    ) {
+      const fault = assertThrows(() => alice.verify(macs(wrong), expected), VerificationFault);
+      assertEquals(fault.problem, "m.key_mismatch", wrong);
+    }
+  });
+}
+
 Deno.test("That the cryptographic library has failed is no fault of the other device", () => {
   const establish = () => {
     throw new VodozemacError("instance_dead", "establish");
