@@ -107,7 +107,9 @@ export function identityFinding({ shown }: Pick<OwnIdentityState, "shown">): Cry
 }
 
 /** Whether the private keys are at hand; nothing if there is no identity. */
-export function privateKeysFinding({ shown, keys }: OwnIdentityState): CryptoFinding[] {
+export function privateKeysFinding(
+  { shown, keys }: Pick<OwnIdentityState, "shown" | "keys">,
+): CryptoFinding[] {
   if (keys?.phase === "published" && keys.missing === undefined) {
     const message = "The private keys of the own identity are at hand, and are those that the server shows.";
     return [{ code: "private-keys-here", level: "ok", message }];

@@ -72,6 +72,16 @@ for (const isStarter of [true, false]) {
       });
     }
     const aliceKey = alice.publicKey;
+    if (!isStarter) {
+      assertEquals(alice.acceptance(), {
+        method: "m.sas.v1",
+        key_agreement_protocol: "curve25519-hkdf-sha256",
+        hash: "sha256",
+        message_authentication_code: "hkdf-hmac-sha256.v2",
+        short_authentication_string: ["decimal", "emoji"],
+        commitment: commitmentTo(aliceKey, start),
+      });
+    }
     alice.receiveKey({ key: bobKey });
     using bob = sas.establish(aliceKey);
 
