@@ -105,8 +105,8 @@ async function opened(
 
 /** The state without a new identity that was to replace the one which the server still shows. */
 async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): Promise<OwnIdentityState> {
-  const { shown, keys } = state;
-  if (keys?.phase !== "created" || keys.replaces !== true || keys.master === shown?.master) return state;
+  const { keys } = state;
+  if (keys?.phase !== "created" || keys.replaces !== true) return state;
   const now = await identity.look(); // it may have been published since
   if (now.keys?.master === now.shown?.master) return now;
   await identity.abandon();

@@ -1,8 +1,10 @@
 /** Secrets that were not asked for, come from whom they must not, or are not what they should be. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
+import { publicBackupKey } from "../../../../src/crypto/backup/backup_key.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
+import { testContext } from "../../support/context.ts";
 
 const MASTER = "m.cross_signing.master", USER_SIGNING = "m.cross_signing.user_signing";
 
@@ -146,4 +148,26 @@ Deno.test("T50: the key of a backup is asked for by what it must fit, whatever e
   const records = await Array.fromAsync(store.list(["crypto", "secret_request"]));
   assertEquals(records.length, 4);
   assertFalse(JSON.stringify(records).includes(long));
+});
+
+Deno.test("T50: what another device sends as the key of a backup is used only if it fits the version", async () => {
+  const own = await scene();
+  const { bot, tablet } = own;
+  const key = new Uint8Array(32).fill(7);
+  const public_key = publicBackupKey(testContext().vodozemac, key);
+  const algorithm = "m.megolm_backup.v1.curve25519-aes-sha2";
+  await bot.engine.identities.requestSecrets({
+    backup: { version: "1", algorithm, auth_data: { public_key } },
+  });
+  await bot.flush();
+  const request_id = requestsTo(own, "TABLET").get("m.megolm_backup.v1");
+  const usedAfter = async (secret: string) => {
+    const content = { request_id, secret } as never;
+    await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
+    return (await bot.engine.keys.backupState())?.version;
+  };
+  for (const wrong of [text(key.with(0, 8)), text(key.subarray(1)), "no base64!", ""]) {
+    assertEquals(await usedAfter(wrong), undefined, wrong);
+  }
+  assertEquals(await usedAfter(text(key)), "1");
 });
