@@ -48,6 +48,8 @@ Deno.test("An identity is replaced with the same recovery key, which opens the n
   await using here = clientStage();
   const [bot] = await verified(here);
   const before = (await shown(bot)).master ?? "";
+  const unsigned = await device(here, "UNSIGNED");
+  await unsigned.crypto?.start(); // which loses nothing
   using storage = await bot.secretStorage.open({ recoveryKey: KEY });
   await storage.set("com.example.token", "hunter2");
   const told: IdentityLoss[] = [];
