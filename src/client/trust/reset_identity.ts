@@ -14,7 +14,6 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
 import { ensured } from "./ensure_verified.ts";
-import { finishReset } from "./finish_reset.ts";
 import { wipe } from "./identity_secrets.ts";
 import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
@@ -70,7 +69,6 @@ async function reset(
   } finally {
     wipe(made.seeds);
   }
-  await finishReset(parts, options);
   return { ...await ensured(parts, options), state: "reset" };
 }
 

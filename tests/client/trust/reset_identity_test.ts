@@ -13,7 +13,7 @@ import { type FaultPlan, type OperationLog, TestProcess } from "../support/crash
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "./crash_scene.ts";
-import { device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
+import { changes, device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
 
 const GO_ON = () => true;
 
@@ -82,6 +82,23 @@ Deno.test("An identity is replaced with a new recovery key where the old one is 
   const next = await device(here, "NEXT", { encryption: { recoveryKey: handed[0] } });
   await next.crypto?.start();
   assertEquals((await signed(next)).NEXT, [await selfSigning(bot)]);
+});
+
+Deno.test("The private keys of a new identity are stored once, as soon as it is published, before anything else is", async () => {
+  await using here = clientStage();
+  const { fetch, made } = changes(here);
+  const bot = await device(here, "BOT", { fetch, encryption: { recoveryKey: KEY } });
+  await bot.crypto?.start();
+  made.length = 0;
+  await bot.crypto?.resetIdentity({ onRecoveryKey() {}, password: PASSWORD, confirm: GO_ON });
+  const secrets = /device_signing|m\.cross_signing\.\w+|m\.megolm_backup/;
+  assertEquals(made.flatMap((request) => secrets.exec(request) ?? []), [
+    ...["device_signing", "device_signing"], // the first is refused: it takes the password
+    "m.cross_signing.master",
+    "m.cross_signing.self_signing",
+    "m.cross_signing.user_signing",
+    "m.megolm_backup",
+  ]);
 });
 
 Deno.test("A reset that is declined, refused or can't be kept changes nothing", async () => {
