@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, fail } from "@std/assert";
 import {
   AuthenticationNeededError,
   type Client,
@@ -99,6 +99,24 @@ Deno.test("The private keys of a new identity are stored once, as soon as it is 
     "m.cross_signing.user_signing",
     "m.megolm_backup",
   ]);
+});
+
+Deno.test("A reset of an account without an identity makes one, and asks nothing", async () => {
+  await using here = clientStage();
+  const bot = await device(here, "BOT");
+  await bot.crypto?.start();
+  const confirm = () => fail("There is nothing to lose");
+  const report = await bot.crypto?.resetIdentity({ recoveryKey: KEY, confirm });
+  assertEquals([report?.state, report?.master], ["bootstrapped", (await shown(bot)).master]);
+});
+
+Deno.test("A reset without a backup makes none, whichever storage it makes", async () => {
+  await using here = clientStage();
+  const bot = await device(here, "BOT", { encryption: { recoveryKey: KEY, backup: false } });
+  await bot.crypto?.start();
+  const options = { onRecoveryKey() {}, password: PASSWORD, confirm: GO_ON, backup: false };
+  assertEquals((await bot.crypto?.resetIdentity(options))?.backup, undefined);
+  assertEquals((await bot.crypto?.backup.info())?.problem, "absent");
 });
 
 Deno.test("A reset that is declined, refused or can't be kept changes nothing", async () => {
