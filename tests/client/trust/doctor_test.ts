@@ -209,6 +209,15 @@ Deno.test("The doctor finds that the server has other keys of the device", async
   assertEquals(conflict?.level, "error");
 });
 
+Deno.test("The doctor finds no conflict for that the server does not answer once", async () => {
+  await using here = clientStage();
+  const bot = await started(here, "BOT");
+  const match = { path: "/keys/query" };
+  using _fault = here.homeserver.faults.add({ kind: "status", status: 500, times: 1, match });
+  const findings = await found(bot);
+  assert(findings.has("device-signed"), [...findings.keys()].join());
+});
+
 Deno.test("The doctor says what it could not check when the server does not answer, and rejects nothing", async () => {
   await using here = clientStage();
   let isDown = false;

@@ -131,6 +131,22 @@ Deno.test("With an identity there and nothing that opens its secrets, nothing is
   assert(here.log.lines.some((line) => JSON.stringify(line).includes("give encryption.recoveryKey")));
 });
 
+Deno.test("An identity that was accepted is taken without its master key, which may be kept elsewhere, and no other is", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  using storage = await first.secretStorage.open({ recoveryKey: KEY });
+  await storage.delete("m.cross_signing.master");
+  const next = await device(here, "NEXT");
+  await next.crypto?.start();
+  const ensure = async () => await next.crypto?.ensureVerified({ recoveryKey: KEY });
+  await assertRejects(ensure, OwnIdentityError, "m.cross_signing.master");
+  await next.crypto?.acknowledgeIdentity({ userId: ALICE, master: (await shown(first)).master ?? "" });
+  assertEquals((await ensure())?.state, "verified");
+  await next.crypto?.idle();
+  assertEquals((await shown(first)).signers.NEXT, [await selfSigning(first)]);
+});
+
 Deno.test("With nothing there and nothing given, nothing is made", async () => {
   await using here = clientStage();
   const { fetch, made } = changes(here);
