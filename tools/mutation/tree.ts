@@ -19,7 +19,6 @@ const MUTATED = [
   /^src\/base\/culprits\.ts$/,
   /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting)\.ts$/,
   /^src\/client\/(?:backup|secrets)\/\w+\.ts$/,
-  /^src\/client\/trust\/\w+\.ts$/,
 ];
 
 /** Files without which neither sources nor tests can be loaded. */
