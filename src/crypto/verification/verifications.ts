@@ -13,7 +13,6 @@ import type { Outbox } from "../requests/outbox.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type { VerificationEnd } from "../../errors/verification_error.ts";
 import {
   flowKey,
@@ -108,7 +107,7 @@ export class Verifications {
     const [step, name] = [stepOf(event), flowOf(event)];
     if (step === undefined) return;
     if (event.sender === this.#options.context.own.userId && event.place !== undefined) {
-      return this.#receiveOwn(event);
+      return this.#receiveOwn(name, event);
     }
     if (name === undefined) return;
     const flow = this.#flows.get(flowKey(name));
@@ -270,14 +269,13 @@ export class Verifications {
   }
 
   /** An own device that accepts a request of a room takes it over. */
-  #receiveOwn({ type, content }: VerificationEvent): void {
+  #receiveOwn(name: FlowName | undefined, { type, content }: VerificationEvent): void {
     const { own } = this.#options.context;
+    if (name === undefined) return;
     if (type !== `${VERIFICATION_PREFIX}ready` || content.from_device === own.deviceId) return;
-    const relation = content["m.relates_to"] as JsonObject | undefined;
     for (const flow of this.#flows.values()) {
-      if (flow.name.roomId === undefined || flow.name.flowId !== relation?.event_id || !flow.isPrompt) {
-        continue;
-      }
+      const { roomId, flowId } = flow.name;
+      if (roomId !== name.roomId || flowId !== name.flowId || !flow.isPrompt) continue;
       this.#end(flow, "Another of the user's devices has accepted", "other-device");
     }
   }

@@ -1,7 +1,9 @@
 /** A server mixes verifications up: it delivers messages of another user, device or way. */
 
 import { assertEquals } from "@std/assert";
-import type { UserID } from "../../../../src/types/ids.ts";
+import type { VerificationEvent } from "../../../../src/crypto/verification/verification_message.ts";
+import type { RoomID, UserID } from "../../../../src/types/ids.ts";
+import { ME } from "../../identity/own_scene.ts";
 import { EngineScene } from "../../verification/engine_scene.ts";
 
 const MALLORY: UserID = "@mallory:example.org";
@@ -61,4 +63,58 @@ Deno.test("T48: a device that was not asked can't accept a request", async () =>
   await scene.receive(ready("PEER"));
   await scene.receive(ready("OTHER"));
   assertEquals([scene.states.get(id)?.phase, scene.states.get(id)?.deviceId], ["ready", "PEER"]);
+});
+
+const PLACE = { roomId: "!room:example.org", eventId: "$step", at: 0 } as const;
+
+/** A request in a room, of now. */
+function roomRequest({ server: { clock } }: EngineScene): Partial<VerificationEvent> {
+  const methods = { from_device: "PEER", methods: ["m.sas.v1"] };
+  const content = { msgtype: "m.key.verification.request", body: "", to: ME, ...methods };
+  return { type: "m.room.message", content, place: { ...PLACE, eventId: "$asked", at: clock.now() } };
+}
+
+/** A step of the verification that was asked for in the room, or of what looks like it. */
+function roomStep(
+  step: string,
+  rel_type = "m.reference",
+  roomId: RoomID = PLACE.roomId,
+): Partial<VerificationEvent> {
+  const relation = { rel_type, event_id: "$asked" };
+  const content = {
+    code: "m.user",
+    reason: "",
+    from_device: "PHONE",
+    methods: [],
+    "m.relates_to": relation,
+  };
+  return { type: `m.key.verification.${step}`, content, place: { ...PLACE, roomId } };
+}
+
+Deno.test("T48: what relates to a room's request in another way than by reference is no message of it", async () => {
+  const scene = await EngineScene.open();
+  const [state] = (await scene.receive(roomRequest(scene))).states;
+  const id = state?.id ?? "";
+  const after = async (event: Partial<VerificationEvent>) => {
+    await scene.receive(event);
+    return scene.states.get(id)?.phase;
+  };
+  assertEquals(await after({ ...roomStep("ready", "m.thread"), sender: ME }), "requested");
+  await scene.act(id, { act: "accept", ways: ["sas"] });
+  for (const other of ["m.thread", "m.annotation", "m.replace", ""]) {
+    assertEquals([other, await after(roomStep("cancel", other))], [other, "ready"]);
+  }
+  assertEquals(await after(roomStep("cancel")), "cancelled");
+});
+
+Deno.test("T48: what the own user says in a room asks this device for nothing, and takes over what was asked there only", async () => {
+  const scene = await EngineScene.open();
+  await scene.receive({ ...roomRequest(scene), sender: ME });
+  assertEquals(scene.states.size, 0);
+  await scene.receive(roomRequest(scene));
+  const phases = () => [...scene.states.values()].map(({ phase }) => phase);
+  await scene.receive({ ...roomStep("ready", "m.reference", "!other:example.org"), sender: ME });
+  assertEquals(phases(), ["requested"]);
+  await scene.receive({ ...roomStep("ready"), sender: ME });
+  assertEquals(phases(), ["cancelled"]);
 });
