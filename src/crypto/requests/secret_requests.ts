@@ -82,8 +82,6 @@ const PATIENCE = 60_000;
 const MAX_DEVICES = 50;
 
 const SEED_BYTES = 32;
-/** Longer texts than a key has, with its padding, are not decoded. */
-const MAX_SECRET = 44;
 
 /** Requests secrets. */
 export class SecretRequests {
@@ -166,7 +164,7 @@ export class SecretRequests {
     const { backup: keyBackup, ownIdentity } = this.#options;
     if (backup !== undefined) return keyBackup.adopt(tx, { shown: backup, secret }) === "adopted";
     const seedName = seedNameOf(name);
-    const seed = secret.length <= MAX_SECRET ? decodeBase64(secret) : undefined;
+    const seed = decodeBase64(secret);
     if (seedName === undefined || seed?.length !== SEED_BYTES) return false;
     const seeds: Partial<IdentitySeeds> = { [seedName]: seed };
     const outcome = await ownIdentity.receive(tx, seeds);

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { publicBackupKey } from "../../../../src/crypto/backup/backup_key.ts";
+import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
 import { testContext } from "../../support/context.ts";
@@ -170,4 +171,54 @@ Deno.test("T50: what another device sends as the key of a backup is used only if
     assertEquals(await usedAfter(wrong), undefined, wrong);
   }
   assertEquals(await usedAfter(text(key)), "1");
+});
+
+Deno.test("T50: private keys of a wrong length are ignored, however many come at once, and hold nothing else up", async () => {
+  const own = await scene();
+  const { bot, identity, tablet } = own;
+  await bot.engine.identities.requestSecrets({});
+  await bot.flush();
+  const request_id = requestsTo(own, "TABLET").get(MASTER);
+  const { master } = identity.seeds;
+  const long = new Uint8Array(33);
+  long.set(master);
+  const wrong = [master.subarray(1), long, new Uint8Array(1), new Uint8Array(), new Uint8Array(64)].map(text);
+  const secrets = [...wrong, ...wrong, ...wrong, text(master)];
+  const toDevice = secrets.map((secret) =>
+    tablet.message(bot, "m.secret.send", { request_id, secret } as never)
+  );
+  await bot.sync({ toDevice });
+  assertEquals(await missing(own), ["selfSigning", "userSigning"]);
+});
+
+Deno.test("T50: a dehydrated device of the own user is asked for no secret, gives none and gets none", async () => {
+  const own = await scene();
+  const { bot, identity, server, tablet } = own;
+  const dehydrated = new RawDevice(server, ME, "DEHYDRATED", { dehydrated: true }).publish();
+  server.show({ userId: ME, deviceId: "DEHYDRATED" });
+  await bot.sync();
+  const { devices } = await bot.engine.identities.requestSecrets({});
+  await bot.flush();
+  assertEquals([devices, requestsTo(own, "DEHYDRATED").size], [["PHONE", "TABLET"], 0]);
+  const secret = text(identity.seeds.master);
+  const request_id = requestsTo(own, "TABLET").get(MASTER);
+  await bot.sync({
+    toDevice: [dehydrated.message(bot, "m.secret.send", { request_id, secret } as never)],
+  });
+  assertEquals(await missing(own), undefined);
+
+  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.flush();
+  const asking = (deviceId: string) => ({
+    type: "m.secret.request",
+    sender: ME,
+    content: { action: "request", requesting_device_id: deviceId, request_id: "r1", name: MASTER },
+    source: SyncStream.TO_DEVICE,
+  });
+  await bot.sync({ toDevice: [asking("DEHYDRATED"), asking("TABLET")] });
+  await bot.flush();
+  const encrypted = (device: RawDevice) =>
+    server.mailbox(device.own).toDevice.filter(({ type }) => type === "m.room.encrypted");
+  assertEquals(encrypted(dehydrated).length, 0);
+  assertEquals(encrypted(tablet).filter((event) => tablet.read(event).type === "m.secret.send").length, 1);
 });
