@@ -153,3 +153,19 @@ Deno.test("T52: a device that nobody vouches for begins no verification by what 
   await bob.sync({ toDevice: [device.message(bob, "m.room_key", key)] });
   assertEquals(await verifies("genuine"), ["UNTRUSTED", true], "the key of the device itself does");
 });
+
+Deno.test("T52: a key that says of no device, or of what is no device's key, whose it is, is refused", async () => {
+  const { server, alice, bob, backups } = await stage();
+  await backedUp(bob, backups);
+  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { curve25519, ed25519 } = alice.engine.identity();
+  const others = ["", "x", `${curve25519}x`, `${curve25519}==`, curve25519.slice(1), "Alice's telephone"];
+  for (const [index, sender_key] of [...others, curve25519].entries()) {
+    const session = new RawSession();
+    const said = { ...session.exported(ROOM, { curve25519, ed25519 }), sender_key };
+    backups.current(bob)?.put(ROOM, session.id, inserted(publicKey, said));
+    const event = server.publish(alice, session.event(ROOM, "hello"), `of whom ${index}`);
+    await bob.sync();
+    assertEquals(bob.outcome(event), sender_key === curve25519 ? "text: hello" : "MISSING_KEY", sender_key);
+  }
+});
