@@ -4,6 +4,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { ME } from "../identity/own_scene.ts";
 import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";
 import { RawDevice } from "../engine/raw_device.ts";
+import { FakeUser } from "../support/fake_user.ts";
 import { EngineScene, OTHER } from "./engine_scene.ts";
 
 const vodozemac = await Vodozemac.load();
@@ -261,4 +262,29 @@ Deno.test("T46: a device vouches for the own identity only if it knows that it i
     const master = `ed25519:${scene.identity.master?.publicKey}`;
     assertEquals(Object.keys(mac as object).sort(), ["ed25519:MINE", ...hasKeys ? [master] : []].sort());
   }
+});
+
+Deno.test("T46: a device that the server has had forgotten among a thousand others comes back with another key in vain", async () => {
+  const scene = await EngineScene.open();
+  const { server, peer, them } = scene;
+  them.unsigned.add("PEER");
+  await scene.lookUp();
+  const keys = scene.peerKeys();
+  scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
+  const id = await scene.confirmed();
+  const devices = server.keys.get(OTHER);
+  const crowd = new FakeUser(OTHER, ...Array.from({ length: 1_000 }, (_, index) => `CROWD${index}`));
+  devices?.clear();
+  for (const device of crowd.devices) devices?.set(device.deviceId, crowd.deviceKeys(device) as never);
+  await scene.lookUp();
+  devices?.clear();
+  await scene.lookUp();
+  const other = new RawDevice(server, OTHER, "PEER").publish();
+  await scene.lookUp();
+  const shown = await scene.bot.engine.devicesOf([OTHER]);
+  assertEquals(shown.map(({ ed25519 }) => ed25519), [other.own.ed25519]);
+  assert(other.own.ed25519 !== peer.own.ed25519);
+  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
+  assert(await scene.trust() !== "verified");
 });
