@@ -5,6 +5,7 @@ import theirDecrypt from "matrix-js-sdk/lib/utils/decryptAESSecretStorageItem.js
 import theirEncrypt from "matrix-js-sdk/lib/utils/encryptAESSecretStorageItem.js";
 import { decodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { readCheck, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
+import { macOf } from "../support/storage_mac.ts";
 
 const NAME = "com.example.token";
 
@@ -131,19 +132,3 @@ Deno.test("StorageKey is wiped when it is disposed of, and can do nothing more",
   assertEquals(await problemOf(key.decrypt(NAME, encrypted)), "closed");
   assertThrows(() => key.recoveryKey, SecretStorageError, "open it again");
 });
-
-/** The MAC that the owner of a key would make of bytes. */
-async function macOf(
-  key: Uint8Array<ArrayBuffer>,
-  name: string,
-  data: Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array> {
-  const extractable = false;
-  const material = await crypto.subtle.importKey("raw", key, "HKDF", extractable, ["deriveBits"]);
-  const info = new TextEncoder().encode(name);
-  const hkdf = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(32), info };
-  const bits = await crypto.subtle.deriveBits(hkdf, material, 512);
-  const hmac = { name: "HMAC", hash: "SHA-256" };
-  const authenticator = await crypto.subtle.importKey("raw", bits.slice(32), hmac, extractable, ["sign"]);
-  return new Uint8Array(await crypto.subtle.sign("HMAC", authenticator, data));
-}

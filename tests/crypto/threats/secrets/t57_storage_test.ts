@@ -1,10 +1,12 @@
 /** Secrets of the secret storage in logs, errors and objects that can be inspected. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { SecretStorageError } from "@greenroom/matrix";
 import { alter, kept, keyType, passphraseKey, plant } from "../../../client/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
 import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
+import { macOf } from "../../support/storage_mac.ts";
 import { Planted, seen } from "../planted.ts";
 
 const NAME = "com.example.token";
@@ -68,4 +70,31 @@ Deno.test("T57: an open key of the secret storage shows nothing of itself", asyn
   using key = new StorageKey("id", bytes.slice());
   await key.encrypt(NAME, "secret");
   assertEquals(planted.leaksIn(seen(key)), []);
+});
+
+Deno.test("T57: what is given or stored in place of a text is refused, and no error shows anything of it", async () => {
+  await using here = clientStage();
+  const client = here.client("alice");
+  const planted = new Planted();
+  const opening = await client.secretStorage.create({ onRecoveryKey: () => {} });
+  const key = decodeRecoveryKey(opening.recoveryKey);
+  planted.add("key", key);
+  planted.add("recovery key", opening.recoveryKey);
+  const given = [key, [...key], [opening.recoveryKey], { recoveryKey: opening.recoveryKey }];
+  const told: Error[] = [];
+  for (const recoveryKey of given as never[]) {
+    told.push(await assertRejects(() => client.secretStorage.open({ recoveryKey }), SecretStorageError));
+  }
+  using storage = await client.secretStorage.open(opening);
+  const secret = Uint8Array.of(0xff, ...crypto.getRandomValues(new Uint8Array(32))); // which no text begins with
+  planted.add("secret", secret);
+  using storageKey = new StorageKey(opening.keyId, key.slice());
+  const encrypted = await storageKey.encrypt(NAME, "\u0000".repeat(secret.length));
+  const stream = Uint8Array.fromBase64(encrypted.ciphertext);
+  const bytes = stream.map((byte, index) => byte ^ (secret[index] ?? 0));
+  const mac = (await macOf(key, NAME, bytes)).toBase64();
+  const content = { ...encrypted, ciphertext: bytes.toBase64(), mac };
+  await plant(client, NAME, { encrypted: { [opening.keyId]: content } });
+  told.push(await assertRejects(() => storage.get(NAME), SecretStorageError));
+  assertEquals(planted.leaksIn([...told, ...here.log.lines].map(seen).join("\n")), []);
 });
