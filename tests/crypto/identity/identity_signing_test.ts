@@ -171,3 +171,31 @@ Deno.test("a signature that the server refuses is told, and not uploaded again b
   await bot.flush();
   assertEquals(uploads.length, 2);
 });
+
+Deno.test("C17: what is signed anew while its upload is under way is uploaded anew, whatever comes of the first", async () => {
+  for (const failures of [{}, { [ME]: { PHONE: { errcode: "M_INVALID_SIGNATURE" } } }]) {
+    const scene = await signingScene();
+    const { bot, other, server, uploads } = scene;
+    const { identities } = bot.engine;
+    const [phone] = await bot.engine.devicesOf([ME]);
+    assert(phone?.deviceId === "PHONE");
+    await identities.signDevice(phone);
+    const [underway] = await bot.engine.requests();
+    assert(underway?.kind === "signaturesUpload");
+    server.identities.set(ME, other);
+    server.show({ userId: ME, deviceId: "PHONE" });
+    await bot.sync();
+    await identities.askForIdentity();
+    await bot.flush();
+    await identities.acknowledgeIdentity({ userId: ME, master: masterOf(other) });
+    assertEquals((await identities.offerIdentity(other.seeds)).outcome, "adopted");
+    await identities.signDevice(phone);
+    scene.onUpload = () => ({ failures });
+    await bot.carry(underway);
+    assertEquals(await identities.signatureFate({ userId: ME, name: "PHONE" }), { state: "due" });
+    scene.onUpload = () => ({ failures: {} });
+    await bot.restart();
+    const { signatures } = uploads.at(-1)?.[ME]?.PHONE as unknown as DeviceKeys;
+    assertEquals(Object.keys(signatures[ME] ?? {}), [`ed25519:${other.selfSigning?.publicKey}`]);
+  }
+});

@@ -35,7 +35,7 @@ Deno.test("private keys that fit what the server shows are adopted, and prove th
   }
 });
 
-Deno.test("private keys of which one is another than the server shows change nothing", async () => {
+Deno.test("T25 T50: private keys of which one is another than the server shows change nothing", async () => {
   const scene = await ownScene();
   const { bot, identity, other } = scene;
   for (const name of ["master", "selfSigning", "userSigning"] as const) {
@@ -71,7 +71,7 @@ Deno.test("events that waited for the own identity are read once it is proven", 
   assertEquals(recovered.map(({ event: { event_id } }) => event_id), [event.event_id]);
 });
 
-Deno.test("a new identity is the same at each call, also after a crash, until it is published", async () => {
+Deno.test("C16: a new identity is the same at each call, also after a crash, until it is published", async () => {
   const scene = await ownScene({ bare: true });
   const { bot } = scene;
   const first = await bot.engine.identities.createIdentity({ recoveryKey: "the first" });
@@ -100,7 +100,7 @@ Deno.test("a new identity is the same at each call, also after a crash, until it
   assertEquals(third.recoveryKey, undefined, "what was handed out is forgotten");
 });
 
-Deno.test("a new identity can be one whose private keys were stored before", async () => {
+Deno.test("C16: a new identity can be one whose private keys were stored before", async () => {
   const { bot, other } = await ownScene({ bare: true });
   await bot.engine.identities.createIdentity({ recoveryKey: "kept" });
   const { seeds, recoveryKey } = await bot.engine.identities.createIdentity({ seeds: other.seeds });

@@ -69,7 +69,7 @@ Deno.test("who gives up a new identity has the one before it again, with its pri
   assertEquals(signed.outcome, "signed", "with the private key from before");
 });
 
-Deno.test("a new identity stays as it was made, whatever the server shows before it is published", async () => {
+Deno.test("C16: a new identity stays as it was made, whatever the server shows before it is published", async () => {
   const { bot, identity, other, server } = await ownScene();
   await ask({ bot });
   const { masterKey } = await bot.engine.identities.createIdentity({ replaces: true });
@@ -82,7 +82,7 @@ Deno.test("a new identity stays as it was made, whatever the server shows before
   assertEquals((await bot.engine.identities.createIdentity({})).masterKey, masterKey);
 });
 
-Deno.test("a new identity signs neither users nor devices before it is published", async () => {
+Deno.test("C16: a new identity signs neither users nor devices before it is published", async () => {
   const scene = await signingScene();
   const { identities } = scene.bot.engine;
   const [phone] = await scene.bot.engine.devicesOf([ME]);

@@ -80,7 +80,7 @@ Deno.test("C18: a verification is called off once by the processes that follow, 
   assertEquals(scene.sent.length, length);
 });
 
-Deno.test("An upload that fails is repeated, and one that is refused is given up with a warning", async () => {
+Deno.test("C17: an upload that fails is repeated, and one that is refused is given up with a warning", async () => {
   const scene = await EngineScene.open();
   const id = await scene.confirmed();
   await scene.bot.engine.verifications.completeVerification(id);
@@ -225,7 +225,7 @@ Deno.test("What is not confirmed can't be completed, and what was is completed o
   assertEquals([scene.uploaded.length, scene.steps.filter((step) => step === "done").length], [1, 1]);
 });
 
-Deno.test("A user who is verified already is not signed again", async () => {
+Deno.test("C17: a user who is verified already is not signed again", async () => {
   const scene = await EngineScene.open();
   await scene.bot.engine.verifications.completeVerification(await scene.confirmed());
   await scene.bot.flush();
