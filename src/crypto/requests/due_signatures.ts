@@ -60,7 +60,6 @@ export class DueSignatures {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    this.#due.clear();
     for (const [, due] of await tx.list<DueSignature>(KIND)) this.#due.set(idOf(due), due);
   }
 

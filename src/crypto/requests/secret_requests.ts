@@ -95,7 +95,6 @@ export class SecretRequests {
 
   /** Reads what an earlier process has left. */
   async load(tx: Transaction): Promise<void> {
-    this.#requests.clear();
     for (const [, request] of await tx.list<SecretRequest>(KIND)) this.#requests.set(request.name, request);
   }
 

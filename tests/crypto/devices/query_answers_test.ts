@@ -89,7 +89,7 @@ Deno.test("a list of devices that is none changes nothing", async () => {
   }
 });
 
-Deno.test("the answer to a query that was given up changes nothing", async () => {
+Deno.test("T24: the answer to a query that was given up changes nothing", async () => {
   const stage = new DeviceStage();
   await stage.mark(ALICE);
   const query = stage.lists.nextQuery(stage.clock.now());
