@@ -8,12 +8,13 @@ import {
   SecretStorageError,
   ValueError,
 } from "@greenroom/matrix";
-import type { IdentityLoss } from "@greenroom/matrix/types";
+import type { CrossSigningKey, IdentityLoss } from "@greenroom/matrix/types";
 import { type FaultPlan, type OperationLog, TestProcess } from "../support/crash.ts";
 import { atEachCrashPoint } from "../support/crash_points.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
+import { FakeUser, type SigningKey } from "../../crypto/support/fake_user.ts";
 import { ticking } from "./crash_scene.ts";
-import { changes, device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
+import { ALICE, changes, device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
 
 const GO_ON = () => true;
 
@@ -117,6 +118,33 @@ Deno.test("A reset without a backup makes none, whichever storage it makes", asy
   const options = { onRecoveryKey() {}, password: PASSWORD, confirm: GO_ON, backup: false };
   assertEquals((await bot.crypto?.resetIdentity(options))?.backup, undefined);
   assertEquals((await bot.crypto?.backup.info())?.problem, "absent");
+});
+
+Deno.test("A reset of an identity without a secret storage replaces none, and makes one with the key that was given", async () => {
+  await using here = clientStage();
+  const bot = await device(here, "BOT");
+  const before = new FakeUser(ALICE).crossSign();
+  const { master, selfSigning, userSigning } = before;
+  assert(master !== undefined && selfSigning !== undefined && userSigning !== undefined);
+  const key = (of: SigningKey, usage: string) =>
+    before.crossSigningKey(of, usage) as unknown as CrossSigningKey;
+  await bot.uploadCrossSigningKeys({
+    masterKey: key(master, "master"),
+    selfSigningKey: key(selfSigning, "self_signing"),
+    userSigningKey: key(userSigning, "user_signing"),
+  });
+  await bot.crypto?.start();
+  const told: IdentityLoss[] = [];
+  const confirm = (loss: IdentityLoss) => told.push(loss) > 0;
+  const report = await bot.crypto?.resetIdentity({ recoveryKey: KEY, password: PASSWORD, confirm });
+  assertEquals(report?.state, "reset");
+  assertEquals(told.map(({ master, secretStorage }) => [master, secretStorage]), [
+    [master.publicKey, "kept"],
+  ]);
+  const next = await device(here, "NEXT", { encryption: { recoveryKey: KEY } });
+  await next.crypto?.start();
+  assertEquals((await next.crypto?.ensureVerified())?.state, "verified");
+  assertEquals((await signed(next)).NEXT?.length, 1);
 });
 
 Deno.test("A reset that is declined, refused or can't be kept changes nothing", async () => {
