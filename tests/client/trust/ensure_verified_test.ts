@@ -256,3 +256,19 @@ function cutOff(here: ClientStage): typeof globalThis.fetch {
     return await here.homeserver.fetch(request);
   };
 }
+
+Deno.test("A device that is to have no backup asks no other device for its key", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await first.crypto?.start();
+  let asked = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.includes("/sendToDevice/m.secret.request/")) asked++;
+    return await here.homeserver.fetch(request);
+  };
+  const client = await device(here, "NEXT", { fetch, encryption: { recoveryKey: KEY, backup: false } });
+  await client.crypto?.start();
+  await client.crypto?.idle();
+  assertEquals([(await client.crypto?.ensureVerified())?.state, asked], ["verified", 0]);
+});
