@@ -61,6 +61,10 @@ export async function verify(
   if (mine === undefined || theirs === undefined) return;
   try {
     await compared(world, { one, other }, { mine, theirs, betrayal });
+    for (const each of [one, other]) each.isUnsure = false;
+  } catch (error) {
+    for (const each of [one, other]) each.isUnsure = !each.hasKey;
+    throw error;
   } finally {
     for (const each of [one, other]) {
       verifying.delete(each);

@@ -98,6 +98,8 @@ export class Device {
   wrongAt = -Infinity;
   /** Whether it has found its user's identity shown again that another one had replaced. */
   hasDoubts = false;
+  /** Whether a verification ended in which only the other may have come to its end: it believes no own device yet. */
+  isUnsure = false;
   /** Whether it is to be started again when its process ends by itself. */
   isWanted = false;
   /** What it has lost. */
