@@ -8,7 +8,7 @@ import {
   ValueError,
 } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { ALICE, changed, changes, device, KEY, PASSWORD, selfSigning, shown } from "./scene.ts";
+import { ALICE, changed, changes, device, KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
 
 Deno.test("A bot that is given nothing but a recovery key is signed from its first upload on, and so is the next one", async () => {
   await using here = clientStage();
@@ -210,6 +210,33 @@ Deno.test("A start during which the identity is replaced takes the new one, sinc
   assert(master !== before);
   assertEquals(signers.SECOND, [await selfSigning(first)]);
   assertEquals(queries, 2);
+});
+
+Deno.test("A start during which another client names the key of the secret storage anew opens it by that name", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
+  await patiently(here, first.crypto?.start());
+  const rename = async () => {
+    const { keyId = "" } = await first.secretStorage.info();
+    const description = await first.getAccountData(`m.secret_storage.key.${keyId}`);
+    await first.setAccountData("m.secret_storage.key.again", description);
+    await first.setAccountData("m.secret_storage.default_key", { key: "again" });
+    for (const name of ["master", "self_signing", "user_signing"]) {
+      const secret = `m.cross_signing.${name}`;
+      const { encrypted } = await first.getAccountData(secret) as { encrypted: Record<string, unknown> };
+      await first.setAccountData(secret, { encrypted: { again: encrypted[keyId] } });
+    }
+  };
+  let renamed: Promise<void> | undefined;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    if (String(input).includes("m.cross_signing.")) await (renamed ??= rename());
+    return await here.homeserver.fetch(input, init);
+  };
+  const next = await device(here, "NEXT", { fetch, encryption: { recoveryKey: KEY } });
+  await patiently(here, next.crypto?.start());
+  assert(renamed !== undefined);
+  const { signers } = await shown(next);
+  assertEquals(signers.NEXT, [await selfSigning(first)]);
 });
 
 Deno.test("An identity that the server has once made up, and shows no more, keeps no start from making the account's", async () => {
