@@ -235,8 +235,7 @@ Deno.test("A start during which another client names the key of the secret stora
   const next = await device(here, "NEXT", { fetch, encryption: { recoveryKey: KEY } });
   await patiently(here, next.crypto?.start());
   assert(renamed !== undefined);
-  const { signers } = await shown(next);
-  assertEquals(signers.NEXT, [await selfSigning(first)]);
+  assertEquals((await shown(next)).signers.NEXT, [await selfSigning(first)]);
 });
 
 Deno.test("An identity that the server has once made up, and shows no more, keeps no start from making the account's", async () => {
