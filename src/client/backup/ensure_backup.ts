@@ -146,10 +146,10 @@ async function use(
     if (outcome === "left") throw leftBackup();
     return outcome === "adopted";
   };
-  if (secret !== undefined && await adopt(secret)) return;
-  for (const key of keys) { // one that was replaced, perhaps by this device
+  for (const key of new Set([secret, ...keys])) { // others were replaced, perhaps by this device
     if (key === undefined || !await adopt(key)) continue;
-    return await storage.set(BACKUP_SECRET, key);
+    if (key !== secret) await storage.set(BACKUP_SECRET, key);
+    return;
   }
   if (pending === publicKey) return await finish(parts, storage, shown);
   if (await adopt(undefined)) { // with the key that is here
