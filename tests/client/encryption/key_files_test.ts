@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { type Client, encryptionOf, KeyFileError, MemoryStore } from "@greenroom/matrix";
 import type { Crypto } from "../../../src/actors/crypto/crypto.ts";
-import { begin, twoInARoom, withholding } from "../support/encrypted_room.ts";
+import { beginIn, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
@@ -27,10 +27,7 @@ async function carolWithoutKeys(stage: ClientStage, room: Awaited<ReturnType<typ
     const { keySource, senderTrust, senderDevice } = encryptionOf(event) ?? {};
     told.push([event.content.body, keySource, senderTrust, senderDevice !== undefined].join(" "));
   });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   return { carol, told, release };
 }
 

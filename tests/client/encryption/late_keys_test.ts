@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Client, MemoryStore } from "@greenroom/matrix";
-import { begin, twoInARoom, withholding } from "../support/encrypted_room.ts";
+import { begin, beginIn, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { clientStage } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
@@ -12,10 +12,7 @@ Deno.test("An event whose key comes late is reported immediately, and delivered 
   const told: string[] = [];
   carol.on("UNDECRYPTABLE", ({ event, code }) => void told.push(`${event.event_id} ${code}`));
   carol.on("m.room.message", ({ content, event_id }) => void told.push(`${event_id} ${content.body}`));
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   const first = await alice.sendText(roomId, "First");
   const second = await alice.sendText(roomId, "Second");
   await stage.until(() => told.length === 2);
@@ -35,10 +32,7 @@ Deno.test("Nobody is warned of a message whose key comes seconds later, but of o
   const heard: string[] = [];
   carol.on("m.room.message", ({ content }) => void heard.push(content.body));
   const warned = () => stage.log.lines.filter(([, message]) => message.includes("can't be read yet")).length;
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   await alice.sendText(roomId, "First");
   await stage.settle();
   await stage.clock.tick(5_000);
@@ -52,10 +46,7 @@ Deno.test("Nobody is warned of a message whose key comes seconds later, but of o
   const dropping = withholding(stage);
   const dora = stage.client("dora", { encryption: EVERYBODY, fetch: dropping.fetch });
   dora.on("m.room.message", () => {});
-  await begin(stage, dora);
-  await alice.inviteUser(roomId, "@dora:localhost");
-  await dora.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, dora, { roomId, member: alice });
   await alice.sendText(roomId, "Third");
   await stage.until(() => heard.length === 3);
   await stage.settle();
@@ -106,10 +97,7 @@ Deno.test("A handler with waitSync delays the next sync for an event whose key c
     bodies.push(content.body);
     return gate.promise;
   }, { waitSync: true });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   await alice.sendText(roomId, "First");
   await stage.settle();
   release();

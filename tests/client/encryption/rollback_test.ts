@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { encryptionOf, MemoryStore } from "@greenroom/matrix";
 import type { MessageEvent } from "@greenroom/matrix/types";
-import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
+import { begin, beginIn, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { clientStage, heard } from "../support/stage.ts";
 import { copyOf } from "../support/store_copy.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -20,10 +20,7 @@ Deno.test("A store that was set back is noticed by the own events: a new session
   });
   const store = new MemoryStore();
   const carol = stage.client("carol", { encryption: EVERYBODY, store });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   await carol.sendText(roomId, "One");
   await stage.settle();
   const old = await copyOf(store);
@@ -52,10 +49,7 @@ Deno.test("A store that was set back to before a session began is noticed by the
   bob.on("UNDECRYPTABLE", ({ code }) => void unread.push(code));
   const store = new MemoryStore();
   const carol = stage.client("carol", { encryption: EVERYBODY, store });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   await carol.sendText(roomId, "One");
   await stage.until(() => texts.length === 1);
   const old = await copyOf(store);

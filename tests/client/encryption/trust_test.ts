@@ -3,7 +3,7 @@ import { type Client, EncryptionError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
-import { begin, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
+import { beginIn, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { synced } from "../verification/pair.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -38,10 +38,7 @@ Deno.test("By default, devices without a signature get no key and are not heard,
   const texts = heard(carol);
   const codes: (string | undefined)[] = [];
   alice.on("UNDECRYPTABLE", ({ withheld }) => void codes.push(withheld));
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   await carol.sendText(roomId, "To whom I know");
   await stage.until(() => codes.length === 1);
   await alice.sendText(roomId, "From nobody");
@@ -80,10 +77,7 @@ Deno.test("With sendTo cross-signed, a device that its user does not vouch for g
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
   const carol = stage.client("carol", { encryption: { sendTo: "cross-signed" } });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   const { withheld, shared } = await carol.shareGroupSession(roomId);
   assertEquals(shared, []);
   assertEquals(withheld.map(({ device, code }) => `${device.userId} ${code}`).sort(), [
@@ -106,10 +100,7 @@ Deno.test("onNewRecipient is asked before a first key, once, and its no keeps ev
       },
     },
   });
-  await begin(stage, carol);
-  await alice.inviteUser(roomId, "@carol:localhost");
-  await carol.joinRoom(roomId);
-  await stage.settle();
+  await beginIn(stage, carol, { roomId, member: alice });
   const texts = heard(bob);
   await assertRejects(() => carol.sendText(roomId, "No"), EncryptionError, "onNewRecipient");
   answer = true;

@@ -7,7 +7,7 @@ import { type ClientStage, clientStage } from "../support/stage.ts";
 import { ticking } from "../trust/crash_scene.ts";
 import { history } from "../trust/scene.ts";
 import { lost } from "../backup/scene.ts";
-import { accepts, GUEST, roomOf, says, sharer, sharing } from "./scene.ts";
+import { accepts, GUEST, newSharer, roomOf, says, sharer, sharing } from "./scene.ts";
 
 /** A host whose first requests of a kind fail, and which of them were made. */
 async function failingHost(here: ClientStage, path: string, fail: () => Response) {
@@ -97,9 +97,7 @@ Deno.test("A backup that can't be read yet is asked for the room once its key is
   await using here = clientStage();
   const encryption = { ...sharing("host"), backup: true };
   const first = await sharer(here, "host", { encryption });
-  const host = here.client("host", { token: "", encryption, retry: false });
-  await host.login({ identifier: "@host:localhost", password: "password of host" });
-  await host.crypto?.start();
+  const host = await newSharer(here, "host", { encryption });
   await sharer(here, "guest");
   const roomId = await roomOf(first, []);
   const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
@@ -120,9 +118,7 @@ Deno.test("A backup that the server has hidden is asked for the room once it is 
   await using here = clientStage();
   const encryption = { ...sharing("host"), backup: true };
   const first = await sharer(here, "host", { encryption });
-  const host = here.client("host", { token: "", encryption, retry: false });
-  await host.login({ identifier: "@host:localhost", password: "password of host" });
-  await host.crypto?.start();
+  const host = await newSharer(here, "host", { encryption });
   await lost(here, host, roomOf(host, ["its upload shows that the backup is gone"]));
   const roomId = await roomOf(first, ["one"]);
   await first.crypto?.idle();
@@ -139,9 +135,7 @@ Deno.test("An event that waits for its key is delivered when the key comes to be
   const first = await sharer(here, "host", { encryption });
   await sharer(here, "guest");
   const { fetch } = withholding(here);
-  const host = here.client("host", { token: "", encryption, retry: false, fetch });
-  await host.login({ identifier: "@host:localhost", password: "password of host" });
-  await host.crypto?.start();
+  const host = await newSharer(here, "host", { encryption, fetch });
   const texts: string[] = [];
   host.on("m.room.message", ({ content }) => texts.push(content.body));
   const roomId = await roomOf(first, []);

@@ -4,7 +4,7 @@ import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/
 import { history } from "../trust/scene.ts";
 import { withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
-import { accepts, GUEST, keyOf, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";
+import { accepts, GUEST, keyOf, newSharer, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 const HOST = "@host:localhost";
@@ -154,9 +154,7 @@ Deno.test("A device without its keys shares those that are in the backup", async
   const first = await sharer(here, "host", { encryption });
   const roomId = await roomOf(first, ["one", "two"]);
   await first.crypto?.idle();
-  const host = here.client("host", { token: "", encryption, retry: false });
-  await host.login({ identifier: HOST, password: "password of host" });
-  await host.crypto?.start();
+  const host = await newSharer(here, "host", { encryption });
   await sharer(here, "guest");
   assertEquals(await outcome(host, roomId), ["shared", 2]);
 });
@@ -175,9 +173,7 @@ Deno.test("A device asks the backup for a room again if the answer broke off, an
     if (!new URL(new Request(input).url).pathname.includes("/room_keys/keys/")) return response;
     return new Response((await response.text()).slice(0, ends[asked++]), { headers: response.headers });
   };
-  const host = here.client("host", { token: "", encryption, retry: false, fetch: cut });
-  await host.login({ identifier: HOST, password: "password of host" });
-  await host.crypto?.start();
+  const host = await newSharer(here, "host", { encryption, fetch: cut });
   for (const count of [1, 2, 3, 3]) {
     const told = await outcome(host, roomId) as unknown[];
     assertEquals(asked, count);

@@ -34,6 +34,18 @@ export async function sharer(
   return client;
 }
 
+/** A client of a new device of a user that shares history. */
+export async function newSharer(
+  here: ClientStage,
+  name: string,
+  options: Partial<ClientOptions> = {},
+): Promise<Client> {
+  const client = here.client(name, { token: "", encryption: sharing(name), retry: false, ...options });
+  await client.login({ identifier: `@${name}:localhost`, password: `password of ${name}` });
+  await client.crypto?.start();
+  return client;
+}
+
 /** The initial state of an encrypted room with a history visibility. */
 export function withHistory(visibility: string): Pick<StateEvent, "type" | "state_key" | "content">[] {
   const content = { history_visibility: visibility };

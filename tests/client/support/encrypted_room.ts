@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { ClientStage } from "./stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
@@ -40,6 +40,18 @@ export async function begin(stage: ClientStage, client: Client): Promise<void> {
   const before = syncs();
   client.start();
   await stage.until(() => syncs() > before); // its keys are published before
+}
+
+/** Has a client sync, and join a room to which a member invites its user. */
+export async function beginIn(
+  stage: ClientStage,
+  client: Client,
+  { roomId, member }: { readonly roomId: RoomID; readonly member: Client },
+): Promise<void> {
+  await begin(stage, client);
+  await member.inviteUser(roomId, client.mxid as UserID); // begin() has set it
+  await client.joinRoom(roomId);
+  await stage.settle();
 }
 
 /** A fetch that takes the messages to a device out of sync responses, until they are let through. */

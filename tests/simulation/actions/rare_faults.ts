@@ -69,8 +69,9 @@ export const rareFaults: readonly ActionKind[] = [
     name: "fault of what is rare",
     weight: 16,
     perform({ world, device, action: { where, what } }) {
-      const { operation, kind, after } = rareFault({ where, what });
-      device.process?.plan(rareFault({ where, what }));
+      const fault = rareFault({ where, what });
+      const { operation, kind, after } = fault;
+      device.process?.plan(fault);
       world.note(`${device.name}: ${kind} planned for a rare ${operation}, after ${after} others`);
     },
   },
