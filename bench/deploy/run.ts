@@ -38,6 +38,8 @@ const EVICTIONS = 0.25;
 const BACKLOG = 12;
 const BURST = 5;
 const PAUSE_MS = 250;
+/** How many of the lines that instances wrote are told when something is wrong. */
+const LAST_LINES = 30;
 /** How long nothing may be answered until the run ends, in milliseconds. */
 const STUCK_MS = 90_000;
 
@@ -94,11 +96,15 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
     while (answers.length < options.messages && !isStuck()) await delay(PAUSE_MS);
     await delay(2 * PAUSE_MS); // for what comes twice
     await alice.close();
-    const { counts } = platform;
-    return {
-      counts: { messages: options.messages, answers: answers.length, ...counts, ...timing(platform.starts) },
-      problems: [...judge(answers, options.messages), ...complaints(platform.told)],
+    const counts = {
+      messages: options.messages,
+      answers: answers.length,
+      ...platform.counts,
+      ...timing(platform.starts),
+      "since the last answer, s": Math.round((performance.now() - answeredAt) / 1000),
     };
+    const problems = [...judge(answers, options.messages), ...complaints(platform.told)];
+    return { counts, problems: problems.length === 0 ? [] : [...problems, ...story(counts, platform.told)] };
   } finally {
     await front.shutdown();
   }
@@ -145,6 +151,11 @@ function judge(answers: readonly string[], messages: number): string[] {
 function complaints(told: readonly string[]): string[] {
   const lines = told.flatMap((text) => text.split("\n"));
   return [...new Set(lines.filter((line) => /panic|Uncaught|unhandled/i.test(line)))].slice(0, 10);
+}
+
+/** What may tell why: what has happened, and what instances that have ended wrote last. */
+function story(counts: Record<string, number>, told: readonly string[]): string[] {
+  return [JSON.stringify(counts), ...told.flatMap((text) => text.trimEnd().split("\n")).slice(-LAST_LINES)];
 }
 
 function timing(starts: readonly number[]): Record<string, number> {
