@@ -52,6 +52,7 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
     return all[0];
   };
   const leftOut = answersLeftOut(ledger);
+  const repeated = answersRepeated(ledger);
   const counts = new Map<RoomID, number[]>();
   for (const { kind, number, roomId } of begun) {
     if (kind === "tell") {
@@ -62,7 +63,8 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
       continue;
     }
     const sures = of("confirms").filter((each) => each.number === number);
-    const isAnew = leftOut.has(number) && new Set(sures.map(({ shown }) => shown.text)).size === sures.length;
+    const isAnew = new Set(sures.map(({ shown }) => shown.text)).size === sures.length &&
+      (leftOut.has(number) || repeated.has(number) && sures.slice(0, -1).every(isAnother(of("takes"))));
     const [asked, sure, taken, ready] = [
       one(of("asks").filter((each) => each.number === number), `the question of order ${number}`),
       one(isAnew ? sures.slice(-1) : sures, `the confirmation of order ${number}`),
@@ -76,7 +78,8 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
       problems.push(`order ${number} was number ${sure?.count}, and is ${taken?.count}`);
     }
     if (sure !== undefined) {
-      const isUnderstood = sure.what === `tea ${number}` || (isAnew && sure.what === "yes");
+      const isUnderstood = sure.what === `tea ${number}` ||
+        (leftOut.has(number) && isAnew && sure.what === "yes");
       if (!isUnderstood) problems.push(`order ${number} was understood as "${sure.what}"`);
       for (const key of ["✅", "❌"]) {
         const given = reactions.filter((each) => each.to === sure.shown.eventId && each.key === key).length;
@@ -119,7 +122,39 @@ export function judgeKit({ begun, shown, reactions, ledger }: KitEvidence): Verd
 function answersLeftOut(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
   const events = new Set(entriesOf(ledger, "quarantined").map(({ eventId }) => eventId));
   const texts = entriesOf(ledger, "received").filter(({ eventId }) => events.has(eventId));
-  return new Set(texts.map(({ body }) => Number(/^tea (\d+)$/.exec(body)?.[1])));
+  return new Set(texts.map(({ body }) => orderAnsweredBy(body)));
+}
+
+/**
+ * The orders whose first answer was handled by more than one process. Until the first of these has committed that
+ * it asks for the confirmation, another order in the room may take the count which that shows.
+ */
+function answersRepeated(ledger: readonly LedgerEntry[]): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const inThis = new Set<number>();
+  const repeated = new Set<number>();
+  for (const entry of ledger) {
+    if (entry.kind === "start") inThis.clear();
+    if (entry.kind !== "received") continue;
+    const number = orderAnsweredBy(entry.body);
+    if (seen.has(number) && !inThis.has(number)) repeated.add(number);
+    seen.add(number);
+    inThis.add(number);
+  }
+  return repeated;
+}
+
+/** The order of which a text answers the first question; NaN: of none. */
+function orderAnsweredBy(body: string): number {
+  return Number(/^tea (\d+)$/.exec(body)?.[1]);
+}
+
+/** Tells whether the count in a confirmation is that of another order in the room, which ends after it. */
+function isAnother(takes: readonly Said<"takes">[]): (sure: Said<"confirms">) => boolean {
+  return ({ number, count, shown: { roomId, at } }) =>
+    takes.some((each) =>
+      each.count === count && each.number !== number && each.shown.roomId === roomId && each.shown.at > at
+    );
 }
 
 /** Each minute was said once, after it had begun, and none was left out while somebody was there. */
