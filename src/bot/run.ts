@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly steps?: readonly Step[];
   /** An answer to what the last of them waited for. */
   readonly answer?: Answer;
+  /** Is done when that is accepted, before anything comes of it. Default: nothing. */
+  readonly taken?: () => Promise<void>;
   /** How long it may take. */
   readonly time: RunTime;
   /** What waits until it has ended: events of one user in a room. Default: nothing. */
@@ -31,15 +33,13 @@ export interface RunOptions {
 const MAX_STEPS = 1_000;
 /** How many turns of the microtask queue pass until what comes after a step has begun, if it does. */
 const TURNS = 10;
-/** What is in a run. */
+/** What is in a run: the run; undefined if it has ended. This stays in memory longer than the run needs to. */
 interface Inside {
-  /** The run; undefined: it has ended. What is here stays in memory longer than the run needs to. */
   run: Run | undefined;
 }
 
-/** Where something is done. */
+/** Where something is done: in which run. */
 interface Place {
-  /** In which run. */
   readonly inside: Inside;
   /** In which of its steps; undefined: in none. */
   readonly at: string | undefined;
@@ -61,7 +61,7 @@ export class Run {
   readonly context: HandlerContext;
   /** How long it may take. */
   readonly time: RunTime;
-  /** What waits until it has ended; undefined: nothing. */
+  /** What waits until it has ended. */
   readonly lane: string | undefined;
   /** What was done, and what it came to. */
   readonly steps: Step[];
@@ -72,6 +72,7 @@ export class Run {
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
   readonly #kept: number;
+  readonly #taken: RunOptions["taken"];
   #id: string | undefined;
   /** The answer, until the step that waits has taken it. */
   #answer: Answer | undefined;
@@ -90,8 +91,9 @@ export class Run {
   #isWaiting = false;
 
   /** @param options What it is made of. */
-  constructor({ context, steps = [], answer, time, lane }: RunOptions) {
+  constructor({ context, steps = [], answer, taken, time, lane }: RunOptions) {
     this.context = context;
+    this.#taken = taken;
     this.lane = lane;
     this.time = time;
     this.steps = [...steps];
@@ -211,6 +213,7 @@ export class Run {
       this.#answer = undefined;
       this.#isWaiting = true;
       const isAccepted = await accepts(kept);
+      if (isAccepted) await this.#taken?.();
       this.#isWaiting = false;
       if (!isAccepted) {
         this.#leave({ kind: "refused" });
@@ -285,7 +288,7 @@ export class Run {
     this.#at = from;
   }
 
-  /** Whether the conversation has become too long. */
+  /** Whether the conversation is too long. */
   get isTooLong(): boolean {
     return this.steps.length > MAX_STEPS;
   }

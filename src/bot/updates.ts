@@ -15,8 +15,8 @@ import { answerBuiltIn, CANCEL, isBuiltIn } from "./commands/built_in.ts";
 import type { Command } from "./commands/command.ts";
 import type { Next } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
-import { type Conversations, laneOf } from "./conversations/conversations.ts";
-import type { EventPlace } from "./conversations/waits.ts";
+import type { Conversations } from "./conversations/conversations.ts";
+import { type EventPlace, laneOf } from "./conversations/waits.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { isOwnEdit } from "./policy/edits.ts";
 import type { Inviters } from "./policy/inviters.ts";
@@ -165,10 +165,9 @@ export class Updates {
   }
 
   /** Whether a conversation waits for it. */
-  #answers(update: Update, { context, time }: Run): Promise<boolean> {
+  #answers(update: Update, run: Run): Promise<boolean> {
     const { conversations } = this.#options;
-    const { queries } = update;
-    return conversations.answer(keptOf(update), { place: placeOf(update), queries, context, time });
+    return conversations.answer(keptOf(update), { place: placeOf(update), queries: update.queries, run });
   }
 
   /** Whether it ends a conversation. */

@@ -8,46 +8,25 @@
  * @module
  */
 
-import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
-import type { RoomID, UserID } from "../../../types.ts";
+import type { Client, HandlerContext } from "../../../mod.ts";
+import type { RoomID } from "../../../types.ts";
 import type { BotSessions } from "../bot_sessions.ts";
 import { Locks } from "../locks.ts";
 import type { Once } from "../once.ts";
 import { Run } from "../run.ts";
-import { type Answer, hasSaid, type KeptEvent, type RunEnd, type Step, type Wait } from "../run_record.ts";
+import { type Answer, hasSaid, type KeptEvent, type RunEnd, type Wait } from "../run_record.ts";
 import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
+import { type ConversationRecord, CONVERSATIONS, forgetTaken, noteTaken } from "./conversation_records.ts";
 import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
-import { type EventPlace, fits, type WaitEntry, Waits } from "./waits.ts";
-
-/** A conversation that waits. */
-interface ConversationRecord {
-  /** What it began with. */
-  readonly start: KeptEvent;
-  /** Whose it is. */
-  readonly owner: UserID;
-  /** The command that began it; empty: none did. */
-  readonly command: string;
-  /** What was done. */
-  readonly steps: readonly Step[];
-  /** What it waits for. */
-  readonly wait: Wait;
-  /** The timer of its end. */
-  readonly timer: string;
-}
+import { type EventPlace, fits, laneOf, type WaitEntry, Waits } from "./waits.ts";
 
 /** A conversation at work: without an ID and what it waits for, it is new. */
-interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer"> {
+interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer" | "taken"> {
   readonly id?: string;
   readonly wait?: Wait;
   readonly timer?: string;
 }
-
-const CONVERSATIONS = defineSession<{ record: ConversationRecord | undefined }>({
-  name: "bot.conversations",
-  per: () => undefined,
-  initial: () => ({ record: undefined }),
-});
 
 /** How many conversations of a user may wait in a room; the oldest are ended. */
 const MAX_OF_USER = 10;
@@ -111,26 +90,31 @@ export class Conversations {
   /**
    * Gives an event to the conversation that waits for it.
    *
-   * @param queries What the event is.
+   * @param of.queries What the event is; `run` begins with it if none takes it.
    * @returns Whether one took it.
    */
   async answer(
     kept: KeptEvent,
-    { place, queries, context, time }: {
+    { place, queries, run }: {
       readonly place: EventPlace;
       readonly queries: ReadonlySet<string>;
-      readonly context: HandlerContext;
-      readonly time: RunTime;
+      readonly run: Run;
     },
   ): Promise<boolean> {
-    const { room, sender } = place;
-    const lane = laneOf(room, sender);
-    const waits = await this.#waits.of(room, (each) => fits(each, place, queries), context.deliveryId);
-    for (const { id, wait: { at } } of waits) {
-      const run = await this.#resume(id, { at, answer: { at, kept }, context, time, lane });
-      if (run !== undefined) return true;
+    const { context, time, lane } = run;
+    this.#waits.take(run);
+    let isOver = true;
+    try {
+      const concerns = (each: WaitEntry) => fits(each, place, queries);
+      for (const { id, wait: { at } } of await this.#waits.of(place.room, concerns, context.deliveryId)) {
+        if (await this.#resume(id, { at, answer: { at, kept }, context, time, lane }) !== undefined) {
+          return true;
+        }
+      }
+      return isOver = false;
+    } finally {
+      if (isOver) this.#waits.end(run);
     }
-    return false;
   }
 
   /** Whether a conversation may wait for an event. */
@@ -190,7 +174,7 @@ export class Conversations {
   }
 
   /** @returns The run that it went on with; undefined: it did not. */
-  #resume(
+  async #resume(
     id: string,
     { at, answer, end, ...how }: {
       readonly at: number;
@@ -201,15 +185,28 @@ export class Conversations {
       readonly lane?: string;
     },
   ): Promise<Run | undefined> {
-    return this.#locks.within(id, async () => {
-      const { record } = await this.#options.client.sessions.read(CONVERSATIONS, id) ?? {};
+    const { deliveryId } = how.context;
+    await this.#afterTaken(id, at, deliveryId);
+    return await this.#locks.within(id, async () => {
+      const { client } = this.#options;
+      const { record } = await client.sessions.read(CONVERSATIONS, id) ?? {};
       if (record?.wait.at !== at) return undefined; // another answer was faster
       const steps = [...record.steps];
       if (end !== undefined) steps[at] = { kind: "wait", end };
-      const run = new Run({ ...how, steps, answer });
+      const taken = () => noteTaken(client, { id, record, deliveryId });
+      const run = new Run({ ...how, steps, answer, taken });
       const isTaken = await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
       return isTaken ? run : undefined;
     });
+  }
+
+  /** Waits for what a conversation has taken for its answer, here or before a crash; if that does not come, no more. */
+  async #afterTaken(id: string, at: number, deliveryId: string | undefined): Promise<void> {
+    const { sessions } = this.#options.client;
+    const { record } = await sessions.read(CONVERSATIONS, id) ?? {};
+    const { taken } = record ?? {};
+    if (record?.wait.at !== at || taken === undefined || taken === deliveryId) return;
+    if (!await this.#waits.again(taken)) await forgetTaken(this.#options.client, id, taken);
   }
 
   /** @returns Whether the run was what was wanted: not if the answer was refused. */
@@ -292,9 +289,4 @@ export class Conversations {
     // Two that would end it are one: what that says is said again under the same transaction ID.
     this.#options.timers.add(context, 0, timer, `${id} ${wait.at}`);
   }
-}
-
-/** Whose events are handled one after the other. */
-export function laneOf(room: RoomID, sender: string): string {
-  return `${room} ${sender}`;
 }

@@ -26,6 +26,11 @@ export interface WaitEntry {
   readonly wait: Wait;
   /** Whether the question is still being put, so that it can't be answered yet. Default: no. */
   readonly isAsking?: true;
+  /**
+   * Deliveries that were in hand before such a question was put. A crash may bring them again, when the
+   * question is listed: they were said before it. Default: none.
+   */
+  readonly before?: readonly string[];
 }
 
 /** Where and by whom an event was sent. */
@@ -57,6 +62,8 @@ export class Waits {
   readonly #client: Client;
   /** The handlers that run. */
   readonly #running = new Set<Run>();
+  /** Those that have begun to look for what waits, until they have ended. */
+  readonly #inHand = new Set<Run>();
   /** Those that are waited for until they run, by their deliveries. */
   readonly #expected = new Map<string, PromiseWithResolvers<void>>();
   /** Where runs put questions. */
@@ -80,7 +87,9 @@ export class Waits {
   ): Promise<readonly WaitEntry[]> {
     for (;;) {
       const { waits = [] } = await this.#client.sessions.read(WAITS, room) ?? {};
-      const found = waits.filter((each) => each.id !== deliveryId && concerns(each)).toReversed();
+      const mayFit = ({ id, before }: WaitEntry) =>
+        deliveryId === undefined || (id !== deliveryId && before?.includes(deliveryId) !== true);
+      const found = waits.filter((each) => mayFit(each) && concerns(each)).toReversed();
       const asking = found.find(({ isAsking }) => isAsking);
       if (asking === undefined) return found;
       await this.#put(room, asking.id);
@@ -103,6 +112,11 @@ export class Waits {
     context.updateSession(WAITS, room, ({ waits }) => without(waits, id));
   }
 
+  /** Notes that a handler has something in hand, which is no answer to a question that is put from now on. */
+  take(run: Run): void {
+    this.#inHand.add(run);
+  }
+
   /** Notes that a handler runs, with all that it asks. */
   begin(run: Run): void {
     this.#running.add(run);
@@ -112,6 +126,7 @@ export class Waits {
   /** Notes that a handler has ended. */
   end(run: Run): void {
     this.#running.delete(run);
+    this.#inHand.delete(run);
   }
 
   /** Has the handlers that run know that the bot is not in a room any more. */
@@ -128,7 +143,11 @@ export class Waits {
     const rooms = this.#asking.get(run) ?? new Set();
     this.#asking.set(run, rooms.add(room));
     const asking = { id: run.id, owner, command, wait: { ...wait, at: run.at }, isAsking: true } as const;
-    await this.#client.sessions.update(WAITS, room, ({ waits }) => ({ waits: withEntry(waits, asking) }));
+    await this.#client.sessions.update(WAITS, room, ({ waits }) => {
+      // What is in hand when an earlier process has put the question may be its answer.
+      const { before } = waits.find(({ id }) => id === run.id) ?? { before: this.#inHandBefore(run, wait) };
+      return { waits: withEntry(waits, before === undefined ? asking : { ...asking, before }) };
+    });
   }
 
   /** Has the questions of a run taken off the list, in the commit of what became of them. */
@@ -141,10 +160,33 @@ export class Waits {
     for (const room of this.#asking.get(run) ?? []) await this.#forget(room, run.id);
   }
 
+  /** The deliveries in hand that would be taken for answers to a question of a run; undefined: there are none. */
+  #inHandBefore(run: Run, { room, from }: Omit<Wait, "at">): readonly string[] | undefined {
+    const isOf = (lane = ""): boolean =>
+      from === undefined ? lane.startsWith(`${room} `) : lane === laneOf(room, from);
+    const found = [...this.#inHand].flatMap(({ lane, context: { deliveryId } }) =>
+      deliveryId !== undefined && deliveryId !== run.id && isOf(lane) ? [deliveryId] : []
+    );
+    return found.length === 0 ? undefined : found;
+  }
+
   /** Waits until a question is put, or never will be. */
   async #put(room: RoomID, id: string): Promise<void> {
+    if (!await this.again(id)) await this.#forget(room, id);
+  }
+
+  /**
+   * Waits for a handler to end that runs, or that ran when its process ended.
+   *
+   * @param id Its delivery.
+   * @returns Whether it runs, or did so: not if it is not called again.
+   */
+  async again(id: string): Promise<boolean> {
     const running = this.#running.values().find((each) => each.id === id);
-    if (running !== undefined) return await new Promise((resolve) => running.atEnd.push(resolve));
+    if (running !== undefined) {
+      await new Promise<void>((resolve) => running.atEnd.push(resolve));
+      return true;
+    }
     const expected = this.#expected.get(id) ?? Promise.withResolvers<void>();
     this.#expected.set(id, expected);
     const ended = new AbortController();
@@ -156,12 +198,17 @@ export class Waits {
     ended.abort();
     await late.catch(() => {});
     this.#expected.delete(id);
-    if (isLate) await this.#forget(room, id);
+    return !isLate;
   }
 
   async #forget(room: RoomID, id: string): Promise<void> {
     await this.#client.sessions.update(WAITS, room, ({ waits }) => without(waits, id));
   }
+}
+
+/** Whose events are handled one after the other. */
+export function laneOf(room: RoomID, sender: string): string {
+  return `${room} ${sender}`;
 }
 
 /** Whether an event may be what a conversation waits for. */
