@@ -1,11 +1,14 @@
 /**
  * Delivers one event to its handlers: in order, each on its own.
  *
+ * Over 300 lines because whether a handler is called, and what its end means, is read in one place.
+ *
  * @module
  */
 
 import type { Logger } from "../../base/log.ts";
 import { callHandler } from "../../base/handler_scope.ts";
+import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
@@ -62,7 +65,11 @@ export interface DelivererOptions {
   readonly sendIds: SendIds;
   /** Whether the client can't go on, and another process will be given again what was cut off. */
   readonly isOver: () => boolean;
+  /** Whether it is recorded what has settled; else no handler begins that will be called again. */
+  readonly records: () => boolean;
 }
+
+const LATE = "Cannot call a handler any more: the client has ended";
 
 /** Starts handlers, and reports those that throw. */
 export class Deliverer {
@@ -75,6 +82,8 @@ export class Deliverer {
   readonly #malformed = new WeakSet<MatrixEvent>();
   /** What handlers of `HANDLER_ERROR` have been called with. */
   readonly #reports = new WeakSet<Delivered>();
+  /** Whether a handler was cut off. */
+  #hasCutOff = false;
 
   /**
    * @param registry The handlers.
@@ -209,6 +218,7 @@ export class Deliverer {
 
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const call = entry.handler as Call;
+    if (this.#isLate(scope)) return Promise.resolve("cut off");
     try {
       if (entry.session !== undefined) {
         return this.#settling(this.#runWith(entry.session, call, data, scope), data);
@@ -227,8 +237,17 @@ export class Deliverer {
     event: Delivered,
     scope: DeliveryScope | undefined,
   ): Promise<void> {
-    const call = (context: AnyContext) => callHandler(scope, handler, event, context);
+    const call = (context: AnyContext) => {
+      if (this.#isLate(scope)) throw new ClientEndedError(LATE); // while it waited for its session
+      return callHandler(scope, handler, event, context);
+    };
     return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call });
+  }
+
+  /** Whether a handler must not begin any more: another process calls it, after those that were cut off. */
+  #isLate(scope: DeliveryScope | undefined): boolean {
+    const { records, isOver } = this.#options;
+    return scope !== undefined && (!records() || (this.#hasCutOff && isOver()));
   }
 
   async #settling(result: unknown, data: Delivered, context?: PlainContext): Promise<Ending> {
@@ -241,6 +260,7 @@ export class Deliverer {
         "An event handler was cut off, and is called again after the next start",
         logged(data, error),
       );
+      this.#hasCutOff = true;
       return "cut off";
     }
     return "settled";

@@ -66,7 +66,7 @@ export class HandlerSessions {
   /** The sessions with a running handler or a commit under way. */
   readonly #busy = new Map<string, Kept>();
   /** The other sessions, those that were used last. */
-  readonly #idle = new RecentMap<string, Kept>();
+  readonly #idle = new RecentMap<string, Kept>(IDLE_SESSIONS);
   #next: Group | undefined;
   #committed: Promise<unknown> = Promise.resolve();
 
@@ -176,7 +176,6 @@ export class HandlerSessions {
     if (--kept.uses > 0) return;
     this.#busy.delete(kept.id);
     this.#idle.set(kept.id, kept);
-    if (this.#idle.size > IDLE_SESSIONS) this.#idle.removeOldest();
   }
 
   async #read(kept: Kept): Promise<void> {

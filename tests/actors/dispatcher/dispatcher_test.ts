@@ -235,16 +235,17 @@ Deno.test("The Dispatcher ends when the handlers of an announcement have settled
 
 Deno.test("What is cut off is recorded neither up to a token nor as read late, and what had settled is", async () => {
   const { registry, dispatcher, handled } = stage({ isOver: () => true });
+  const died = Promise.withResolvers<void>();
   registry.add(
     "m.room.message",
-    ({ event_id }: { event_id: string }) =>
-      event_id === "$2" ? Promise.reject(new TypeError("the token died")) : Promise.resolve(),
+    ({ event_id }: { event_id: string }) => event_id === "$2" ? died.promise : Promise.resolve(),
   );
   await dispatcher.ask("dispatch", batch("t", "1"));
   await dispatcher.ask("noted", undefined);
   const recovered = (text: string) => ({ event: { ...batch("t", text).rooms[0]?.events[0] } }) as never;
   await dispatcher.ask("recover", [recovered("1"), recovered("2")]);
   await dispatcher.ask("dispatch", batch("u", "1", "2", "3"));
+  died.reject(new TypeError("the token died"));
   await dispatcher.stop();
   assertEquals(handled, ["t", "flush", "noteSettled", "noteSettled"]);
 });

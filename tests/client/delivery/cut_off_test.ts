@@ -7,11 +7,13 @@ import {
   ClientEndedError,
   type ClientOptions,
   defineSession,
+  type KvStore,
   MemoryStore,
   UnknownTokenError,
 } from "@greenroom/matrix";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { rejectionOf } from "../../actors/kernel/support.ts";
+import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { begin } from "../support/encrypted_room.ts";
 import { Gates } from "../support/hearing.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
@@ -98,15 +100,16 @@ Deno.test("A handler that fails while the client is closed is called again, one 
   await begin(stage, first);
   await alice.sendText(id, "1");
   await stage.until(() => failures.length === 1);
-  await alice.sendText(id, "2");
+  for (const text of ["2", "3"]) await alice.sendText(id, text);
   await stage.until(() => texts.length === 2);
+  await stage.settle();
   const closed = first.close();
   gates.open("closing");
   await closed;
   assertEquals(failures.length, 1);
   await begin(stage, bot());
-  await stage.until(() => answers.includes("answer 1 to 2"));
-  assertEquals(texts, ["1", "2", "2"]);
+  await stage.until(() => answers.includes("answer 2 to 3"));
+  assertEquals(texts, ["1", "2", "2", "3"]);
 });
 
 Deno.test("A client that syncs once does not go on with another token past what was cut off", async () => {
@@ -141,3 +144,100 @@ Deno.test("With at-most-once, a handler that fails because the token died is rep
   await first.syncOnce();
   assertEquals([texts, failures.map((error) => error instanceof UnknownTokenError)], [["1"], [true]]);
 });
+
+/** How handlers come one after the other. */
+interface Way {
+  /** Whether they have a session in common. */
+  readonly hasSession: boolean;
+  /** Whether they are sequential. */
+  readonly sequential: boolean;
+}
+
+const WAYS: readonly Way[] = [
+  { hasSession: true, sequential: false },
+  { hasSession: false, sequential: true },
+  { hasSession: true, sequential: true },
+];
+
+/** A bot that has heard three messages, of which only the first is in hand, in a process. */
+async function hearing(stage: ClientStage, { hasSession, sequential }: Way, process: TestProcess) {
+  const gates = new Gates();
+  const user = stage.homeserver.createUser("hearing");
+  const alice = stage.client("alice");
+  const id = await alice.createRoom({ preset: "public_chat" });
+  const store = new MemoryStore();
+  const texts: string[] = [];
+  const options = { token: user.accessToken, retry: false, closeDeadline: 1_000 } as const;
+  const bot = (by: KvStore = process.store(store)): Client => {
+    const client = stage.client("other", { ...options, store: by });
+    const hears = async (body: string): Promise<void> => {
+      texts.push(body);
+      await gates.at(body);
+    };
+    if (hasSession) {
+      client.on("m.room.message", async ({ content }, ctx) => {
+        await hears(content.body);
+        ctx.session.answered++;
+      }, { session: counter, sequential });
+    } else {
+      client.on("m.room.message", async ({ content }, ctx) => {
+        await hears(content.body);
+        ctx.updateSession(counter, id, ({ answered }) => ({ answered: answered + 1 }));
+      }, { sequential });
+    }
+    return client;
+  };
+  const first = bot();
+  await first.joinRoom(id);
+  await begin(stage, first);
+  for (const text of ["1", "2", "3"]) await alice.sendText(id, text);
+  await stage.until(() => texts.length > 0);
+  await stage.settle();
+  assertEquals(texts, ["1"]);
+  const next = async (): Promise<string[]> => {
+    const client = bot(store);
+    texts.length = 0;
+    await begin(stage, client);
+    await stage.until(() => texts.length === 3);
+    await client.close();
+    return texts;
+  };
+  const open = (): void => ["1", "2", "3"].forEach((text) => gates.open(text));
+  return { first, texts, gates, open, next, [Symbol.dispose]: open };
+}
+
+for (const way of WAYS) {
+  const how = `${way.hasSession ? " with a session" : ""}${way.sequential ? " in order" : ""}`;
+  Deno.test(`When the store has failed, no handler${how} begins any more, and the next process calls them`, async () => {
+    await using stage = clientStage();
+    const process = new TestProcess({
+      ...{ operation: "commit", takesEffect: false, kind: "error", subject: "session/", at: 1 },
+    });
+    using scene = await hearing(stage, way, process);
+    const { first, texts, gates, open, next } = scene;
+    first.syncingTask?.catch(() => {}); // `done` says the same
+    gates.open("1");
+    await stage.settle();
+    await stage.clock.tick(1_000);
+    assertInstanceOf(await rejectionOf(first.done), ActorError);
+    open();
+    await stage.settle();
+    // One that only shares a session begins before the commit that fails, and on what that was to commit.
+    assertEquals(texts, way.sequential ? ["1"] : ["1", "2"]);
+    assertEquals(await next(), ["1", "2", "3"]);
+  });
+
+  Deno.test(`When close() has waited long enough, no handler${how} begins any more, and the next process calls them`, async () => {
+    await using stage = clientStage();
+    using scene = await hearing(stage, way, new TestProcess(NO_FAULT));
+    const { first, texts, open, next } = scene;
+    const closed = first.close();
+    await stage.settle();
+    await stage.clock.tick(1_000);
+    await closed;
+    open();
+    await stage.settle();
+    assertEquals(texts, ["1"]);
+    assertEquals(await next(), ["1", "2", "3"]);
+  });
+}
