@@ -7,8 +7,11 @@
 
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
+import { currentHandler } from "../base/handler_scope.ts";
 import type { Logger } from "../base/log.ts";
 import { UnknownDeviceError } from "../errors/errcodes.ts";
+import { MatrixError } from "../errors/matrix_error.ts";
+import { StoreError } from "../errors/store_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { Client } from "../client/client.ts";
 import type { ClientOptions } from "../client/client_options.ts";
@@ -28,6 +31,8 @@ export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lea
   readonly prepare: (userId: UserID) => Prepare;
   /** Is told whose device the homeserver has deleted. */
   readonly onDeviceLost: (userId: UserID) => void;
+  /** Is told why the store has failed for a user who acts in a handler. */
+  readonly onStoreLost: (error: StoreError) => void;
   /** How many there are at a time. */
   readonly limit: number;
   /** Logs what could not be read. */
@@ -39,6 +44,8 @@ interface Acting {
   readonly client: Client;
   /** How many of its operations have not ended. */
   busy: number;
+  /** How its store has failed last, if no operation has succeeded since. */
+  storeError?: StoreError;
 }
 
 /** How many users may wait until what they were sent is read. */
@@ -86,9 +93,19 @@ export class ActingClients {
     const result = call(acting.client);
     if (result instanceof Promise) {
       acting.busy++;
+      const isHandling = currentHandler() !== undefined;
       const ended = (): void => this.#ended(userId, acting);
-      result.then(ended, (error) => {
+      const succeeded = (): void => {
+        acting.storeError = undefined;
+        ended();
+      };
+      result.then(succeeded, (error) => {
         if (isDeviceLost(error)) this.#lost(userId, acting);
+        const storeError = storeErrorOf(error);
+        acting.storeError = storeError ?? acting.storeError;
+        // The store may have failed under another operation, which ended this one.
+        const cause = storeError ?? (isStopped(error) ? acting.storeError : undefined);
+        if (isHandling && cause !== undefined) this.#options.onStoreLost(cause); // before the handler fails by it
         ended();
       });
     }
@@ -201,4 +218,15 @@ export class ActingClients {
 /** Whether a request has failed since the homeserver has deleted the device that it was made with. */
 export function isDeviceLost(error: unknown): boolean {
   return error instanceof UnknownDeviceError || (error instanceof Error && isDeviceLost(error.cause));
+}
+
+/** Whether something was asked of a client that has ended. */
+function isStopped(error: unknown): boolean {
+  return error instanceof MatrixError && error.code === "ACTOR_STOPPED";
+}
+
+/** The failure of a store that an error comes from; undefined: it comes from none. */
+function storeErrorOf(error: unknown): StoreError | undefined {
+  if (error instanceof StoreError) return error;
+  return error instanceof Error ? storeErrorOf(error.cause) : undefined;
 }

@@ -97,7 +97,7 @@ export class Appservice {
   readonly #door: HomeserverDoor;
   readonly #timeLimit: number;
   readonly #clients: ActingClients;
-  readonly #intents = new RecentMap<UserID, Intent>();
+  readonly #intents = new RecentMap<UserID, Intent>(MAX_INTENTS);
   /** Ends the starts until now. */
   #stopping = new AbortController();
   /** Ends what a start asks before it delivers. */
@@ -177,6 +177,7 @@ export class Appservice {
       ...{ transport: this.#transport, bot: this.bot, store: kept, lease, deviceId, encryption },
       prepare: (userId) => ghosts.prepare(userId),
       onDeviceLost: (userId) => ghosts.forget(userId),
+      onStoreLost: (error) => this.#feed.fails?.(error),
       limit: options.maxActing ?? MAX_ACTING,
       log: this.log,
     });
@@ -308,7 +309,6 @@ export class Appservice {
       join: (id, roomId) => this.#ghosts.join(id, roomId),
     });
     this.#intents.set(userId, intent);
-    while (this.#intents.size > MAX_INTENTS) this.#intents.removeOldest();
     return intent;
   }
 

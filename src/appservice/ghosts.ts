@@ -48,9 +48,9 @@ const MAX_KNOWN = 100_000;
 export class Ghosts {
   readonly #options: GhostsOptions;
   /** Who is registered, or about to be. */
-  readonly #registered = new RecentMap<UserID, Promise<void>>();
+  readonly #registered = new RecentMap<UserID, Promise<void>>(MAX_KNOWN);
   /** Who is in which room, or about to be: by user and room. */
-  readonly #joined = new RecentMap<string, Promise<void>>();
+  readonly #joined = new RecentMap<string, Promise<void>>(MAX_KNOWN);
 
   /** @param options What they are made with. */
   constructor(options: GhostsOptions) {
@@ -91,7 +91,7 @@ export class Ghosts {
 
   /** Forgets who is in which room: it was not told of all that has happened. */
   forgetRooms(): void {
-    while (this.#joined.removeOldest() !== undefined);
+    this.#joined.clear();
   }
 
   /** Learns from a transaction who has come and gone. */
@@ -101,7 +101,7 @@ export class Ghosts {
       const { state_key: userId, room_id: roomId, content: { membership } } = event;
       if (typeof userId !== "string" || !this.#options.users.isOwn(userId)) continue;
       const place = `${userId} ${String(roomId)}`;
-      if (membership === Membership.JOIN) remember(this.#joined, place, Promise.resolve());
+      if (membership === Membership.JOIN) this.#joined.set(place, Promise.resolve());
       else this.#joined.remove(place);
     }
   }
@@ -175,14 +175,9 @@ async function once<Key>(known: RecentMap<Key, Promise<void>>, key: Key, work: (
   const before = known.get(key);
   if (before !== undefined) return await before;
   const done = work();
-  remember(known, key, done);
+  known.set(key, done);
   await done.catch((error) => {
     if (known.get(key) === done) known.remove(key);
     throw error;
   });
-}
-
-function remember<Key>(known: RecentMap<Key, Promise<void>>, key: Key, value: Promise<void>): void {
-  known.set(key, value);
-  while (known.size > MAX_KNOWN) known.removeOldest();
 }

@@ -71,7 +71,7 @@ export class HomeserverDoor {
   readonly #bodies: BoundedBodies;
   readonly #order: ArrivalOrder;
   /** The IDs of the latest pings that came. */
-  readonly #knocks = new RecentMap<string, string>();
+  readonly #knocks = new RecentMap<string, string>(MAX_KNOCKS);
 
   /** @param options What it works with. */
   constructor(options: HomeserverDoorOptions) {
@@ -131,7 +131,6 @@ export class HomeserverDoor {
       default: {
         const { transaction_id: knock } = await this.#bodies.json(request);
         if (typeof knock === "string") this.#knocks.set(knock, knock);
-        while (this.#knocks.size > MAX_KNOCKS) this.#knocks.removeOldest();
         return {};
       }
     }

@@ -28,7 +28,7 @@ interface Setting {
 
 /** Remembers which transaction set which piece of state. */
 export class LateState {
-  readonly #setBy = new RecentMap<string, Setting>();
+  readonly #setBy = new RecentMap<string, Setting>(MAX_STATE);
   readonly #skipped = new Set<number>();
   #last: number | undefined;
 
@@ -46,7 +46,6 @@ export class LateState {
       if (isLate && by > number && since >= time) late.add(event);
       else this.#setBy.set(piece, { number, time });
     }
-    while (this.#setBy.size > MAX_STATE) this.#setBy.removeOldest();
     return late;
   }
 
@@ -55,7 +54,7 @@ export class LateState {
     if (this.#skipped.delete(number)) return true;
     if (this.#last !== undefined && number < this.#last) {
       this.#skipped.clear();
-      while (this.#setBy.removeOldest() !== undefined);
+      this.#setBy.clear();
     } else {
       const first = Math.max((this.#last ?? number) + 1, number - MAX_SKIPPED);
       for (let skipped = first; skipped < number; skipped++) this.#skipped.add(skipped);

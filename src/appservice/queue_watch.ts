@@ -54,7 +54,7 @@ export class QueueWatch {
   /** What was said last of the keys that are left. */
   #keys = "";
   /** The sessions whose events have had the queue looked at. */
-  readonly #sessions = new RecentMap<string, string>();
+  readonly #sessions = new RecentMap<string, string>(MAX_SESSIONS);
   /** When the queue was looked at, and nothing was left in it; undefined: there may be something. */
   #looked: number | undefined;
 
@@ -92,7 +92,6 @@ export class QueueWatch {
       if (keys !== "" && keys !== this.#keys) [this.#keys, this.#looked] = [keys, undefined];
       for (const event of transaction.events) this.#noteSession(event);
     }
-    while (this.#sessions.size > MAX_SESSIONS) this.#sessions.removeOldest();
   }
 
   #noteSession(event: unknown): void {

@@ -95,6 +95,7 @@ function positionOf(token: string): Position {
 /** Sync responses made of transactions, and of what the own device was sent. */
 export class TransactionFeed implements SyncFeed {
   readonly showsRooms = true;
+  fails: SyncFeed["fails"];
   readonly #options: TransactionFeedOptions;
   #removed = 0;
   /** What the last response ended with. */

@@ -31,7 +31,7 @@ export interface UnreadRoomsOptions {
 export class UnreadRooms {
   readonly #options: UnreadRoomsOptions;
   /** The rooms that were looked at. */
-  readonly #known = new RecentMap<string, RoomID>();
+  readonly #known = new RecentMap<string, RoomID>(MAX_ROOMS);
 
   /** @param options What it takes. */
   constructor(options: UnreadRoomsOptions) {
@@ -73,6 +73,5 @@ export class UnreadRooms {
 
   #note(roomId: RoomID): void {
     this.#known.set(roomId, roomId);
-    while (this.#known.size > MAX_ROOMS) this.#known.removeOldest();
   }
 }
