@@ -61,7 +61,7 @@ export function consoleLog(clock: Clock): ConsoleLog {
 class ConsoleLog {
   readonly #clock: Clock;
   /** By message and reason. */
-  readonly #messages = new RecentMap<string, Map<string, Repeated>>();
+  readonly #messages = new RecentMap<string, Map<string, Repeated>>(MAX_MESSAGES);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -117,7 +117,6 @@ class ConsoleLog {
   #reasonsOf(message: string): Map<string, Repeated> {
     const found = this.#messages.get(message) ?? new Map<string, Repeated>();
     this.#messages.set(message, found);
-    if (this.#messages.size > MAX_MESSAGES) this.#messages.removeOldest();
     return found;
   }
 }

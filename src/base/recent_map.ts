@@ -24,6 +24,12 @@ export class RecentMap<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
   #oldest: Entry<Key, Value> | undefined;
   #newest: Entry<Key, Value> | undefined;
+  readonly #capacity: number;
+
+  /** @param capacity How many entries it has at most: one more takes the place of the oldest. Default: any number. */
+  constructor(capacity = Infinity) {
+    this.#capacity = capacity;
+  }
 
   /** The number of entries. */
   get size(): number {
@@ -48,6 +54,7 @@ export class RecentMap<Key, Value> {
     const entry = { key, value, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
+    if (this.size > this.#capacity) this.removeOldest();
   }
 
   /**

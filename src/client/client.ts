@@ -19,6 +19,7 @@ import type { OpenStore } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { Holding } from "../store/device/lease.ts";
 import { StateStore } from "../actors/store/state_store.ts";
+import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
 import { syncerFacade } from "./syncer_facade.ts";
@@ -124,7 +125,9 @@ export class Client {
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const hold: Hold = (work) => this.#life.hold(work);
-    const api = clientOperations(session, { encryption: holder, stateStore, blacklist, hold, log: this.log });
+    const clearRooms = new ClearRooms(clock);
+    const sending = { encryption: holder, stateStore, clearRooms, blacklist, hold };
+    const api = clientOperations(session, { ...sending, log: this.log });
     const { verification } = encryptionOptions(options) ?? {};
     const warnOfClock = clockWarning(this.api, this.log);
     const core = (): ClientCore => {
@@ -134,6 +137,7 @@ export class Client {
         api,
         registry,
         encryption: holder,
+        clearRooms,
         blacklist,
         holding,
         presence: () => this.presence,

@@ -18,6 +18,7 @@ import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { spawnSyncer } from "../actors/syncer/syncer.ts";
 import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
 import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
@@ -46,6 +47,8 @@ export interface ClientCoreParts {
   readonly registry: HandlerRegistry;
   /** Has the encryption of the client. */
   readonly encryption: CryptoHolder<CryptoMachine>;
+  /** Is told which syncs follow one another. */
+  readonly clearRooms: ClearRooms;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
   /** How the device is held. */
@@ -91,7 +94,11 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const { clock }: { readonly clock: Clock } = http;
   const { store, ready } = clientStore(options, session, holding);
   const isOver = (): boolean => http.isTokenDead || supervisor.isStopping;
-  const handling = { encryption: holder, clock, store, ready, isOver, registry };
+  let hasStore = true;
+  const gone = (): void => void (hasStore = false);
+  store.done.then(gone, gone);
+  const records = (): boolean => hasStore;
+  const handling = { encryption: holder, clock, store, ready, isOver, records, registry };
   const { deliverer, sessions, sendIds, dispatcher } = clientDispatcher(options, handling);
   const encryption = encryptionOptions(options);
   const isDurable = options.store !== undefined;
@@ -115,6 +122,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     feed,
     session,
     encryption: holder,
+    clearRooms: parts.clearRooms,
     acceptClear: acceptClear(encryption, blacklist),
     store,
     ready,
@@ -133,5 +141,6 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
   const { closeDeadline: deadline = CLOSE_DEADLINE } = options;
   const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
+  if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);
   return { store, ready, dispatcher, deliverer, sessions, sendIds, syncer, own, housekeeping, supervisor };
 }

@@ -5,9 +5,9 @@
  */
 
 import type { Actor } from "../actors/kernel/actor.ts";
-import { Deliverer } from "../actors/dispatcher/deliver.ts";
+import { Deliverer, type DelivererOptions } from "../actors/dispatcher/deliver.ts";
 import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
-import { type DispatcherOptions, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
+import { spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
@@ -18,7 +18,8 @@ import type { Clock } from "../base/clock.ts";
 import { loggerOf } from "../base/log.ts";
 
 /** What of a client its Dispatcher needs. */
-export interface ClientDispatcherParts extends HandlerSessionsOptions, Pick<DispatcherOptions, "isOver"> {
+export interface ClientDispatcherParts
+  extends HandlerSessionsOptions, Pick<DelivererOptions, "isOver" | "records"> {
   /** The handlers. */
   readonly registry: HandlerRegistry;
   /** Has what decrypts. */
@@ -45,14 +46,15 @@ const MAX_PENDING = 10_000;
 /** Makes a client's Dispatcher. */
 export function clientDispatcher(
   { log: wanted, maxPendingHandlers: maxPending = MAX_PENDING, store: given, deliver }: ClientOptions,
-  { registry, encryption, clock, store, ready, isOver: hasEnded }: ClientDispatcherParts,
+  { registry, encryption, clock, store, ready, isOver: hasEnded, records: hasStore }: ClientDispatcherParts,
 ): ClientDispatcher {
   const log = loggerOf(wanted, clock, "client");
   const kept = { store, ready };
   const comesAgain = given !== undefined; // the client's own store ends with it
-  const isOver = () => comesAgain && deliver !== "at-most-once" && hasEnded();
+  const isAgain = comesAgain && deliver !== "at-most-once";
+  const [isOver, records] = [() => isAgain && hasEnded(), () => !isAgain || hasStore()];
   const [sessions, sendIds] = [new HandlerSessions(kept), new SendIds(kept)];
-  const deliverer = new Deliverer(registry, log, { sessions, sendIds, isOver });
+  const deliverer = new Deliverer(registry, log, { sessions, sendIds, isOver, records });
   const dispatcher = spawnDispatcher({
     deliverer,
     store,

@@ -10,6 +10,7 @@ import { encryptingAPI, type Hold } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
+import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";
 import { type ClientAPI, clientAPI } from "../api/client_api.ts";
@@ -24,6 +25,8 @@ export interface ClientOperationsParts {
   readonly encryption: CryptoHolder;
   /** Stores the state of rooms. */
   readonly stateStore: StateStore;
+  /** Says which rooms are known not to be encrypted. */
+  readonly clearRooms: ClearRooms;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
   /** Holds the device for the time of some work. */
@@ -35,7 +38,7 @@ export interface ClientOperationsParts {
 /** Makes a client's operations. */
 export function clientOperations(
   session: Session,
-  { encryption, stateStore, blacklist, hold, log }: ClientOperationsParts,
+  { encryption, stateStore, clearRooms, blacklist, hold, log }: ClientOperationsParts,
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
   const { nextTransactionId, asUserId } = session.http;
@@ -46,6 +49,7 @@ export function clientOperations(
       encryption,
       stateStore,
       encryptionSends,
+      clearRooms,
       blacklist,
       hold,
       nextTransactionId,

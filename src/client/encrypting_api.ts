@@ -17,6 +17,7 @@ import type { RoomEncryptedContent } from "../types/content/encryption_content.t
 import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
+import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 
 /** The operations of end-to-end encryption. */
 export interface EncryptingAPI {
@@ -53,6 +54,8 @@ export interface EncryptingOptions extends SendingUser {
   readonly stateStore: StateStore;
   /** Says which rooms this client is making encrypted. */
   readonly encryptionSends: EncryptionSends;
+  /** Says of which rooms it is known that they are not. */
+  readonly clearRooms: Pick<ClearRooms, "has" | "asks">;
   /** Types of event that are never encrypted. */
   readonly blacklist: ReadonlySet<string>;
   /** Holds the device for the time of some work, where that commits to the store. Default: it is held. */
@@ -63,30 +66,34 @@ export interface EncryptingOptions extends SendingUser {
  * Lets `sendMessageEvent()` encrypt in encrypted rooms.
  *
  * Nothing is sent in clear by mistake: a room that was seen encrypted stays so, and for any other
- * the server is asked; if it does not answer, the send fails. If this client is making the room
- * encrypted, the send waits for that. Without encryption, sending into a room that is known to be
- * encrypted is refused.
+ * the server is asked, again when syncs may have left something out; if it does not answer, the send
+ * fails. If this client is making the room encrypted, the send waits for that. Without encryption,
+ * sending into a room that is known to be encrypted is refused.
  *
  * @param core The operations below.
  * @param options Encryption, and what else is needed.
  */
 export function encryptingAPI(
   core: CoreAPI,
-  { encryption, stateStore, encryptionSends, blacklist, hold = (work) => work(), ...user }: EncryptingOptions,
+  options: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
+  const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
+  const { hold = (work) => work(), ...user } = more;
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
     const { crypto } = encryption;
     if (known === true || crypto === undefined) return known ?? false;
-    // While syncs follow, one would show that the room has become encrypted.
-    if (known === false && crypto.isFollowing) return false;
+    // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
+    if (known === false && crypto.isFollowing && clearRooms.has(roomId)) return false;
+    const noteClear = clearRooms.asks(roomId);
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
       return true;
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       await stateStore.setUnencrypted(roomId);
+      noteClear();
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
   };

@@ -44,7 +44,7 @@ export class Passes {
   readonly #options: PassesOptions;
   #current: Pass | undefined;
   /** The events that passes have handled lately. */
-  readonly #handled = new RecentMap<string, string>();
+  readonly #handled = new RecentMap<string, string>(REMEMBERED);
   #wentWell = true;
   /** Ends the pass under way. */
   #ending = new AbortController();
@@ -152,7 +152,6 @@ export class Passes {
 
   #note(ids: readonly string[]): void {
     for (const id of ids) this.#handled.set(id, id);
-    while (this.#handled.size > REMEMBERED) this.#handled.removeOldest();
   }
 
   #free(): void {

@@ -36,3 +36,13 @@ Deno.test("RecentMap.clear() leaves an empty map that can be used", () => {
   map.set("c", 3);
   assertEquals(drain(map), [3]);
 });
+
+Deno.test("RecentMap with a capacity forgets the oldest entry for one more, and none for a new value", () => {
+  const map = new RecentMap<string, number>(2);
+  for (const [index, key] of [..."abab"].entries()) map.set(key, index);
+  assertEquals(map.size, 2);
+  assertEquals(map.get("a"), 2);
+  map.set("c", 4);
+  assertEquals([map.get("b"), map.size], [undefined, 2]);
+  assertEquals(drain(map), [2, 4]);
+});

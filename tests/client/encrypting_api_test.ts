@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
+import { TestClock } from "@greenroom/matrix/testing";
 import type { RoomEncryptedContent } from "@greenroom/matrix/types";
 import type { CryptoMachine } from "../../src/actors/crypto/crypto.ts";
 import { encryptingAPI } from "../../src/client/encrypting_api.ts";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
+import { ClearRooms } from "../../src/actors/syncer/clear_rooms.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
 import { ForbiddenError } from "../../src/errors/errcodes.ts";
@@ -55,9 +57,16 @@ async function stage(lookup: Rule, crypto: CryptoMachine | null = fakeCrypto(), 
   const getProfile = () => Promise.reject(new Error("not asked here"));
   const encryptionSends = new EncryptionSends();
   const core = storeUpdatingAPI(coreAPI(session), { stateStore, encryptionSends, getProfile, log });
+  const clearRooms = new ClearRooms(new TestClock());
+  let responses = 0;
+  const answered = (): void => {
+    clearRooms.answered({ since: `s${responses}`, nextBatch: `s${++responses}`, asked: 0 });
+  };
+  answered();
   let ids = 0;
   const api = encryptingAPI(core, {
     encryptionSends,
+    clearRooms,
     encryption: { crypto: crypto ?? undefined },
     stateStore,
     blacklist,
@@ -67,6 +76,8 @@ async function stage(lookup: Rule, crypto: CryptoMachine | null = fakeCrypto(), 
   return {
     ...store,
     api,
+    answered,
+    clearRooms,
     blacklist,
     lookups: () => count("GET"),
     /** The type and content that was sent last; undefined if nothing was. */
@@ -125,6 +136,22 @@ Deno.test("sendMessageEvent() asks again when no sync would tell that the room h
   assertEquals(here.sent(), ["m.room.message", TEXT]);
   await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
   assertEquals([here.sent(), here.lookups()], [encrypted("m.room.message", TEXT), 2]);
+});
+
+Deno.test("sendMessageEvent() asks again after a failed sync: a server that was restored may not show that the room has become encrypted", async () => {
+  await using here = await stage(inTurn(NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND, { algorithm: "a" }));
+  const send = async (): Promise<number> => {
+    await here.api.sendMessageEvent(ROOM, "m.room.message", TEXT);
+    return here.lookups();
+  };
+  assertEquals([await send(), await send()], [1, 1]);
+  here.clearRooms.interrupted();
+  assertEquals([await send(), await send()], [2, 3], "each time until a sync has come");
+  here.answered();
+  assertEquals([await send(), await send(), here.sent()], [4, 4, ["m.room.message", TEXT]]);
+  here.clearRooms.interrupted();
+  here.answered();
+  assertEquals([await send(), here.sent()], [5, encrypted("m.room.message", TEXT)]);
 });
 
 Deno.test("isEncrypted() says what a room is, and refuses what can't be sent without encryption", async () => {

@@ -28,7 +28,7 @@ import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import type { DehydrationMachine } from "./dehydration.ts";
-import { Following } from "./following.ts";
+import { Following, sinceNow } from "./following.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { HistoryCrypto, HistoryHooks } from "./history_crypto.ts";
 import { IdentityPort, type IdentityWork, Verification } from "./identity_port.ts";
@@ -96,7 +96,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly #following: Following;
   readonly #tried = new WeakSet<MatrixEvent>();
   /** The latest events that could be read after all. */
-  readonly #recovered = new RecentMap<EventID, EventID>();
+  readonly #recovered = new RecentMap<EventID, EventID>(MAX_RECOVERED);
   readonly #opener: EngineOpener;
   readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
   readonly #verifications: VerificationHub;
@@ -197,7 +197,7 @@ export class EngineCrypto implements CryptoMachine {
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
     await this.#begin(); // others can't answer, or trust, a device whose keys are not published
-    const { actor } = this.#options;
+    const { actor, clock } = this.#options;
     // As it will be on the wire: what JSON leaves out must not be encrypted.
     const plain: unknown = JSON.parse(JSON.stringify(content));
     if (!isJsonObject(plain)) {
@@ -207,6 +207,7 @@ export class EngineCrypto implements CryptoMachine {
     for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
       options.signal?.throwIfAborted();
       this.#refuseConflict();
+      input.since = sinceNow(input.since, clock);
       const encrypted = await actor.ask("encrypt", input);
       if (encrypted !== undefined) return encrypted.content;
       const prepared = this.#prepare(roomId, input.since); // for others, too: it goes on without this one
@@ -378,7 +379,6 @@ export class EngineCrypto implements CryptoMachine {
 
   #noteRecovered(events: readonly RecoveredEvent[]): void {
     for (const { ref: { eventId } } of events) this.#recovered.set(eventId, eventId);
-    while (this.#recovered.size > MAX_RECOVERED) this.#recovered.removeOldest();
   }
 
   /** Does not wait for handlers: they may wait for the request that brought these events. */

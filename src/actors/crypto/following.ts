@@ -11,6 +11,22 @@ const FOLLOWING = 120_000;
 /** How long the members and devices that a single sync or request has shown are used, in ms. */
 const FRESH = 10_000;
 
+/**
+ * As of when members and devices must have been asked for, in ms since the epoch, while that is going on: a
+ * clock that was set back meanwhile does not come to a moment that lies ahead.
+ *
+ * @param since As of when when it began; undefined: syncs show them.
+ * @param clock The wall clock.
+ */
+export function sinceNow(since: number | undefined, clock: Clock): number | undefined {
+  return since === undefined ? undefined : Math.min(since, freshSince(clock));
+}
+
+/** As of when members and devices must have been asked for to be used now. */
+function freshSince(clock: Clock): number {
+  return clock.now() - FRESH + 1;
+}
+
 /** Says how far syncs can be relied on. */
 export class Following {
   readonly #clock: Clock;
@@ -47,6 +63,6 @@ export class Following {
 
   /** The same for what syncs may not show: whoever shares no room with this user changes unseen. */
   get fresh(): number {
-    return this.#clock.now() - FRESH + 1;
+    return freshSince(this.#clock);
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Turns } from "../../base/turns.ts";
 import type { Device } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import type { OwnHealth, OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
@@ -180,7 +181,7 @@ export class Verification {
   readonly #work: IdentityWork;
   readonly #open: () => Promise<void>;
   readonly #ready: () => Promise<void>;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /**
    * @param identity The own identity.
@@ -236,8 +237,9 @@ export class Verification {
   }
 
   #inTurn<Result>(work: () => Promise<Result>, ready = this.#ready): Promise<Result> {
-    const done = this.#last.then(ready).then(work);
-    this.#last = done.catch(() => {});
-    return done;
+    return this.#turns.take(async () => {
+      await ready();
+      return await work();
+    });
   }
 }

@@ -65,8 +65,9 @@ export interface NewKeyBackupOptions extends RequestOptions {
   storage?: Pick<SecretKeeper, "set">;
   /**
    * Is given the backup's own recovery key, and awaited, before the backup is made. If this throws,
-   * none is. A call that repeats one that was cut off hands out the same key. Default: the key goes
-   * to the secret storage only.
+   * none is. A call that repeats one that was cut off hands out the same key. It must not wait for a call
+   * that makes or chooses a backup, such as `ensureVerified()`: that waits for this one. Default: the key
+   * goes to the secret storage only.
    */
   onRecoveryKey?: (recoveryKey: string) => void | Promise<void>;
 }

@@ -54,12 +54,13 @@ async function send(
         request.body;
       // Synapse stores device keys even if it refuses the one-time keys that come with them. No
       // server replaces one-time keys: so they go first, and show whether another process uses this
-      // device before its device keys are overwritten.
+      // device before its device keys are overwritten. The fallback key goes last, so that a server
+      // that is set back to before the device keys shows by its absence that it has lost them.
       if (deviceKeys === undefined || oneTimeKeys === undefined) {
         return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
       }
-      await api.uploadKeys({ oneTimeKeys, fallbackKeys, signal });
-      return await api.uploadKeys({ deviceKeys, signal });
+      await api.uploadKeys({ oneTimeKeys, signal });
+      return await api.uploadKeys({ deviceKeys, fallbackKeys, signal });
     }
     case "signaturesUpload":
       return await api.uploadSignatures(request.signatures, { signal });

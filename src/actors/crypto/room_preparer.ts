@@ -19,6 +19,7 @@ import type { StateStore } from "../store/state_store.ts";
 import type { OutgoingRequests } from "./outgoing_requests.ts";
 import type { CryptoProtocol } from "./crypto_actor.ts";
 import type { OnNewRecipient } from "./encryption_options.ts";
+import { sinceNow } from "./following.ts";
 
 /** What rooms are made ready with. */
 export interface RoomPreparerOptions {
@@ -76,7 +77,7 @@ export class RoomPreparer {
   }
 
   async #prepareRoom(roomId: RoomID, since: number | undefined): Promise<ShareReport> {
-    const { actor, describe } = this.#options;
+    const { actor, describe, clock } = this.#options;
     const restarts = { keysUpload: 0, keysQuery: 0, keysClaim: 0, toDevice: 0 };
     let [rounds, idle, hasWaited] = [{ ...NO_ROUNDS }, false, false];
     let approved: readonly NewRecipient[] | undefined;
@@ -85,7 +86,8 @@ export class RoomPreparer {
         keysQuery: rounds.keysQuery >= MAX_ROUNDS,
         keysClaim: rounds.keysClaim >= MAX_ROUNDS,
       };
-      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, hasWaited, since });
+      const asOf = sinceNow(since, clock);
+      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, hasWaited, since: asOf });
       hasWaited = false;
       switch (readiness.needs) {
         case "nothing":
@@ -101,14 +103,15 @@ export class RoomPreparer {
           const { needs } = readiness;
           const about = needs === "toDevice" ? readiness.sessionId : undefined;
           const { ended, failure } = await this.#requests.round(needs, about);
-          if (failure !== undefined) {
-            await this.#wait(this.#failed(roomId, needs, failure), restarts[needs]++);
+          const isQuestion = needs === "keysQuery" || needs === "keysClaim";
+          // Nothing to wait for: it was just asked, or failed a moment ago and is not due again yet.
+          const isNotDue = isQuestion && ended === 0 && idle;
+          if (failure !== undefined || isNotDue) {
+            const cause = failure ?? this.#requests.lastFailure(needs);
+            await this.#wait(this.#failed(roomId, needs, cause), restarts[needs]++);
             // What failed is no round without an answer, and the next one is due.
             [rounds, idle, hasWaited] = [{ ...NO_ROUNDS }, false, true];
-          } else if (needs === "keysQuery" || needs === "keysClaim") {
-            // Nothing to wait for: it was just asked, or failed a moment ago and is not due again
-            // yet.
-            if (ended === 0 && idle) throw this.#failed(roomId, needs, this.#requests.lastFailure(needs));
+          } else if (isQuestion) {
             idle = ended === 0;
             rounds[needs]++;
           }

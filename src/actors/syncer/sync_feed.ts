@@ -17,6 +17,11 @@ export interface SyncFeed extends Pick<SyncAPI, "sync"> {
   isOwn(userId: string): boolean;
   /** Whether the responses show what happens in rooms: otherwise that is asked when it matters. */
   readonly showsRooms: boolean;
+  /**
+   * Ends the client that delivers the responses, since the store has failed for who acts in its handlers: what
+   * they were called with comes again. That client sets it.
+   */
+  fails?: (cause: unknown) => void;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import type { SyncRequests } from "./syncer_options.ts";
+import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -117,6 +117,8 @@ export interface SyncReaderOptions {
   readonly timeout: number;
   /** The user's presence as others see it. */
   readonly presence: () => PresenceState;
+  /** Is told which syncs follow one another. */
+  readonly clearRooms: SyncerOptions["clearRooms"];
   /** Says when a request was made. */
   readonly clock: Clock;
   /** Ends the request under way. */
@@ -184,7 +186,7 @@ export class SyncReader {
   }
 
   #ask(since: SyncToken | undefined): EarlyRequest {
-    const { requests, filter, timeout, presence, clock } = this.#options;
+    const { requests, filter, timeout, presence, clearRooms, clock } = this.#options;
     const signal = this.#signal;
     const asked = clock.now();
     const response = filter.use((filterId) =>
@@ -198,7 +200,11 @@ export class SyncReader {
       })
     ).then((read) => {
       this.#isAnswered = true;
+      clearRooms.answered({ since, nextBatch: read.next_batch, asked });
       return read;
+    }, (error) => {
+      clearRooms.interrupted();
+      throw error;
     });
     return { since, asked, response };
   }

@@ -109,7 +109,8 @@ class Syncer {
 
   async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
     const own = await this.#open(signal);
-    const { store, log, encryption: { crypto }, acceptClear } = this.#options;
+    const { store, log, encryption: { crypto }, acceptClear, clearRooms, clock } = this.#options;
+    clearRooms.answered({ since: undefined, nextBatch: response.next_batch, asked: clock.now() });
     const context = {
       own,
       initial: false,
@@ -202,7 +203,7 @@ class Syncer {
     signal: AbortSignal,
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, store, presence, wantsHistory, clock, log } = this.#options;
+    const { requests, store, presence, wantsHistory, clearRooms, clock, log } = this.#options;
     const own = await this.#open(signal);
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
@@ -210,7 +211,7 @@ class Syncer {
     const memory = this.#memory;
     const filter = new SyncFilter(settings, { createFilter }, store);
     const { timeout = byDefault } = settings;
-    const reader = new SyncReader({ requests, filter, timeout, presence, clock, signal });
+    const reader = new SyncReader({ requests, filter, timeout, presence, clearRooms, clock, signal });
     return new SyncRound({
       syncer: this.#options,
       settings,

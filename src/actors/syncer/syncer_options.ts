@@ -13,6 +13,7 @@ import type { CryptoHolder, CryptoMachine } from "../crypto/crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { ClearRooms } from "./clear_rooms.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncFeed } from "./sync_feed.ts";
 import type { FiltersAPI } from "../../api/account/filters.ts";
@@ -28,6 +29,8 @@ export interface SyncerOptions {
   readonly session: Pick<Session, "mxid" | "userId">;
   /** Has what decrypts. */
   readonly encryption: CryptoHolder<Pick<CryptoMachine, "start" | "receiveSync" | "idle">>;
+  /** Is told which syncs follow one another. */
+  readonly clearRooms: Pick<ClearRooms, "answered" | "interrupted">;
   /**
    * Which messages in clear count in an encrypted room, if there is encryption. Undefined: all do.
    */

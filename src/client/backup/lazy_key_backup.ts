@@ -4,31 +4,53 @@
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
+import { Turns } from "../../base/turns.ts";
 import { readSessionRef } from "../../crypto/megolm/session_ref.ts";
 import type { EnsureBackupParts } from "./ensure_backup.ts";
 import type { KeyBackupParts } from "./key_backup_parts.ts";
 
-/** Makes `client.crypto.backup`. What it is made of is loaded with the first call. */
+/**
+ * Makes `client.crypto.backup`. What it is made of is loaded with the first call.
+ *
+ * Calls that choose a backup go one after the other: of two that make one at the same time, the first may be
+ * the last to use its own, which is the older one. All count the newer one as left for it then.
+ */
 export function lazyKeyBackup(
   parts: KeyBackupParts,
   { clock, log, http }: Pick<EnsureBackupParts, "clock" | "log" | "http">,
 ): KeyBackupMachine {
   const restoredRooms = new Set<string>();
   const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
+  const turns = new Turns();
+  const inTurn = async <Result>(
+    work: () => Promise<Result>,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<Result> => {
+    const done = turns.take(work);
+    return await (signal === undefined ? done : abortable(done, signal)); // what is aborted makes no request
+  };
+  const isOn = async (): Promise<boolean> => {
+    const state = await parts.actor.ask("backupState", undefined);
+    return state?.phase === "on" && state.isReadable && state.pending === undefined;
+  };
   return {
     info: async (options) => await (await loaded()).info(options),
-    create: async (options) => await (await loaded()).create(options),
-    reset: async (options) => await (await loaded()).reset(options),
-    trust: async (by, options) => await (await loaded()).trust(by, options),
+    create: async (options) => await inTurn(async () => await (await loaded()).create(options), options),
+    reset: async (options) => await inTurn(async () => await (await loaded()).reset(options), options),
+    trust: async (by, options) =>
+      await inTurn(async () => await (await loaded()).trust(by, options), options),
     restore: async (options) => await (await loaded()).restore(options),
     delete: async (options) => await (await loaded()).delete(options),
     async ensure(open, { isNew = false } = {}) {
-      const state = await parts.actor.ask("backupState", undefined);
-      const isOn = state?.phase === "on" && state.isReadable && state.pending === undefined;
-      if (isOn && !isNew) return "on"; // without a request
-      const { ensureBackup } = await import("./ensure_backup.ts");
-      return await ensureBackup({ ...parts, clock, log, http }, { open, isOn });
+      if (!isNew && await isOn()) return "on"; // without a request
+      return await inTurn(async () => {
+        const isUsed = await isOn();
+        if (isUsed && !isNew) return "on";
+        const { ensureBackup } = await import("./ensure_backup.ts");
+        return await ensureBackup({ ...parts, clock, log, http }, { open, isOn: isUsed });
+      });
     },
     async restoreRoom(roomId) {
       const state = await parts.actor.ask("backupState", undefined);

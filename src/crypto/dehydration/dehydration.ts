@@ -280,10 +280,10 @@ export class Dehydration {
     if (typeof read === "string") return read;
     const { payload: { type, content }, senderEd25519, deviceKeys } = read;
     if (type !== "m.room_key") return "it is no room key";
-    const sender = { sender: peer.userId, device, deviceKeys, type };
-    const refusal = await senderRefusal(tx, devices, sender);
+    const from = { sender: peer.userId, device, deviceKeys };
+    const refusal = await senderRefusal(tx, devices, { ...from, type });
     if (refusal !== undefined) return refusal;
-    const key = { sender: peer.userId, senderKey: peer.curve25519, senderEd25519, device, content };
+    const key = { ...from, senderKey: peer.curve25519, senderEd25519, content };
     const added = await inbound.addRoomKey(tx, key);
     if (added.kind === "refused") return added.reason;
     keyRequests.received(tx, added.session);

@@ -14,7 +14,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
-import type { StoredDevice } from "./user_record.ts";
+import type { Credentials, StoredDevice } from "./user_record.ts";
 
 const MAX_ALGORITHMS = 32;
 const MAX_TEXT = 255;
@@ -116,6 +116,33 @@ function displayNameOf({ unsigned }: JsonObject): string | undefined {
   if (typeof name !== "string") return undefined;
   const { read } = encoder.encodeInto(name, new Uint8Array(MAX_NAME_BYTES));
   return name.slice(0, read).toWellFormed();
+}
+
+/** How many signatures in the user's name are looked at: one, or two where a key has replaced another. */
+const MAX_SIGNERS = 4;
+
+/**
+ * What shows that a user vouches for a device: the keys that have signed the device's keys in the user's
+ * name. The device brings these keys along, and anybody can make such keys: that they have signed says
+ * nothing before the user's identity has one of them.
+ *
+ * @param vodozemac Verifies.
+ * @param keys The keys of the device, which are its own and signed by it.
+ * @returns Undefined if nobody else has signed them, or the device must not send anything.
+ */
+export function credentialsIn(vodozemac: Vodozemac, keys: DeviceKeys): Credentials | undefined {
+  const { user_id: userId, device_id: deviceId, dehydrated } = keys;
+  // In signatures, a device that is called like a cross-signing key could pass for the user.
+  if (dehydrated === true || isKey(deviceId)) return undefined;
+  const named = Object.keys(keys.signatures[userId] ?? {}).flatMap((keyId) => {
+    const [algorithm, publicKey, ...more] = keyId.split(":");
+    return algorithm === "ed25519" && isKey(publicKey) && more.length === 0 ? unpadded(publicKey) : [];
+  });
+  const signedBy = named.slice(0, MAX_SIGNERS).filter((publicKey) =>
+    verifySignedJson(vodozemac, { ...keys }, { userId, keyId: `ed25519:${publicKey}`, publicKey })
+  );
+  const ed25519 = unpadded(keys.keys[`ed25519:${deviceId}`] ?? "");
+  return signedBy.length === 0 ? undefined : { deviceId, ed25519, signedBy };
 }
 
 /** Of how many devices it is remembered that their signature was good. */

@@ -27,6 +27,7 @@ import type { Transaction } from "../records/transaction.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import { pruneLeftUser } from "./left_users.ts";
 import {
+  type Credentials,
   devicesIn,
   everByIdentityKey,
   type FormerDevice,
@@ -236,14 +237,22 @@ export class DeviceLists {
     return (await this.#devices(tx, userId)).find((device) => device.curve25519 === key);
   }
 
-  /** A user's present or former device by its identity key, with its trust as of now. */
+  /**
+   * A user's present or former device by its identity key, with its trust as of now.
+   *
+   * @param credentials What it has shown of itself: with that it may be one that was never seen.
+   */
   async everByIdentityKey(
     tx: Transaction,
     userId: UserID,
     curve25519: string,
+    credentials?: Credentials,
   ): Promise<FormerDevice | undefined> {
     const record = await tx.get(userKey(userId));
-    return record && everByIdentityKey(record, unpadded(curve25519), this.#verifier);
+    // The own device is in no record, and known by its keys.
+    const isOwn = credentials !== undefined && this.#isOwn(userId, credentials.deviceId);
+    const device = { curve25519: unpadded(curve25519), ...(!isOwn && { credentials }) };
+    return record && everByIdentityKey(record, device, this.#verifier);
   }
 
   /**

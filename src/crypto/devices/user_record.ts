@@ -29,6 +29,16 @@ export interface KnownDevice {
   readonly signedHere?: string;
 }
 
+/** What a device has shown of itself with what it has sent, whether or not the server shows it. */
+export interface Credentials {
+  /** The device. */
+  readonly deviceId: DeviceID;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** The keys that have signed its keys in its user's name, in unpadded base64; anybody can make such keys. */
+  readonly signedBy: readonly string[];
+}
+
 /** A device that is there. */
 export interface StoredDevice extends KnownDevice {
   /** The encryption algorithms that it supports. */
@@ -86,15 +96,38 @@ function deviceTrust(
   return !isPinned(identity) || identity.wasVerified === true ? "violation" : "cross-signed";
 }
 
-/** The present or former device with an identity key, with its trust as of now. */
+/** A device that has sent something. */
+export interface SendingDevice {
+  /** Its identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** What it has shown of itself, for that identity key. */
+  readonly credentials?: Credentials;
+}
+
+/**
+ * The present or former device with an identity key, with its trust as of now; or one that was never
+ * seen, if it has shown that its user vouches for it.
+ */
 export function everByIdentityKey(
   { devices, gone, identity }: UserRecord,
-  curve25519: string,
+  { curve25519, credentials }: SendingDevice,
   verifier: string | undefined,
 ): FormerDevice | undefined {
+  const { deviceId = "", ed25519 = "", signedBy = [] } = credentials ?? {};
+  // Of all keys that have signed it, only the one that the user's identity has now counts.
+  const shown = signedBy.find((key) => key === identity?.selfSigning);
   const hasKey = (device: KnownDevice): boolean => device.curve25519 === curve25519;
-  const device = devices.find(hasKey) ?? gone.findLast(hasKey);
-  return device && { ...device, trust: deviceTrust(device, identity, verifier) };
+  const known = devices.find(hasKey) ?? gone.findLast(hasKey);
+  if (known !== undefined) {
+    const isSame = known.deviceId === deviceId && known.ed25519 === ed25519;
+    const device = isSame && shown !== undefined ? { ...known, signedBy: shown } : known;
+    return { ...known, trust: deviceTrust(device, identity, verifier) };
+  }
+  const isKnown = (device: KnownDevice): boolean => device.deviceId === deviceId;
+  if (shown === undefined || devices.some(isKnown) || gone.some(isKnown)) return undefined; // or by other keys
+  const device = { deviceId, ed25519 };
+  const trust = deviceTrust({ ...device, curve25519, signedBy: shown }, identity, verifier);
+  return trust === "unsigned" ? undefined : { ...device, trust };
 }
 
 /** A user, and the own user-signing key, which verifies other users. */

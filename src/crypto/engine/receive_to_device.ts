@@ -93,11 +93,18 @@ async function receiveDecrypted(
   { inbound, devices, keyRequests, secretRequests, history, context: { log, policy } }: EngineParts,
   { event, decryption }: Decrypted,
 ): Promise<TakenMessage> {
-  const { payload: { type, content }, senderKey, senderEd25519, device, claimedDevice } = decryption;
+  const { payload: { type, content }, senderKey, senderEd25519, device, deviceKeys } = decryption;
   const { sender, source } = event;
   switch (type) {
     case "m.room_key": {
-      const added = await inbound.addRoomKey(tx, { sender, senderKey, senderEd25519, device, content });
+      const added = await inbound.addRoomKey(tx, {
+        sender,
+        senderKey,
+        senderEd25519,
+        device,
+        deviceKeys,
+        content,
+      });
       if (added.kind === "refused") {
         log.warn("Refused a room key", { sender, reason: added.reason });
         return {};
@@ -109,7 +116,7 @@ async function receiveDecrypted(
       return { newKey: await keyRequests.receiveForward(tx, { sender, device, content }) };
     case BUNDLE_TYPES[0]:
     case BUNDLE_TYPES[1]:
-      history.announced(tx, { sender, device, claimedDevice, senderKey, senderEd25519, content });
+      history.announced(tx, { sender, device, deviceKeys, senderKey, senderEd25519, content });
       return {};
     case "m.secret.send":
       await secretRequests.receive(tx, { sender, device, content });

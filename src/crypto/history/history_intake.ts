@@ -37,7 +37,7 @@ export interface HistoryIntakeOptions extends KeyReceivers {
   /** The sessions. */
   readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
   /** The devices of those who share. */
-  readonly devices: Pick<DeviceLists, "track" | "changed" | "isBehind" | "device">;
+  readonly devices: Pick<DeviceLists, "track" | "changed" | "isTracked" | "isBehind" | "device">;
 }
 
 /** A message that says where room keys are. */
@@ -46,8 +46,8 @@ export interface AnnouncedHistory {
   readonly sender: UserID;
   /** The device, if it is known. */
   readonly device: Device | undefined;
-  /** The keys that it says are its own, if it is not. */
-  readonly claimedDevice: DeviceKeys | undefined;
+  /** The keys that it says are its own, if it has sent them along. */
+  readonly deviceKeys: DeviceKeys | undefined;
   /** Its Curve25519 key. */
   readonly senderKey: string;
   /** Its Ed25519 key. */
@@ -124,10 +124,10 @@ export class HistoryIntake {
   /** Notes where room keys are; nothing is fetched before an invitation of the sender was accepted. */
   announced(tx: Transaction, history: AnnouncedHistory): void {
     const { context: { policy, own, log } } = this.#options;
-    const { sender, device, claimedDevice, senderKey, senderEd25519, content } = history;
+    const { sender, device, deviceKeys, senderKey, senderEd25519, content } = history;
     if (!policy.shareHistory || sender === own.userId) return;
     const place = readBundlePlace(content);
-    const deviceId = device?.deviceId ?? claimedDevice?.device_id;
+    const deviceId = device?.deviceId ?? deviceKeys?.device_id;
     if (place === undefined || deviceId === undefined) {
       return log.warn("Ignored shared history that is not described as it must be", { sender });
     }
@@ -163,8 +163,9 @@ export class HistoryIntake {
   /** In how many milliseconds there may be, because of time alone. */
   nextIn(now: number): number {
     if (this.#underway !== undefined) return Infinity;
-    const waits = this.#pairs().filter(({ sender }) => !this.#options.devices.isBehind(sender))
-      .map((pair) => this.#failed.wait(nameOf(pair), now));
+    const waits = this.#pairs().filter((pair) => this.#isReady(pair)).map((pair) =>
+      this.#failed.wait(nameOf(pair), now)
+    );
     return Math.min(...waits); // infinity without any
   }
 
@@ -175,7 +176,7 @@ export class HistoryIntake {
     for (const pair of this.#pairs()) {
       if (!this.#isDue(pair, now)) continue;
       const { sender, roomId, deviceId } = pair;
-      if (!this.#lookedUp.has(nameOf(pair))) {
+      if (this.#isUnknown(pair)) {
         devices.track(tx, [sender]);
         devices.changed(tx, [sender]); // no room is shared with who only invites: nothing shows changes
         tx.onCommit(() => this.#lookedUp.add(nameOf(pair)));
@@ -254,8 +255,17 @@ export class HistoryIntake {
   }
 
   #isDue(pair: Announced, now: number): boolean {
-    if (!this.#failed.isOver(nameOf(pair), now)) return false;
-    return !this.#lookedUp.has(nameOf(pair)) || !this.#options.devices.isBehind(pair.sender);
+    return this.#failed.isOver(nameOf(pair), now) && this.#isReady(pair);
+  }
+
+  /** Whether nothing has to come before something can be done for it. */
+  #isReady(place: Place): boolean {
+    return this.#isUnknown(place) || !this.#options.devices.isBehind(place.sender);
+  }
+
+  /** Whether the server has to be asked about a sender: who has left all rooms since is not followed any more. */
+  #isUnknown(place: Place): boolean {
+    return !this.#lookedUp.has(nameOf(place)) || !this.#options.devices.isTracked(place.sender);
   }
 
   /** Has a sender be looked up, once more if need be: what was known may be out of date since, and stay so. */

@@ -10,9 +10,10 @@
 import type { OwnAccount } from "../account/own_account.ts";
 import { checkDeviceKeys } from "../devices/device_keys_check.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import { signableJson, withSignature } from "../encoding/signed_json.ts";
+import { signableJson, verifySignedJson, withSignature } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import {
   type ComparedSeeds,
@@ -216,7 +217,10 @@ export class OwnIdentity {
     return this.#isSeenSigned;
   }
 
-  /** Learns how the server shows the own device. */
+  /**
+   * Learns how the server shows the own device: without a private key that signs it, it goes by a
+   * signature that another own device has made.
+   */
   async see(tx: Transaction, shown: JsonObject | "missing"): Promise<void> {
     const { context: { own: { userId, deviceId }, vodozemac }, devices } = this.#options;
     await devices.changeIdentity(tx, userId, (identity) => {
@@ -226,8 +230,20 @@ export class OwnIdentity {
         selfSigning: identity?.selfSigning,
       });
       tx.onCommit(() => this.#isSeenSigned = checked?.signedBy !== undefined);
+      if (shown !== "missing" && checked?.signedBy !== undefined) this.#take(tx, shown, checked.signedBy);
       return identity;
     });
+  }
+
+  #take(tx: Transaction, { signatures }: JsonObject, publicKey: string): void {
+    const { context: { own: { userId }, vodozemac }, account } = this.#options;
+    if (this.#known !== undefined && this.#known.missing?.includes("selfSigning") !== true) return;
+    const keyId = `ed25519:${publicKey}`;
+    if (account.deviceKeys.signatures[userId]?.[keyId] !== undefined) return;
+    const signed = { ...account.deviceKeys, signatures };
+    if (!verifySignedJson(vodozemac, signed, { userId, keyId, publicKey })) return;
+    const signature = (signatures as DeviceKeys["signatures"])[userId]?.[keyId] ?? ""; // it was verified
+    account.crossSign(tx, { publicKey, sign: () => signature });
   }
 
   /** Whether the server shows the own device with the signature of the private keys at hand. */

@@ -7,6 +7,7 @@
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../types/ids.ts";
+import type { Credentials } from "../devices/user_record.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { Hearsay } from "./hearsay.ts";
@@ -23,6 +24,8 @@ export interface OwnerClaim {
   readonly senderEd25519: string;
   /** Whether it allowed sharing the key with users who are invited later. */
   readonly sharedHistory: boolean;
+  /** What it has shown of itself with the key; absent: nothing that its user may have signed. */
+  readonly credentials?: Credentials;
 }
 
 /** What devices of one user claim. */

@@ -105,7 +105,7 @@ export class InboundSessions {
 
   /** Receives an `m.room_key` that came encrypted with Olm. */
   async addRoomKey(tx: Transaction, key: ReceivedRoomKey): Promise<AddedKey> {
-    const read = readRoomKey(key);
+    const read = readRoomKey(this.#context.vodozemac, key);
     if (typeof read === "string") return refused(read);
     const { ref, sessionKey, claim } = read;
     const added = await this.#add(tx, ref, {

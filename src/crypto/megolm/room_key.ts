@@ -4,11 +4,14 @@
  * @module
  */
 
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
+import { type Device, isVouchedFor } from "../devices/device.ts";
+import { credentialsIn } from "../devices/device_keys_check.ts";
 import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
 import type { OwnerClaim } from "./inbound_record.ts";
 import { saidShared } from "./shared_history.ts";
@@ -24,6 +27,8 @@ export interface ReceivedRoomKey {
   readonly senderEd25519: string;
   /** The device, if it is known. */
   readonly device: Device | undefined;
+  /** The keys that the device has signed itself, if it sent them along. */
+  readonly deviceKeys?: DeviceKeys | undefined;
   /** The content. */
   readonly content: JsonObject;
 }
@@ -87,9 +92,13 @@ export interface ExportedSession {
   readonly firstIndex: number;
 }
 
-/** Reads a room key; returns the problem in words if it is malformed. */
-export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
-  const { sender, senderKey, senderEd25519, device, content } = key;
+/**
+ * Reads a room key; returns the problem in words if it is malformed.
+ *
+ * @param vodozemac Verifies who vouches for the device, unless that is known.
+ */
+export function readRoomKey(vodozemac: Vodozemac, key: ReceivedRoomKey): RoomKey | string {
+  const { sender, senderKey, senderEd25519, device, deviceKeys, content } = key;
   const { algorithm, room_id, session_id, session_key } = content;
   if (algorithm !== EncryptionAlgorithm.MEGOLM_V1) return "it is for an algorithm that is not known here";
   if (typeof session_key !== "string") return "there is no key in it";
@@ -99,11 +108,15 @@ export function readRoomKey(key: ReceivedRoomKey): RoomKey | string {
   if (device?.dehydrated === true) return "it came from a dehydrated device";
   const ref = readSessionRef(room_id, session_id);
   if (ref === undefined) return "it names no room or no session";
+  // Of a device that is known to be vouched for, they say nothing new.
+  const isNews = deviceKeys !== undefined && (device === undefined || !isVouchedFor(device));
+  const credentials = isNews ? credentialsIn(vodozemac, deviceKeys) : undefined;
   const claim: OwnerClaim = {
     userId: sender,
     senderKey: unpadded(senderKey),
     senderEd25519: unpadded(senderEd25519),
     sharedHistory: saidShared(content) === true,
+    ...(credentials !== undefined && { credentials }),
   };
   return { ref, sessionKey: session_key, claim };
 }

@@ -138,7 +138,17 @@ export class SessionClaims {
     claims: readonly OwnerClaim[],
     claim: OwnerClaim,
   ): Promise<OwnerClaim[] | undefined> {
-    if (claims.some(({ senderKey }) => senderKey === claim.senderKey)) return undefined;
+    const place = claims.findIndex(({ senderKey }) => senderKey === claim.senderKey);
+    const known = claims[place];
+    if (known !== undefined) {
+      const { senderEd25519, credentials } = claim;
+      // It may have been signed since it sent the key first.
+      const isNews = credentials !== undefined &&
+        JSON.stringify(credentials) !== JSON.stringify(known.credentials);
+      return isNews && senderEd25519 === known.senderEd25519
+        ? claims.with(place, { ...known, credentials })
+        : undefined;
+    }
     if (claims.length < MAX_CLAIMS_PER_USER) return [...claims, claim];
     const ranks = await this.#options.judge.ranks(tx, [...claims, claim]);
     const worst = ranks.indexOf(Math.min(...ranks));

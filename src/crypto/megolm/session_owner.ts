@@ -106,13 +106,13 @@ export class ClaimJudge {
   /** How far the device that claims a session is trusted. */
   async judge(
     tx: Transaction,
-    { userId, senderKey, senderEd25519 }: Pick<OwnerClaim, "userId" | "senderKey" | "senderEd25519">,
+    { userId, senderKey, senderEd25519, credentials }: Omit<OwnerClaim, "sharedHistory">,
   ): Promise<Attribution> {
     const { own } = this.#context;
     if (userId === own.userId && sameKey(senderKey, own.curve25519)) {
       return { trust: "verified", source: "direct", senderKey, senderDevice: own.deviceId };
     }
-    const device = await this.#devices.everByIdentityKey(tx, userId, senderKey);
+    const device = await this.#devices.everByIdentityKey(tx, userId, senderKey, credentials);
     if (device === undefined) {
       return { trust: "unknown-device", source: "direct", senderKey, senderDevice: undefined };
     }

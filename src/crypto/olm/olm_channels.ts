@@ -190,7 +190,6 @@ export class OlmChannels {
     if (reason !== undefined) return dropped(reason);
     if (device === undefined) this.#lookUps.lookUpFollowed(tx, peer.userId);
     if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
-    const claimedDevice = device === undefined ? deviceKeys : undefined;
     const { userId: sender, curve25519: senderKey } = peer;
     return {
       kind: "decrypted",
@@ -199,7 +198,7 @@ export class OlmChannels {
       senderKey,
       senderEd25519,
       device,
-      claimedDevice,
+      deviceKeys,
       isNewSession,
     };
   }

@@ -189,8 +189,8 @@ export type OlmDecryption =
      * The device; undefined if it is unknown. Then the message is an `m.room_key` or an `m.dummy`.
      */
     readonly device: Device | undefined;
-    /** The keys that an unknown device included: signed by the device itself only. */
-    readonly claimedDevice: DeviceKeys | undefined;
+    /** The keys that the device has signed itself, if it sent them along. */
+    readonly deviceKeys: DeviceKeys | undefined;
     /** Whether the message started a session. */
     readonly isNewSession: boolean;
   }

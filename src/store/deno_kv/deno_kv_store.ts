@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Turns } from "../../base/turns.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { KvDatabase, KvRecord } from "./database.ts";
@@ -65,8 +66,11 @@ export class DenoKvStore implements KvStore {
   readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
-  /** Settles when the last commit has ended. */
-  #last: Promise<unknown> = Promise.resolve();
+  /**
+   * One after the other: a commit that has to be repeated, since another process has made a large
+   * one meanwhile, would be overtaken by those behind it.
+   */
+  readonly #turns = new Turns();
   #closed: Promise<void> | undefined;
 
   private constructor(database: KvDatabase) {
@@ -171,7 +175,7 @@ export class DenoKvStore implements KvStore {
     // Deno KV refuses others, which no value has.
     if (places.some(({ versionstamp }) => !VERSIONSTAMP.test(versionstamp ?? "0".repeat(20)))) return false;
     if (changes.length + places.length === 0) return true;
-    return await this.#inTurn(() => this.#apply(changes, places));
+    return await this.#turns.take(() => this.#apply(changes, places));
   }
 
   /**
@@ -186,22 +190,12 @@ export class DenoKvStore implements KvStore {
 
   /** Closes the database after the operations under way. */
   close(): Promise<void> {
-    return this.#closed ??= this.#inTurn(() => this.#database.close());
+    return this.#closed ??= this.#turns.take(() => this.#database.close());
   }
 
   /** Closes the database. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /**
-   * One after the other: a commit that has to be repeated, since another process has made a large
-   * one meanwhile, would be overtaken by those behind it.
-   */
-  #inTurn<Result>(action: () => Result | Promise<Result>): Promise<Result> {
-    const result = this.#last.then(action);
-    this.#last = result.catch(() => {});
-    return result;
   }
 
   async #apply(changes: readonly EncodedChange[], checks: readonly Deno.AtomicCheck[]): Promise<boolean> {

@@ -28,6 +28,7 @@
 import { concat } from "@std/bytes/concat";
 import { equals } from "@std/bytes/equals";
 import type { Clock } from "../../base/clock.ts";
+import { Turns } from "../../base/turns.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { KvConnection } from "./connection.ts";
 import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
@@ -62,7 +63,8 @@ export class RemoteDatabase implements KvDatabase {
   readonly #turn = turnKey(crypto.randomUUID());
   /** The versionstamp of the turn; `null`: there is none yet; `undefined`: it must be read. */
   #versionstamp: string | null | undefined = null;
-  #last: Promise<unknown> = Promise.resolve();
+  /** On the network, commits could overtake each other. */
+  readonly #turns = new Turns();
 
   /**
    * @param connection The server.
@@ -86,11 +88,8 @@ export class RemoteDatabase implements KvDatabase {
     return { entries, last: entries[PAGE - 1]?.key, beside: beside && recordOf(beside, found) };
   }
 
-  /** One after the other: on the network, commits could overtake each other. */
   commit(checks: readonly Deno.AtomicCheck[], writes: readonly KvWrite[]): Promise<string | undefined> {
-    const result = this.#last.then(() => this.#commit(checks, writes));
-    this.#last = result.then(() => {}, () => {});
-    return result;
+    return this.#turns.take(() => this.#commit(checks, writes));
   }
 
   close(): void {

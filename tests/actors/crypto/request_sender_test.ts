@@ -85,7 +85,7 @@ Deno.test("An old event is looked for until the history begins, or shows nothing
   }
 });
 
-Deno.test("One-time keys are uploaded before the device keys that come with them; what comes alone goes as it is", async () => {
+Deno.test("One-time keys are uploaded before the device keys and the fallback key that come with them; what comes alone goes as it is", async () => {
   const [device, oneTime, fallback] = [{ device_id: "D" }, { one: "1" }, { fall: "back" }];
   const uploads = async (body: object) => {
     const uploaded: object[] = [];
@@ -102,8 +102,8 @@ Deno.test("One-time keys are uploaded before the device keys that come with them
   const sent = { oneTimeKeys: oneTime, fallbackKeys: fallback };
   assertEquals(await uploads({ device_keys: device, ...rest }), [
     { upload: 2 },
-    sent,
-    { deviceKeys: device },
+    { oneTimeKeys: oneTime },
+    { deviceKeys: device, fallbackKeys: fallback },
   ]);
   assertEquals(await uploads(rest), [{ upload: 1 }, sent]);
   assertEquals(await uploads({ device_keys: device }), [{ upload: 1 }, { deviceKeys: device }]);

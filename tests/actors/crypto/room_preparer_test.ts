@@ -121,6 +121,18 @@ Deno.test("That a request is not due again yet is explained by why it failed bef
   assertStrictEquals((await rejectionOf(here.rooms.prepare(ROOM)) as Error).cause, here.lastFailure);
 });
 
+Deno.test("What failed before, and is not due again yet, begins again after a wait, as what fails now does", async () => {
+  const idle = { needs: "keysClaim", ended: 0 };
+  const here = stage(inTurn(idle, idle));
+  here.lastFailure = new NetworkError("The connection failed");
+  const prepared = here.rooms.prepare(ROOM);
+  await here.clock.tick(99);
+  assertEquals(here.asked.length, 2);
+  await here.clock.tick(1);
+  assertEquals((await prepared).sessionId, "undefined");
+  assertEquals(here.asked.map(({ hasWaited }) => hasWaited), [false, false, true]);
+});
+
 Deno.test("Only of messages to devices do those of the room's session count, however few have ended", async () => {
   const kinds = ["keysUpload", "keysUpload", "keysQuery", "keysClaim", "toDevice", "toDevice"];
   const ended = (needs: string) => needs.startsWith("keysQ") || needs.startsWith("keysC") ? 1 : 0;

@@ -10,4 +10,5 @@ export const NOTHING_KEPT: DelivererOptions = {
   sessions: { run: nothing, update: nothing },
   sendIds: new SendIds({ store: { ask: nothing }, ready: nothing }),
   isOver: () => false,
+  records: () => true,
 };

@@ -13,6 +13,7 @@ import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
 import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import { ClearRooms } from "../../../src/actors/syncer/clear_rooms.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
 import { syncerFacade } from "../../../src/client/syncer_facade.ts";
@@ -87,6 +88,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     sessions: new HandlerSessions({ store, ready }),
     sendIds: new SendIds({ store, ready }),
     isOver: () => false,
+    records: () => true,
   });
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>
@@ -123,6 +125,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
         idle: () => Promise.resolve(),
       },
     },
+    clearRooms: new ClearRooms(clock),
     acceptClear,
     store,
     ready: () => Promise.resolve(),

@@ -33,6 +33,22 @@ Deno.test("A first start stores the key of the backup once, and notes that the u
   assertEquals([stores(here), await kept(client, WANTED)], [1, { enabled: true }]);
 });
 
+Deno.test("A backup that is made, or replaced, while a start makes one is the only one, and is in use", async () => {
+  for (const name of ["create", "reset"] as const) {
+    await using here = clientStage();
+    const { client, storage } = await before(here);
+    let start: ReturnType<typeof outcomeOf> | undefined;
+    const onRecoveryKey = async () => {
+      start = client.crypto?.ensureVerified({ recoveryKey: KEY, backup: true }).then(({ backup }) => backup);
+      for (let rounds = 0; rounds < 10; rounds++) await here.settle();
+    };
+    await backupOf(client)[name]({ storage, onRecoveryKey });
+    assertEquals([await start, count(here, "POST", "/room_keys/version")], ["on", 1], name);
+    assertEquals((await backupOf(client).info()).problem, undefined);
+    assertEquals(await outcomeOf(here, await started(here, "NEXT")), "on");
+  }
+});
+
 Deno.test("Keys from before go into the backup as soon as it is made, or used", async () => {
   await using here = clientStage();
   for (const name of ["FIRST", "SECOND"]) {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type Client, type ClientOptions, EncryptionError } from "@greenroom/matrix";
+import { type Client, type ClientOptions, EncryptionError, MemoryStore } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { FALTERING, FALTERING_WAYS } from "../../support/faltering_fetch.ts";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
@@ -48,7 +48,7 @@ async function failing(
   },
 ) {
   const tries: number[] = [];
-  const alice = stage.client("alice", {
+  const given: Partial<ClientOptions> = {
     encryption: EVERYBODY,
     retry: { base: 100, cap: 10_000 },
     async fetch(input, init) {
@@ -58,7 +58,8 @@ async function failing(
       return tries.push(stage.clock.now()) > times ? await forward() : await FALTERING[way](forward);
     },
     ...options,
-  });
+  };
+  const alice = stage.client("alice", given);
   const bob = stage.client("bob", { encryption: EVERYBODY });
   const texts = heard(bob);
   await begin(stage, bob);
@@ -66,7 +67,7 @@ async function failing(
   const roomId = await alice.createRoom({ invitees: ["@bob:localhost"], initialState: ENCRYPTED });
   await bob.joinRoom(roomId);
   await stage.settle();
-  return { alice, texts, tries, roomId };
+  return { alice, texts, tries, roomId, options: given };
 }
 
 /** Sends a message; what becomes of that. */
@@ -75,6 +76,24 @@ function sending(client: Client, roomId: RoomID) {
   client.sendText(roomId, "hello").catch((error) => end.error = error).finally(() => end.isOver = true);
   return end;
 }
+
+Deno.test("A message outlasts that one-time keys could not be claimed when its client began", async () => {
+  await using stage = clientStage();
+  const store = new MemoryStore();
+  const here = await failing(stage, "/keys/claim", { times: 2, store });
+  const cutOff = sending(here.alice, here.roomId);
+  await stage.until(() => here.tries.length === 1);
+  await here.alice.close();
+  assertInstanceOf(cutOff.error, EncryptionError);
+  const again = stage.client("alice", here.options);
+  await begin(stage, again);
+  await stage.until(() => here.tries.length === 2); // whom it owes a session is stored
+  const end = sending(again, here.roomId);
+  for (let ticks = 0; here.texts.length === 0 && !end.error && ticks < 1_000; ticks++) {
+    await stage.clock.tick(10);
+  }
+  assertEquals([end.error, here.texts], [undefined, ["hello"]]);
+});
 
 for (const path of ["/keys/claim", "/keys/upload"]) {
   for (const way of FALTERING_WAYS) {

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type Client, EncryptionError, MemoryStore } from "@greenroom/matrix";
+import { type Client, type Clock, EncryptionError, MemoryStore } from "@greenroom/matrix";
 import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
@@ -235,4 +235,31 @@ Deno.test("A file goes to the members at the end of its upload, and to their pre
   await begin(stage, phone);
   await stage.clock.tick(FRESH);
   assertEquals(await devices(), 2);
+});
+
+Deno.test("A clock that is set back while a room is made ready has its members and devices asked for once more", async () => {
+  await using stage = clientStage();
+  const HOUR = 3_600_000;
+  let [late, isNext] = [0, false];
+  const clock: Clock = {
+    now: () => stage.clock.now() - late,
+    delay: (...of) => stage.clock.delay(...of),
+  };
+  const fetching: typeof fetch = (input, init) => {
+    if (isNext && String(input).includes("/members")) [late, isNext] = [HOUR, false];
+    return stage.homeserver.fetch(input, init);
+  };
+  const { script, bob, roomId } = await scene(
+    stage,
+    stage.client("script", { encryption: EVERYBODY, clock, fetch: fetching }),
+  );
+  const texts = heard(bob);
+  await stage.clock.tick(FRESH);
+  questions(stage);
+  isNext = true;
+  await script.sendText(roomId, "In time");
+  await stage.until(() => texts.includes("In time"));
+  assertEquals(late, HOUR);
+  assert(questions(stage) <= 4, "a clock that was set back had the server asked again and again");
+  assertEquals(await sharedWith(script, roomId), ["@bob:localhost"]);
 });

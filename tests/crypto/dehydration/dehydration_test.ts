@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
-import { RawSession } from "../engine/raw_device.ts";
+import { ROOM } from "../engine/homeserver.ts";
+import { RawDevice, RawSession } from "../engine/raw_device.ts";
 import { ME, ownScene } from "../identity/own_scene.ts";
 import { read } from "../engine/bot.ts";
-import { dehydrationScene } from "./stage.ts";
+import { FakeUser, sign, signingKey } from "../support/fake_user.ts";
+import { ALICE, dehydrationScene } from "./stage.ts";
 
 Deno.test("A dehydrated device is named by its key, signed by itself and by the own identity, and has one-time and fallback keys", async () => {
   const { upload, identity } = await dehydrationScene();
@@ -173,4 +175,28 @@ Deno.test("Messages to another device than the one that is read, or to one that 
   await dehydration.receiveRehydrated({ ...page, events: [] });
   assertEquals((await dehydration.receiveRehydrated(page)).reading?.messages, 0);
   assertEquals(await read(scene, session), "MISSING_KEY");
+});
+
+Deno.test("A device that is gone when its key is read is trusted by its user's signature, which came with the key", async () => {
+  const { server, bot, roomKey, begin, receive } = await dehydrationScene();
+  const alice = new FakeUser(ALICE).crossSign();
+  server.identities.set(ALICE, alice);
+  server.member(ALICE, "join");
+  await bot.sync();
+  await begin();
+  const trustIn = async (deviceId: "SIGNED" | "UNSIGNED") => {
+    const device = new RawDevice(server, ALICE, deviceId);
+    const key = alice.selfSigning ?? signingKey();
+    const { deviceKeys } = device;
+    const keys = deviceId === "SIGNED"
+      ? sign({ ...deviceKeys }, { userId: ALICE, keyId: `ed25519:${key.publicKey}`, key })
+      : { ...deviceKeys };
+    const session = new RawSession();
+    await receive(roomKey(device, session, { sender_device_keys: keys }));
+    const event = server.publish(device.own, session.event(ROOM, "hello"), deviceId);
+    const decryption = await bot.engine.decrypt(event);
+    return "encryption" in decryption ? decryption.encryption.senderTrust : decryption.code;
+  };
+  assertEquals(await trustIn("SIGNED"), "unverified-identity");
+  assertEquals(await trustIn("UNSIGNED"), "unknown-device");
 });

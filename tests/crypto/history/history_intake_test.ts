@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
+import { Refusal, ROOM } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
-import { ALICE, bundleWith, historyScene, MALLORY, ME } from "./stage.ts";
+import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
 
 const FILE = "mxc://example.org/bundle";
 
@@ -53,18 +53,27 @@ Deno.test("A sender who shares once more, and is not followed any more, is looke
   }
 });
 
+Deno.test("A sender who leaves, so that nobody follows them, while they are looked up is looked up again", async () => {
+  for (const when of ["before they are asked about", "while they are asked about"]) {
+    const { bot, alice, announcement, accepted, files, read } = await historyScene();
+    const session = new RawSession();
+    files.set(FILE, bundleWith(session, alice));
+    await bot.sync({ toDevice: [announcement(alice)] });
+    await bot.engine.receiveSync({ ...bot.collect(), state: accepted(ALICE) });
+    const requests = when.startsWith("while") ? await bot.engine.requests() : [];
+    await bot.engine.receiveSync({ ...bot.collect(), deviceLists: { changed: [], left: [ALICE] } });
+    for (const request of requests) await bot.carry(request);
+    await bot.flush();
+    assertEquals(await read(session), "hello", when);
+  }
+});
+
 Deno.test("The outcome of another request is not that of a file", async () => {
-  const { bot, alice, announcement, files, server, read } = await historyScene();
+  const { bot, alice, announcement, accepted, files, read } = await historyScene();
   const session = new RawSession();
   files.set(FILE, bundleWith(session, alice));
   await bot.sync({ toDevice: [announcement(alice)] });
-  const unsigned = { prev_content: { membership: "invite" }, prev_sender: ALICE };
-  const joined = { ...stateEvent("m.room.member", { membership: "join" }, ME), unsigned };
-  const events = [{ ...joined, origin_server_ts: server.clock.now() }];
-  await bot.engine.receiveSync({
-    ...bot.collect(),
-    state: [{ roomId: ROOM, events, limited: false, lossy: false }],
-  });
+  await bot.engine.receiveSync({ ...bot.collect(), state: accepted(ALICE) });
   for (;;) {
     const [request] = await bot.engine.requests();
     assert(request !== undefined);

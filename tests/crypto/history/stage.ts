@@ -4,6 +4,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
 import { Bot, read } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
@@ -46,6 +47,8 @@ export interface HistoryScene {
   device(userId: UserID, deviceId: string, signed?: "unsigned"): RawDevice;
   /** A message that says where history of the room is. */
   announcement(from: RawDevice, url?: string, change?: JsonObject): ToDeviceEvent;
+  /** What a sync shows when the own user has accepted an invitation. */
+  accepted(inviter: unknown, change?: Partial<StateEvent>): CryptoInput["state"];
   /** Has the own user accept an invitation. */
   accepts(inviter: unknown, change?: Partial<StateEvent>): Promise<void>;
   /** What the engine makes of an event of a session. */
@@ -74,6 +77,12 @@ export async function historyScene(policy: Partial<CryptoPolicy> = {}): Promise<
     if (signed === "unsigned") identities.get(userId)?.unsigned.add(deviceId);
     return new RawDevice(server, userId, deviceId).publish();
   };
+  const accepted: HistoryScene["accepted"] = (inviter, change = {}) => {
+    const unsigned = { prev_content: { membership: "invite" }, prev_sender: inviter };
+    const joined = stateEvent("m.room.member", { membership: "join" }, ME);
+    const event = { ...joined, origin_server_ts: server.clock.now(), unsigned, ...change } as StateEvent;
+    return [{ roomId: ROOM, events: [event], limited: false, lossy: false }];
+  };
   return {
     server,
     bot,
@@ -85,12 +94,8 @@ export async function historyScene(policy: Partial<CryptoPolicy> = {}): Promise<
     mallory: device(MALLORY, "EVIL"),
     announcement: (from, url = "mxc://example.org/bundle", change = {}) =>
       from.message(bot, "m.room_key_bundle", { room_id: ROOM, file: fileAt(url), ...change }),
-    async accepts(inviter, change = {}) {
-      const unsigned = { prev_content: { membership: "invite" }, prev_sender: inviter };
-      const joined = stateEvent("m.room.member", { membership: "join" }, ME);
-      const event = { ...joined, origin_server_ts: server.clock.now(), unsigned, ...change } as StateEvent;
-      await bot.sync({ state: [{ roomId: ROOM, events: [event], limited: false, lossy: false }] });
-    },
+    accepted,
+    accepts: async (...of) => void await bot.sync({ state: accepted(...of) }),
     read: (session) => read({ server, bot }, session),
   };
 }

@@ -1,9 +1,13 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import { readCrossSigningKey } from "../../../src/crypto/identity/cross_signing_key.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
+import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import { sign, signingKey } from "../support/fake_user.ts";
+import { RawDevice } from "../engine/raw_device.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
 
 const vodozemac = await Vodozemac.create();
@@ -154,4 +158,51 @@ Deno.test("private keys without the master key prove nothing: they are kept if t
   assertEquals((await bot.engine.identities.offerIdentity({ master })).outcome, "adopted");
   const proven = await bot.engine.identities.ownIdentity();
   assertEquals([proven.keys?.missing, proven.shown?.verified], [undefined, true]);
+});
+
+Deno.test("a device that another has signed goes by that signature where the server shows it, without private keys", async () => {
+  const { bot, server, identity } = await ownScene({ release: true });
+  const keyId = `ed25519:${identity.selfSigning?.publicKey}`;
+  const sent = () => bot.engine.identity().deviceKeys.signatures[ME]?.[keyId];
+  const own = server.keys.get(ME)?.get("MINE") as DeviceKeys;
+  const show = async (keys: JsonObject) => {
+    server.show(bot, keys as unknown as DeviceKeys);
+    await bot.sync();
+  };
+  assertEquals(sent(), undefined);
+  await show(sign({ ...own }, { userId: ME, keyId, key: signingKey() }));
+  assertEquals(sent(), undefined, "not that of the key by whose name it goes");
+  const { selfSigning: key = signingKey() } = identity;
+  const signed = sign({ ...own }, { userId: ME, keyId, key });
+  await show(signed);
+  const { signatures } = signed as unknown as DeviceKeys;
+  assert(sent() !== undefined);
+  assertEquals(bot.engine.identity().deviceKeys.signatures, signatures);
+  await bot.restart();
+  assertEquals(bot.engine.identity().deviceKeys.signatures, signatures);
+  await show({ ...own });
+  assert(sent() !== undefined, "what it has it keeps");
+});
+
+Deno.test("a signature on the keys of another device of that name is not taken for one on the own keys", async () => {
+  const { bot, server, identity } = await ownScene({ release: true });
+  const { selfSigning: key = signingKey() } = identity;
+  const keyId = `ed25519:${key.publicKey}`;
+  const { deviceKeys } = new RawDevice(server, ME, "MINE");
+  const shown = sign({ ...deviceKeys }, { userId: ME, keyId, key });
+  server.show(bot, shown as unknown as DeviceKeys);
+  await assertRejects(() => bot.sync(), DeviceConflictError);
+  assertEquals(Object.keys(bot.engine.identity().deviceKeys.signatures[ME] ?? {}), ["ed25519:MINE"]);
+});
+
+Deno.test("a device with private keys goes by the signature of these, though the server shows that of the identity before", async () => {
+  const { bot, server, identity } = await ownScene({ release: true });
+  identity.unsigned.clear();
+  await bot.engine.identities.createIdentity({ replaces: true });
+  const signers = () => Object.keys(bot.engine.identity().deviceKeys.signatures[ME] ?? {});
+  const before = signers();
+  assertEquals(before.length, 2);
+  server.show(bot);
+  await bot.sync();
+  assertEquals(signers(), before);
 });

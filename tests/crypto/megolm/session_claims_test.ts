@@ -7,6 +7,7 @@ import {
   claimsOf,
   inboundKey,
   type InboundRecord,
+  type OwnerClaim,
   withClaims,
 } from "../../../src/crypto/megolm/inbound_record.ts";
 import { SessionClaims } from "../../../src/crypto/megolm/session_claims.ts";
@@ -38,11 +39,15 @@ class Stage {
   }
 
   /** A device claims a session; whether that says anything new. */
-  claim({ userId, curve25519, ed25519 }: Device, sessionId: string = ONE, kept = false): Promise<boolean> {
+  claim(
+    { userId, curve25519, ed25519 }: Device,
+    sessionId: string = ONE,
+    { kept = false, ...more }: Pick<OwnerClaim, "credentials"> & { readonly kept?: boolean } = {},
+  ): Promise<boolean> {
     return this.receiver.step(async (tx) => {
       const key = inboundKey(ROOM, sessionId);
       const record = await tx.get(key);
-      const claim = { userId, senderKey: curve25519, senderEd25519: ed25519, sharedHistory: true };
+      const claim = { userId, senderKey: curve25519, senderEd25519: ed25519, sharedHistory: true, ...more };
       const claimed = await this.claims.add(tx, { roomId: ROOM, sessionId }, { record, claim, kept });
       if (claimed !== undefined) tx.set(key, { state: new Uint8Array(), firstIndex: 0, ...claimed });
       return claimed !== undefined;
@@ -125,11 +130,27 @@ Deno.test("a user's second claim of a session takes no place of its own among wh
   assertEquals([await stage.record(ONE), (await stage.record(TWO))?.claims.length], [undefined, 1]);
 });
 
+Deno.test("what a device shows of itself is noted when it comes with the key again, and only for the key that it has named", async () => {
+  const stage = new Stage();
+  const alice = stage.device(ALICE);
+  const shown = (signedBy: string[], from = alice) =>
+    stage.claim(from, ONE, { credentials: { deviceId: alice.deviceId, ed25519: alice.ed25519, signedBy } });
+  const noted = async () => (await stage.record())?.claims.map(({ credentials }) => credentials?.signedBy);
+  assert(await stage.claim(alice));
+  assertEquals(await noted(), [undefined]);
+  assert(await shown(["old"]));
+  assertFalse(await shown(["old"]));
+  assertFalse(await stage.claim(alice), "what is left out takes nothing away");
+  assert(await shown(["new"]));
+  assertFalse(await shown(["other"], { ...alice, ed25519: "another" }));
+  assertEquals(await noted(), [["new"]]);
+});
+
 Deno.test("a user's unused claims are removed, and nothing of others'", async () => {
   const stage = new Stage({ ofUser: 1, inAll: 100 });
   const [alice, mallory] = [stage.device(ALICE), stage.device(MALLORY)];
   const kept = true;
-  await stage.claim(alice, ONE, kept);
+  await stage.claim(alice, ONE, { kept });
   await stage.claim(mallory, ONE);
   await stage.claim(mallory, TWO);
   assertEquals(stage.forgotten, []);

@@ -36,7 +36,7 @@ Deno.test("a message is decrypted by the device that it is for, with its sender"
     senderKey: curve25519,
     senderEd25519: ed25519,
     device: undefined,
-    claimedDevice: undefined,
+    deviceKeys: JSON.parse(JSON.stringify(alice.keys.deviceKeys())),
     isNewSession: true,
   });
   assertEquals(result.device, alice.device);
@@ -262,7 +262,7 @@ Deno.test("an unknown device can send room keys, with its own device keys (S62)"
   const result = await bob.receive(await alice.send(bob, { n: 1 }));
   assert(result.kind === "decrypted");
   assertEquals(result.device, undefined);
-  assertEquals(result.claimedDevice, JSON.parse(JSON.stringify(alice.keys.deviceKeys())));
+  assertEquals(result.deviceKeys, JSON.parse(JSON.stringify(alice.keys.deviceKeys())));
   const other = await bob.receive(await alice.send(bob, {}, "m.forwarded_room_key"));
   assertEquals(other, { kind: "dropped", reason: "its device is not known" });
   server.hidden.clear();

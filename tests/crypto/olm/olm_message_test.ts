@@ -1,10 +1,12 @@
 /** Which messages to this device are read at all, one change at a time. */
 
 import { assert, assertEquals } from "@std/assert";
+import { credentialsIn } from "../../../src/crypto/devices/device_keys_check.ts";
 import { readOlmMessage, writeOlmPayload } from "../../../src/crypto/olm/olm_message.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
+import { signingKey } from "../support/fake_user.ts";
 import { forge } from "../threats/forged_payload.ts";
 import { aliceAndBob } from "./peers.ts";
 
@@ -131,11 +133,29 @@ Deno.test("a message need not bring the keys of its device: one that is known is
       forge(alice, bob, ({ sender_device_keys: _, ...payload }) => ({ ...payload, type }));
     const key = await bob.receive(await without("m.room_key"));
     assert(key.kind === "decrypted");
-    assertEquals([key.device?.deviceId, key.claimedDevice], [
+    assertEquals([key.device?.deviceId, key.deviceKeys], [
       isKnown ? alice.deviceId : undefined,
       undefined,
     ]);
     assertEquals((await bob.receive(await without("m.dummy"))).kind, "decrypted");
     assertEquals((await bob.receive(await without("m.other"))).kind, isKnown ? "decrypted" : "dropped");
   }
+});
+
+Deno.test("the keys that go along bear the signature of the user's identity, as soon as there is one", async () => {
+  const { alice, bob } = await aliceAndBob();
+  await alice.meet(bob);
+  const key = signingKey();
+  using secret = alice.context.vodozemac.keys.importEd25519(key.secret);
+  const identity = { publicKey: key.publicKey, sign: (text: string) => secret.sign(text) };
+  const signers = async () => {
+    const result = await bob.receive(await alice.send(bob));
+    assert(result.kind === "decrypted" && result.deviceKeys !== undefined);
+    return credentialsIn(bob.context.vodozemac, result.deviceKeys)?.signedBy;
+  };
+  assertEquals(await signers(), undefined);
+  await alice.step((tx) => alice.keys.account.crossSign(tx, identity));
+  assertEquals(await signers(), [key.publicKey]);
+  await alice.restart();
+  assertEquals(await signers(), [key.publicKey]);
 });

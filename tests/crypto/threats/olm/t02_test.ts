@@ -34,7 +34,7 @@ Deno.test("T02: a message whose sender_device_keys are not its sender's is dropp
   assertEquals((await bob.receive(unstable)).kind, "dropped");
   const honest = await bob.receive(await forge(mallory, bob, (payload) => payload));
   assert(honest.kind === "decrypted");
-  assertEquals(honest.claimedDevice?.device_id, "M");
+  assertEquals(honest.deviceKeys?.device_id, "M");
 });
 
 Deno.test("T02: that keys were good once says nothing of others for the same channel", async () => {
