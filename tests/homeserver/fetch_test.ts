@@ -23,6 +23,31 @@ Deno.test("fetch: takes a Request, a URL and a string", async () => {
   }
 });
 
+Deno.test("fetch: options say what a Request made of them says", async () => {
+  await using homeserver = new Homeserver();
+  const url = `${homeserver.baseUrl}/_matrix/client/v3/login?a=b#c`;
+  const json = { "content-type": "application/json" };
+  const all: RequestInit[] = [
+    {},
+    { method: "post", body: "{}" },
+    { method: "POST", body: "" },
+    { method: "POST", body: "{}", headers: json },
+    { method: "PUT", body: "ä" },
+    { method: "PUT", body: new Uint8Array([1, 2]) },
+    { method: "DELETE", body: "{}", headers: [["X-Test", "1"]] },
+    { method: "PATCH", body: new URLSearchParams({ a: "b" }) },
+  ];
+  const seen = async (...of: Parameters<typeof fetch>) => {
+    await (await homeserver.fetch(...of)).body?.cancel();
+    const { method, path, query, headers, json } = homeserver.requests.last ?? {};
+    return { method, path, query: `${query}`, headers: [...headers ?? []], json };
+  };
+  for (const init of all) assertEquals(await seen(url, init), await seen(new Request(url, init)));
+  for (const init of [{ body: "{}" }, { method: "GET", body: "" }, { headers: { "bad name": "1" } }]) {
+    await assertRejects(() => homeserver.fetch(url, init), TypeError);
+  }
+});
+
 Deno.test("fetch: rejects immediately with the reason of a signal that was aborted before", async () => {
   await using homeserver = new Homeserver();
   const signal = AbortSignal.abort(new Error("never mind"));

@@ -219,6 +219,30 @@ Deno.test("cross-signing: keys are set up freely, checked, and replaced with the
   assertEquals(answer.user_signing_keys, {});
 });
 
+Deno.test("cross-signing: keys that come at once come one after the other", async () => {
+  const path = "/keys/device_signing/upload";
+  const [master, self, other] = [await signer(), await signer(), await signer()];
+  const ends: string[] = [];
+  for (const isAtOnce of [false, true]) {
+    await using scene = stage(["alice"]);
+    const { alice } = scene.users;
+    const self_signing_key = await master.sign(self.key(alice.id, "self_signing"), alice.id);
+    const upload = () =>
+      alice.ok("POST", path, { master_key: master.key(alice.id, "master"), self_signing_key });
+    if (isAtOnce) await Promise.all([upload(), upload()]);
+    else for (let count = 0; count < 2; count++) await upload();
+    ends.push((await alice.sync()).next_batch);
+  }
+  assertEquals(ends[1], ends[0], "what comes twice changes nothing");
+  await using scene = stage(["alice"]);
+  const { alice } = scene.users;
+  const answers = await Promise.all([master, other].map(async (each) => {
+    const self_signing_key = await each.sign(self.key(alice.id, "self_signing"), alice.id);
+    return await alice.send("POST", path, { master_key: each.key(alice.id, "master"), self_signing_key });
+  }));
+  assertEquals(answers.map(({ status }) => status).sort(), [200, 401], "the second replaces the first");
+});
+
 Deno.test("key backup: keeps the better key, and takes keys for the latest version only", async () => {
   await using scene = stage(["alice"]);
   const { alice } = scene.users;

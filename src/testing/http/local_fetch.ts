@@ -26,11 +26,45 @@ export function localFetch(host: LocalHost): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
     signal?.throwIfAborted();
-    // The signal is handled here; a request that follows it as well would only cost time.
-    const request = new Request(input, { ...init, signal: undefined });
-    const work = follow(host, request, signal ?? new AbortController().signal);
+    const work = Promise.resolve(plainRequest(input, init) ?? wholeRequest(input, init)).then((request) =>
+      follow(host, request, signal ?? new AbortController().signal)
+    );
     return await (signal ? unlessAborted(work, signal) : work);
   };
+}
+
+/** What a request says. */
+interface Asked extends Omit<RawRequest, "signal"> {
+  readonly redirect: RequestRedirect;
+}
+
+const PLAIN_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
+
+/** A request as clients make them, read without a `Request`, which costs more than most answers. */
+function plainRequest(input: RequestInfo | URL, init: RequestInit = {}): Asked | undefined {
+  const { method = "GET", body, headers, redirect = "follow" } = init;
+  if (input instanceof Request || !PLAIN_METHODS.has(method)) return undefined;
+  const hasBody = body !== undefined && body !== null;
+  if (hasBody && (typeof body !== "string" || method === "GET")) return undefined;
+  const asked = {
+    method,
+    url: new URL(input),
+    headers: new Headers(headers),
+    body: new TextEncoder().encode(hasBody ? body : ""),
+    redirect,
+  };
+  if (hasBody && !asked.headers.has("content-type")) {
+    asked.headers.set("content-type", "text/plain;charset=UTF-8");
+  }
+  return asked;
+}
+
+/** Any other request. */
+async function wholeRequest(input: RequestInfo | URL, init: RequestInit | undefined): Promise<Asked> {
+  // The signal is handled by the caller; a request that follows it as well would only cost time.
+  const request = new Request(input, { ...init, signal: undefined });
+  const { method, url, headers, redirect } = request;
+  return { method, url: new URL(url), headers, body: new Uint8Array(await request.arrayBuffer()), redirect };
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -44,11 +78,9 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-async function follow(host: LocalHost, request: Request, signal: AbortSignal): Promise<Response> {
-  const { headers, redirect } = request;
-  let { method } = request;
-  let url = new URL(request.url);
-  let body: Uint8Array<ArrayBuffer> = new Uint8Array(await request.arrayBuffer());
+async function follow(host: LocalHost, asked: Asked, signal: AbortSignal): Promise<Response> {
+  const { headers, redirect } = asked;
+  let { method, url, body } = asked;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await send(host, { method, url, headers, body, signal });
     const location = response.headers.get("location");
