@@ -65,12 +65,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/actors/syncer/sync_round.ts",
     find: "const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;",
     replace: "const limit = wanted === true ? 1 : wanted;",
+    worlds: ["--favour=say much"],
   },
   {
     name: "The next response is requested before the keys in this one are stored",
     path: "src/actors/syncer/sync_round.ts",
     find: "const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();",
     replace: "const mayAsk = ahead && nextBatch !== since && !syncer.waits();",
+    worlds: ["--favour=another program sends a memo"],
   },
   {
     name: "A handler that has settled gets its event again after a crash",
@@ -157,6 +159,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/sharing/outbound_record.ts",
     find: "if (record.invalid !== undefined) return record.invalid;",
     replace: "",
+    worlds: ["--history", "--favour=kick"],
   },
   {
     name: "A member who joins later gets the key from the beginning",
@@ -217,12 +220,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/requests/outbox.ts",
     find: 'if (status < 500) return "later";',
     replace: 'if (status < 500) return "never";',
+    worlds: ["--favour=a device has no network"],
   },
   {
     name: "A session that is lost is never made anew",
     path: "src/crypto/olm/olm_channels.ts",
     find: "await this.claims.want(tx, [device], { wedged: true });",
     replace: "",
+    worlds: ["--favour=hands one-time keys out twice"],
   },
   {
     name: "A device that lost messages gets no key again",
@@ -271,6 +276,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/actors/syncer/shown_events.ts",
     find: "return shown.includes(` ${name} `) || names.size",
     replace: "return names.size",
+    worlds: ["--favour=shows an event again"],
   },
   {
     name: "A message counts that came in clear into an encrypted room",
@@ -307,18 +313,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/client/passes.ts",
     find: "handled.push(...round.ids);",
     replace: "this.#note(round.ids);",
+    worlds: ["--favour=passes"],
   },
   {
     name: "A pass that handles the first response once more does not ask for what came later",
     path: "src/client/passes.ts",
     find: "round.isCut || ",
     replace: "",
-  },
-  {
-    name: "What has been sent is recorded when the process ends, though another has the device",
-    path: "src/crypto/engine/engine.ts",
-    find: "await this.#step((tx) => this.#forgetSent(tx), { deferred: true });",
-    replace: "await this.#step((tx) => this.#forgetSent(tx));",
+    worlds: ["--favour=a new bot of which no process stays"],
   },
   {
     name: "Events of sessions that are made up hold up the keys that are to be backed up",
@@ -343,12 +345,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/requests/own_signature.ts",
     find: "return this.#shown !== undefined && !ownIdentity.isShown(this.#shown);",
     replace: "return false;",
+    worlds: ["--trust"],
   },
   {
-    name: "A start makes an identity without asking for the one that is published",
-    path: "src/client/trust/ensure_verified.ts",
-    find: "  if (shown === undefined) {\n",
-    replace: "  if (shown === undefined || keys === undefined) {\n",
+    name: "Two devices that begin at once publish different identities",
+    path: "src/client/trust/new_identity.ts",
+    find: "isStored ? made : await storedSince(identity, storage)",
+    replace: "made",
+    worlds: ["--trust"],
   },
   {
     name: "A step's result is not stored",
@@ -367,6 +371,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/bot/timers/timers.ts",
     find: "runTask(`timer ${nameOf(key)}`,",
     replace: "runTask(`timer ${nameOf(key)} ${clock.now()}`,",
+    worlds: ["--kit"],
   },
   {
     name: "What is due is done before it is due",
@@ -377,8 +382,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An answer is given to all questions",
     path: "src/bot/conversations/conversations.ts",
-    find: "      if (run !== undefined) return true;\n",
-    replace: "",
+    find: "time, lane }) !== undefined) {\n          return true;",
+    replace: "time, lane }) !== undefined) {\n          continue;",
   },
   {
     name: "A question waits for ever",
@@ -397,18 +402,21 @@ export const BUGS: readonly Bug[] = [
     path: "src/bot/conversations/conversations.ts",
     find: "timer, `${id} ${wait.at}`);",
     replace: "timer);",
+    worlds: ["--kit", "--favour=a bot ends in the middle of what it does"],
   },
   {
     name: "The edits of a text that is streamed again are taken for those of before",
     path: "src/bot/context/stream.ts",
     find: ", { key: `${name} ${crypto.randomUUID()}` });",
     replace: ");",
+    worlds: ["--kit"],
   },
   {
     name: "What is due does not wait for what was said in time",
     path: "src/bot/bot.ts",
     find: "    await asks.promise;\n",
     replace: "",
+    worlds: ["--kit"],
   },
   {
     name: "A pass takes as long as what is due",
@@ -421,6 +429,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/engine/receive_sync.ts",
     find: "  devices.track(tx, new Set(speakers.map(({ sender }) => sender)));\n",
     replace: "",
+    worlds: ["--favour=encrypt a room while somebody is away"],
   },
   {
     name: "A key out of the backup counts as sent by the device that it names",
@@ -433,12 +442,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/engine/receive_sync.ts",
     find: '  if (found === "lost") devices.changed(tx, [parts.context.own.userId]);\n',
     replace: '  if (found === "lost") tx.onCommit(() => {});\n',
+    worlds: ["--favour=the server is set back"],
   },
   {
     name: "A filter that the server has forgotten is not uploaded again",
     path: "src/actors/syncer/sync_reader.ts",
     find: "      if (!refused) throw error;\n",
     replace: "      if (!refused || known !== undefined) throw error;\n",
+    worlds: ["--favour=the server is set back"],
   },
   {
     name: "A dehydrated device is replaced before what it has received was read",
@@ -470,12 +481,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/appservice/ghosts.ts",
     find: "      else this.#joined.remove(place);\n",
     replace: "",
+    worlds: ["--service", "--favour=a ghost of a service is thrown out"],
   },
   {
     name: "What another process of an application service has taken is not asked for",
     path: "src/appservice/transaction_feed.ts",
     find: "    if (since !== this.#returned) this.#options.onOthers();\n",
     replace: "",
+    worlds: ["--service", "--favour=another instance of a service"],
   },
   {
     name: "The device of a ghost that the homeserver has deleted is not made anew",
@@ -494,6 +507,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/engine/rollback.ts",
     find: 'new Set(["MISSING_KEY", "REPLAYED"])',
     replace: "new Set<string>()",
+    worlds: ["--favour=a copy of a disk is in use, too"],
   },
   {
     name: "A client acts as its user with the token of another",
@@ -506,12 +520,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/history/key_bundle.ts",
     find: "const room_keys = usable.filter(({ sharedHistory }) => sharedHistory).map(",
     replace: "const room_keys = usable.map(",
+    worlds: ["--history"],
   },
   {
     name: "History of an inviter is forgotten before it was taken in",
     path: "src/crypto/history/history_intake.ts",
     find: "      const id = uniqueId();\n",
     replace: "      const id = uniqueId();\n      this.#drop(tx, pair);\n",
+    worlds: ["--history"],
   },
   {
     name: "History is taken of a member who has not invited",
@@ -525,12 +541,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/client/history/share_history.ts",
     find: "    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;\n",
     replace: "",
+    worlds: ["--history"],
   },
   {
     name: "A session goes on when a device is gone that may have its key by an invitation",
     path: "src/crypto/sharing/outbound_sessions.ts",
     find: "      await this.#endShared(tx, userId);\n",
     replace: "",
+    worlds: ["--history"],
   },
   {
     name: "Messages that share keys are given up when the device of their ghost is gone",
@@ -547,6 +565,13 @@ export const BUGS: readonly Bug[] = [
     worlds: ["--vouched", "--favour=the server is set back"],
   },
   {
+    name: "What a device shows of itself that is gone is not looked at",
+    path: "src/crypto/megolm/session_owner.ts",
+    find: "(tx, userId, senderKey, credentials)",
+    replace: "(tx, userId, senderKey)",
+    worlds: ["--vouched", "--favour=a user loses all devices, and has the dehydrated one"],
+  },
+  {
     name: "Who says what is not trusted is not looked up",
     path: "src/crypto/engine/receive_sync.ts",
     find: "  devices.track(tx, distrusted);\n",
@@ -560,5 +585,40 @@ export const BUGS: readonly Bug[] = [
       'if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");\n    else if (old === undefined)',
     replace: "if (old === undefined)",
     worlds: ["--kit", "--favour=a bot ends while it puts a question, and is thrown out and invited again"],
+  },
+  {
+    name: "What was in hand before a question is taken for its answer after a crash",
+    path: "src/bot/conversations/waits.ts",
+    find: " && before?.includes(deliveryId) !== true",
+    replace: "",
+    worlds: ["--kit"],
+  },
+  {
+    name: "A yes or a no to a confirmation is taken for something else",
+    path: "src/bot/conversations/waits.ts",
+    find: "wait.reactionTo === place.reactionTo",
+    replace: "wait.reactionTo !== place.reactionTo",
+    worlds: ["--kit"],
+  },
+  {
+    name: "Handlers begin, one after the other, when the store has failed",
+    path: "src/actors/dispatcher/deliver.ts",
+    find: "return scope !== undefined &&",
+    replace: "return false &&",
+    worlds: ["--service"],
+  },
+  {
+    name: "Another answer is taken after a crash than before",
+    path: "src/bot/conversations/conversation_records.ts",
+    find: "if (deliveryId === undefined ||",
+    replace: "if (deliveryId !== undefined ||",
+    worlds: ["--kit"],
+  },
+  {
+    name: "What a ghost was to answer is lost when its store fails",
+    path: "src/appservice/acting_clients.ts",
+    find: "if (isHandling && cause !== undefined) this.#options.onStoreLost(cause);",
+    replace: "",
+    worlds: ["--service"],
   },
 ];

@@ -6,31 +6,16 @@
  */
 
 import { ALL_KINDS } from "./actions/all_kinds.ts";
-import { CRASH_POINTS, CRASHES_ELSEWHERE, ELSEWHERE, THREAT } from "./numbered.ts";
-import {
-  SERVICE_ASKS,
-  SERVICE_COLUMNS,
-  SERVICE_COMMIT,
-  SERVICE_COMMITS,
-  SERVICE_REQUESTS,
-  SERVICE_STATES,
-  SERVICE_TAKEN,
-  SERVICE_TAKES,
-} from "./appservice/service_operations.ts";
-import { COMMITS, HISTORY_COMMITS, HISTORY_REQUESTS, REQUESTS } from "./world/operations.ts";
+import { CELLS_ELSEWHERE, CRASH_POINTS, CRASHES_ELSEWHERE, ELSEWHERE, THREAT } from "./numbered.ts";
+import { SERVICE_STATES } from "./appservice/service_operations.ts";
+import { cellOf, COLUMNS, columnsOf, partsOf, ROWS } from "./table.ts";
 
-/** Divides the operation from what happened to it. */
-const DIVIDER = " | ";
-/** What happens to operations of processes, and to requests on the network. */
-const COLUMNS = [
-  ...["done", "crash before", "crash after", "error before", "error after"],
-  ...["lost", "lost after", "twice", "late", "late answer", "overtaken", "429", "502", "500"],
-];
+/** Begins the names of operations of application services. */
+const SERVICE = "service ";
+/** What can't be reached. */
+const OUT_OF_REACH: ReadonlySet<string> = new Set([...CELLS_ELSEWHERE.values()].flat());
 /** How wide the names of operations are. */
 const WIDTH = 56;
-/** What does not happen to commits: they do not pass the network. */
-const NETWORK_COLUMNS = COLUMNS.indexOf("lost");
-
 /** Counts what was reached. */
 export class Coverage {
   readonly counts = new Map<string, number>();
@@ -42,19 +27,15 @@ export class Coverage {
 
   /** Prints a table of operations and faults, then all other things by name and number, then what is missing. */
   print(print: (line: string) => void): void {
-    const operations = new Map<string, Map<string, number>>();
+    const operations = new Map(ROWS.map((operation) => [operation, new Map<string, number>()]));
     const others: string[] = [];
-    for (const name of [...COMMITS, ...HISTORY_COMMITS]) operations.set(`commit ${name}`, new Map());
-    for (const name of [...REQUESTS, ...HISTORY_REQUESTS]) operations.set(name, new Map());
-    for (const name of SERVICE_COMMITS) operations.set(SERVICE_COMMIT + name, new Map());
-    for (const name of SERVICE_REQUESTS) operations.set(SERVICE_ASKS + name, new Map());
-    for (const name of SERVICE_TAKEN) operations.set(SERVICE_TAKES + name, new Map());
     for (const [what, count] of [...this.counts].sort(([one], [other]) => one < other ? -1 : 1)) {
-      const [operation = "", column] = what.split(DIVIDER);
+      const [operation, column] = partsOf(what);
       if (column === undefined) others.push(line(count, what));
       else operations.getOrInsertComputed(operation, () => new Map()).set(column, count);
     }
     const missing = this.#printOperations(operations, print);
+    this.#printShare(operations, print);
     for (const other of others) print(other);
     missing.push(...this.#printNumbered(print));
     missing.push(...SERVICE_STATES.filter((state) => !this.#has(state)));
@@ -74,12 +55,29 @@ export class Coverage {
     print(`${" ".repeat(WIDTH)}${COLUMNS.map((column) => column.padStart(13)).join("")}`);
     return [...operations].flatMap(([operation, counts]) => {
       const columns = columnsOf(operation);
+      const isOut = (column: string): boolean => OUT_OF_REACH.has(cellOf(operation, column));
       const cells = COLUMNS.map((column) =>
-        (columns.includes(column) ? String(counts.get(column) ?? "-") : "").padStart(13)
+        (columns.includes(column) ? String(counts.get(column) ?? (isOut(column) ? "x" : "-")) : "")
+          .padStart(13)
       );
       print(`${operation.padEnd(WIDTH)}${cells.join("").trimEnd()}`);
-      return columns.filter((column) => !counts.has(column)).map((column) => `${operation}: ${column}`);
+      return columns.filter((column) => counts.has(column) === isOut(column)).map((column) =>
+        `${operation}: ${column}${isOut(column) ? ", which is said to be out of reach" : ""}`
+      );
     });
+  }
+
+  /** Prints how many cells of the table there are, and how many were reached. */
+  #printShare(
+    operations: ReadonlyMap<string, ReadonlyMap<string, number>>,
+    print: (line: string) => void,
+  ): void {
+    for (const [whose, isTheirs] of [["clients", false], ["application services", true]] as const) {
+      const cells = operations.keys().filter((operation) => operation.startsWith(SERVICE) === isTheirs)
+        .flatMap((operation) => columnsOf(operation).map((column) => cellOf(operation, column)))
+        .filter((cell) => !OUT_OF_REACH.has(cell)).toArray();
+      print(`${whose}: ${cells.filter((cell) => this.#has(cell)).length} of ${cells.length} cells`);
+    }
   }
 
   /** Prints crash points and threats; returns those that nothing has reached. */
@@ -89,6 +87,7 @@ export class Coverage {
       print(line(ways.reduce((sum, way) => sum + (this.counts.get(way) ?? 0), 0), point));
       missing.push(...ways.filter((way) => !this.#has(way)).map((way) => `${point}: ${way}`));
     }
+    for (const [why, cells] of CELLS_ELSEWHERE) print(`           ${cells.join(", ")}: ${why}`);
     for (const [point, why] of CRASHES_ELSEWHERE) print(`           ${point}: ${why}`);
     for (const [why, threats] of ELSEWHERE) print(`           ${threats.join(", ")}: ${why}`);
     const reached = new Set([...this.counts.keys()].flatMap((what) => what.match(/\bT\d+/g) ?? []));
@@ -98,12 +97,6 @@ export class Coverage {
     }
     return missing;
   }
-}
-
-/** What can happen to an operation. */
-function columnsOf(operation: string): readonly string[] {
-  const ofService = SERVICE_COLUMNS.entries().find(([prefix]) => operation.startsWith(prefix))?.[1];
-  return ofService ?? (operation.startsWith("commit ") ? COLUMNS.slice(0, NETWORK_COLUMNS) : COLUMNS);
 }
 
 /** Where the threats are listed. */

@@ -97,6 +97,9 @@ export const CRASHES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** By reason, cells of the table of operations and faults that nothing can reach; one that is reached is reported. */
+export const CELLS_ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([]);
+
 /** How a threat is named where something reaches it. */
 export const THREAT = "threat: ";
 
@@ -113,7 +116,7 @@ export const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
     "T36",
   ]],
   ["it takes keys of a member or of a user's other device, which outsiders do not get here", [
-    ...["T69", "T73", "T74", "T94", "T115", "T116"],
+    ...["T69", "T73", "T74", "T94", "T115", "T116", "T120"],
   ]],
   ["the application's own decisions, which these worlds do not make", ["T70", "T76"]],
   ["encryption that the client itself begins: here another program does", ["T68", "T85"]],

@@ -47,6 +47,8 @@ export async function shrink(story: Story, violation: string): Promise<Story> {
 }
 
 function* smallerPlans({ plan }: Story): Generator<Story["plan"]> {
+  const { aims = [] } = plan;
+  for (let at = aims.length - 1; at >= 0; at--) yield { ...plan, aims: aims.toSpliced(at, 1) };
   for (let at = plan.rooms.length - 1; at > 0; at--) yield { ...plan, rooms: plan.rooms.slice(0, at) };
   for (let at = 0; at < plan.devices.length; at++) {
     if ((plan.devices[at] ?? 1) > 1) yield { ...plan, devices: plan.devices.with(at, 1) };

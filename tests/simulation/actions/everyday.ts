@@ -68,6 +68,18 @@ function mayCrash(device: Device, what: number): void {
   device.process?.plan({ operation: "commit", kind: "crash", takesEffect: true, after: (what >> 2) % 16 });
 }
 
+/** A bot that is invited and has never run; undefined: there are enough devices. */
+export async function newBot(scene: Scene): Promise<Device | undefined> {
+  const { world, action: { what } } = scene;
+  if (world.devices.length >= MOST_DEVICES) return undefined;
+  const account = world.addAccount({ isBot: true });
+  const device = await world.addDevice(account);
+  for (const room of world.rooms.slice(0, 1 + what % 2)) {
+    await change(byCreator({ ...scene, room }), "invite", account.userId);
+  }
+  return device;
+}
+
 /** The kinds. */
 export const everyday: readonly ActionKind[] = [
   {
@@ -131,15 +143,9 @@ export const everyday: readonly ActionKind[] = [
     name: "new bot",
     weight: 2,
     async perform(scene) {
-      const { world, action: { what } } = scene;
-      if (world.devices.length >= MOST_DEVICES) return;
-      const account = world.addAccount({ isBot: true });
-      const device = await world.addDevice(account);
-      for (const room of world.rooms.slice(0, 1 + what % 2)) {
-        await change(byCreator({ ...scene, room }), "invite", account.userId);
-      }
-      device.start();
-      mayCrash(device, what);
+      const device = await newBot(scene);
+      device?.start();
+      if (device !== undefined) mayCrash(device, scene.action.what);
     },
   },
   {
@@ -247,6 +253,7 @@ export const everyday: readonly ActionKind[] = [
       for (const device of devices) await device.stop();
       await world.timeline.pass(ARRIVAL); // no request is on its way for a day
       world.timeline.skip(DAY);
+      for (const { process } of world.service?.runs ?? []) process.hasStoodStill = true;
       world.dayOffAt = world.timeline.now;
       for (const device of devices) device.start();
     },

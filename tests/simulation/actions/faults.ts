@@ -19,6 +19,8 @@ const HOUR = 3_600_000;
 const TEN_DAYS = 240 * HOUR;
 /** How far the server is set back, in milliseconds. */
 const BACK = [500, 3_000, 20_000, 60_000, 300_000];
+/** How long a device may have no network, in milliseconds. */
+const OUTAGES = [5_000, 30_000, 120_000, 900_000];
 const OPERATIONS = ["commit", "request", "sync"] as const;
 const WEATHER = [
   "lost",
@@ -173,6 +175,15 @@ export const faults: readonly ActionKind[] = [
       const ms = (1 + action.what % 30) * 2_000;
       world.note(`the server restarts, which takes ${ms} ms`);
       world.network.restart(ms);
+    },
+  },
+  {
+    name: "a device has no network",
+    weight: 4,
+    perform({ world, device, action: { what } }) {
+      const ms = chosen(OUTAGES, what) ?? 0;
+      world.note(`${device.name} reaches nothing for ${ms} ms`);
+      world.network.cutOff(device, ms);
     },
   },
   {

@@ -132,6 +132,7 @@ export async function share(
     ...{ sharer, room, guest, at: world.timeline.now, endedAt: Infinity, outcome: undefined },
     had: new Set([...await sharer.disk.sessions()].filter((session) => session.startsWith(`${room} `))),
     read: new Set(sharer.readings.keys()),
+    ignoredBy: new Set(),
     given: new Set(),
   };
   world.shares.push(shared);
@@ -141,7 +142,7 @@ export async function share(
     (error) => world.note(`${sharer.name} can't invite ${guest.userId}: ${describe(error)}`),
   ).finally(end);
   process.ended.then(end);
-  await world.until(() => shared.endedAt < Infinity || process.isPaused, LONGEST_CALL, 100);
+  await world.until(() => shared.endedAt < Infinity || process.isPaused, LONGEST_CALL);
   return process.isAlive;
 }
 

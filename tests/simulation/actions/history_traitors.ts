@@ -49,7 +49,7 @@ async function secretOf(
     secret = await storage?.get(name);
   };
   read().catch(() => {}).finally(() => isOver = true);
-  await world.until(() => isOver, PATIENCE, 100);
+  await world.until(() => isOver, PATIENCE);
   return secret;
 }
 

@@ -28,8 +28,9 @@ export function tamper(scene: Scene, threat: string, change: (body: Json) => voi
   world.network.tamper(device, "/sync", (body) => {
     world.reach(`threat: ${threat}`);
     change(body);
-    const { invite, join } = body.rooms ?? {};
+    const { invite, join, leave } = body.rooms ?? {};
     if (invite?.[id] && join?.[id]) device.account.unjoined.add(id); // who is in a room needs no invitation
+    if ((invite?.[id] || leave?.[id]) && join?.[id]) device.shownJoined.add(id);
   });
 }
 

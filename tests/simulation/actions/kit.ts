@@ -112,7 +112,7 @@ export const kitKinds: readonly ActionKind[] = [
       bot.process?.plan({ operation: "request", subject, after: what % 2, takesEffect: true, kind: "crash" });
       const name = what % 3 === 0 ? "survey" : "order";
       world.say(person, room, { words: (number) => commandText(name, number) });
-      if (!await world.until(() => !bot.isRunning, ASKING, 100)) return;
+      if (!await world.until(() => !bot.isRunning, ASKING)) return;
       const path = `v3/rooms/${encodeURIComponent(room.id)}`;
       const change = async (verb: string): Promise<unknown> =>
         await world.ask(await creator.token(), "POST", `${path}/${verb}`, { user_id: bot.userId });

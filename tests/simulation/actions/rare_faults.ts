@@ -5,15 +5,22 @@
  * @module
  */
 
-import type { Weather } from "../world/network.ts";
+import { Chance } from "../core/chance.ts";
+import { namedOf } from "../world/aim.ts";
+import { type OperationNames, WEATHERS } from "../world/ambushes.ts";
 import { CRASH_POINTS } from "../numbered.ts";
-import { COMMON } from "../world/operations.ts";
+import { COMMIT, COMMITS, COMMON, HISTORY_COMMITS, HISTORY_REQUESTS, REQUESTS } from "../world/operations.ts";
 import type { Fault } from "../world/process.ts";
+import { TRUST_NAMES } from "../world/trust_faults.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 
-const WEATHER: readonly Weather["kind"][] = [
-  ...["lost", "lost after", "twice", "late", "late answer", "overtaken", "429", "502", "500"] as const,
-];
+/** What lies in wait for something of a name, in every world, and where users have recovery keys or share history. */
+const OF_ALL: OperationNames = { commits: COMMITS, requests: REQUESTS };
+const OF_HISTORY: OperationNames = {
+  commits: HISTORY_COMMITS,
+  requests: [...HISTORY_REQUESTS, "GET versions"],
+};
+
 /** How long what is late, or to be tried later, takes, in milliseconds. */
 const LATE = 2_000;
 
@@ -32,7 +39,7 @@ export function rareFault({ where, what }: { readonly where: number; readonly wh
 function strike({ world, device, action: { where, what } }: Scene): void {
   const kinds = Array.from(
     { length: 1 + where % 3 },
-    (_, index) => chosen(WEATHER, what + 4 * index) ?? "lost",
+    (_, index) => chosen(WEATHERS, what + 4 * index) ?? "lost",
   );
   const weather = world.network.weather.getOrInsertComputed(device, () => []);
   for (const kind of kinds) weather.push({ kind, path: "", spares: COMMON, times: 1, ms: LATE });
@@ -53,10 +60,8 @@ function aimAt({ world, device, action: { where, what } }: Scene, soon: Pick<Fau
       .push({ kind: "lost after", path: "", only: operation, times: 1, ms: 0 });
     return;
   }
-  const isCommit = operation.startsWith("commit ");
   soon.push({
-    operation: isCommit ? "commit" : operation.endsWith("/sync") ? "sync" : "request",
-    subject: operation.replace(/^commit /, ""),
+    ...namedOf(operation, { commit: COMMIT, request: "" }),
     takesEffect: happens === "crash after",
     kind: "crash",
     after: where % 2,
@@ -82,6 +87,16 @@ export const rareFaults: readonly ActionKind[] = [
     perform(scene) {
       const { process, due } = scene.device;
       aimAt(scene, process === undefined ? due : { push: (fault) => (process.plan(fault), 0) });
+    },
+  },
+  {
+    name: "something lies in wait",
+    weight: 24,
+    perform({ world, action: { who, where, what } }) {
+      const chance = new Chance(`ambush ${who} ${where} ${what}`);
+      const special = world.sharesHistory ? [OF_ALL, TRUST_NAMES, OF_HISTORY] : [OF_ALL, TRUST_NAMES];
+      const hasTrust = world.accounts.some(({ recoveryKey }) => recoveryKey !== undefined);
+      world.ambushes.draw(chance, [undefined, ...hasTrust ? special : [OF_ALL]]);
     },
   },
   {

@@ -5,15 +5,16 @@
  */
 
 import type { Operation } from "../../client/support/crash.ts";
-import { SERVICE_COMMITS, SERVICE_REQUESTS } from "../appservice/service_operations.ts";
+import { INCOMING, OUTGOING, SERVICE_COMMITS, SERVICE_REQUESTS } from "../appservice/service_operations.ts";
 import type { ServiceWeather } from "../appservice/service_way.ts";
 import type { WorldService } from "../appservice/world_service.ts";
+import { Chance } from "../core/chance.ts";
 import { COMMON } from "../world/operations.ts";
 import { type ActionKind, chosen, type Scene } from "./action.ts";
 import { rareFault } from "./rare_faults.ts";
 
-const INCOMING = ["lost", "lost after", "twice", "late", "late answer", "502"] as const;
-const OUTGOING = ["lost", "lost after", "twice", "502"] as const;
+/** For what something lies in wait. */
+const NAMES = { commits: SERVICE_COMMITS, requests: SERVICE_REQUESTS };
 /** Where a process ends: most of all where it keeps transactions, and where it sends. */
 const MOST_OF_ALL: readonly (readonly [Operation, string | undefined])[] = [
   ["commit", "counting/head counting/in"],
@@ -121,6 +122,15 @@ export const serviceKinds: readonly ActionKind[] = [
       run?.process.plan(rareFault({ where, what }));
       run?.process.plan(rareFault({ where: where * 5 + what, what: what + 1 }));
       world.note(`${run?.name}: something goes wrong with what is rare`);
+    }),
+  },
+  {
+    name: "something lies in wait for a service",
+    weight: 40,
+    isOfService: true,
+    perform: of(({ ambushes }, { action: { who, where, what } }) => {
+      const chance = new Chance(`ambush ${who} ${where} ${what}`);
+      ambushes.draw(chance, [undefined, NAMES, NAMES, NAMES]);
     }),
   },
   {

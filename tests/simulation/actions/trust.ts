@@ -190,7 +190,7 @@ export const trust: readonly ActionKind[] = [
       if (typeof version !== "string") return;
       world.reach("threat: T51");
       world.note(`T51: who has a token of ${account.userId} makes the backup ${version}`);
-      [account.planted, account.isUnbacked] = [version, true];
+      account.planted = version;
     },
   },
   {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { FAULTS } from "../world/ambushes.ts";
+
 /** Begins the names of commits, of requests to the homeserver, and of requests of the homeserver. */
 export const [SERVICE_COMMIT, SERVICE_ASKS, SERVICE_TAKES] = [
   "service commit ",
@@ -11,21 +13,26 @@ export const [SERVICE_COMMIT, SERVICE_ASKS, SERVICE_TAKES] = [
   "service takes ",
 ];
 
+/** What happens to what it asks, on the network, and to what it is asked. */
+export const [OUTGOING, INCOMING] = [
+  ["lost", "lost after", "twice", "502"],
+  ["lost", "lost after", "twice", "late", "late answer", "502"],
+] as const;
+
 /** What happens to each. */
 export const SERVICE_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
-  [SERVICE_COMMIT, ["done", "crash before", "crash after", "error before", "error after"]],
-  [SERVICE_ASKS, [
-    ...["done", "crash before", "crash after", "error before", "error after"],
-    ...["lost", "lost after", "twice", "502"],
-  ]],
-  [SERVICE_TAKES, ["done", "lost", "lost after", "twice", "late", "late answer", "502"]],
+  [SERVICE_COMMIT, ["done", ...FAULTS]],
+  [SERVICE_ASKS, ["done", ...FAULTS, ...OUTGOING]],
+  [SERVICE_TAKES, ["done", ...INCOMING]],
 ]);
 
 /** The commits of an application service: of its inbox, and of its own user's client. */
 export const SERVICE_COMMITS: readonly string[] = [
   "counting/head counting/in",
   ...["session/", "state/", "shown/", "settled/", "sync", "owner", "lease", "send_key"],
-  ...["account", "inbound", "olm-session", "outbound_session", "outbox", "devices"],
+  ...["account", "inbound", "olm-session", "outbound_session", "outbox", "devices", "tracked", "replay"],
+  ...["own_identity", "backup", "backup_due", "deviceListEpoch", "room_settings", "parked", "pruned"],
+  ...["attempts", "knock", "olm-wanted", "olm_stranger", "withheld"],
 ];
 
 /** Its requests. */
@@ -34,11 +41,15 @@ export const SERVICE_REQUESTS: readonly string[] = [
   ...["PUT v3/rooms/*/send/m.room.message", "PUT v3/rooms/*/send/m.room.encrypted"],
   ...["POST v1/appservice/counting/ping", "PUT v3/devices/GREENROOM", "GET v3/sync"],
   ...["POST v3/keys/upload", "POST v3/keys/query", "POST v3/keys/claim"],
-  ...["PUT v3/sendToDevice/m.room.encrypted", "GET v3/rooms/*/members"],
+  ...["PUT v3/sendToDevice/m.room.encrypted", "GET v3/rooms/*/members", "GET v3/profile/*"],
+  ...["GET v3/rooms/*/state/m.room.encryption/", "GET v3/rooms/*/state/m.room.history_visibility/"],
+  ...["GET v3/user/*/account_data/*", "PUT v3/user/*/account_data/*", "POST v3/keys/device_signing/upload"],
+  ...["GET v3/room_keys/version", "POST v3/room_keys/version", "PUT v3/room_keys/keys"],
+  ...["PUT v3/sendToDevice/m.room_key.withheld", "GET v3/joined_rooms", "GET v3/rooms/*/messages"],
 ];
 
 /** What its homeserver asks. */
-export const SERVICE_TAKEN: readonly string[] = ["PUT transactions", "POST ping"];
+export const SERVICE_TAKEN: readonly string[] = ["PUT transactions", "POST ping", "GET users"];
 
 /** The transitions of its parts. */
 export const SERVICE_STATES: readonly string[] = [

@@ -53,11 +53,14 @@ class SaidEncrypted implements Request {
 /** What people say to an application service begins with this. */
 export const SPOKEN_TO = "for the service";
 
-/** How rooms are encrypted: sessions are short, so that there are several. */
+/** How many messages a key encrypts: few, so that there are several. */
+const ROTATION = 3;
+
+/** How rooms are encrypted. */
 const ENCRYPTION = {
   type: "m.room.encryption",
   state_key: "",
-  content: { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 3 },
+  content: { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: ROTATION },
 };
 
 /** People around an application service. */
@@ -91,6 +94,7 @@ export class ServicePeople {
       for (const token of tokens) await this.#world.ask(token, "POST", `v3/join/${room_id}`, {});
       const id = room_id as RoomID;
       this.rooms.push({ id, encryptedAt: plan.isEncrypted ? this.#world.timeline.now : Infinity });
+      this.#world.wire.rotations.set(id, ROTATION);
       this.#world.note(`room ${count + 1} of the service is ${room_id}`);
     }
   }

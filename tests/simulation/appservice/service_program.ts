@@ -87,7 +87,7 @@ export function serviceProgram(
         }
       };
       const answer = await say().catch((error) => {
-        noteFailure({ world, service, process }, number, error);
+        noteFailure({ world, service, process, name }, number, error);
         throw error;
       });
       service.ledger.answers.set(answer, { count, number });
@@ -107,15 +107,16 @@ export function serviceProgram(
  * who answers has no device, is no reason. The own user is no member before it has joined by itself.
  */
 function noteFailure(
-  { world, service, process }: Pick<Place, "world" | "service" | "process">,
+  { world, service, process, name }: Pick<Place, "world" | "service" | "process" | "name">,
   number: number,
   error: unknown,
 ): void {
   const { users: [own], ledger } = service;
   const isOfGhost = answererOf(service, number) !== own;
   if ((error instanceof ForbiddenError && isOfGhost) || isOfDevice(error)) return;
+  ledger.fails(name, number);
   world.timeline.schedule(ENDING, "", () => {
-    if (process.isAlive) ledger.failed.add(number);
+    if (process.isAlive || service.isStopped(process)) ledger.failed.add(number);
   });
 }
 

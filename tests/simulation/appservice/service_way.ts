@@ -25,6 +25,8 @@ export interface ServiceWeather {
   readonly path?: string;
   /** Requests of these names are spared. Default: none are. */
   readonly spares?: ReadonlySet<string>;
+  /** The only name of requests that it hits. Default: all. */
+  readonly only?: string;
 }
 
 /** Changes the JSON of an answer; whether it could: otherwise it waits for the next. */
@@ -147,11 +149,12 @@ export class ServiceWay {
     await this.#service.deleteDevice(userId);
   }
 
-  /** Looks at what is sent: no answer in clear, and no index of a ratchet twice. */
+  /** Looks at what is sent: no answer in clear, and nothing that ratchets do not allow. */
   #inspect(url: URL, body: string | undefined): void {
     if (body === undefined) return;
     if (/"counted \d+: \d+"/.test(body)) this.#world.violate(`the service sent in clear: ${body}`);
-    this.#world.wire.inspectRatchets(`service as ${url.searchParams.get("user_id")}`, body);
+    const { pathname, searchParams } = url;
+    this.#world.wire.inspectRatchets(`service as ${searchParams.get("user_id")}`, { pathname, body });
   }
 
   #failed(sent: Sent): void {
@@ -212,7 +215,9 @@ export class ServiceWay {
   }
 
   #strike(list: ServiceWeather[], url: string, name = ""): ServiceWeather | undefined {
-    const first = list.find(({ path = "", spares }) => url.includes(path) && !spares?.has(name));
+    const first = list.find(({ path = "", spares, only = name }) =>
+      url.includes(path) && !spares?.has(name) && only === name
+    );
     if (first !== undefined && --first.times <= 0) list.splice(list.indexOf(first), 1);
     return first;
   }

@@ -18,10 +18,11 @@ import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { describe } from "../../../bench/kill/answering.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import type { Chance } from "../core/chance.ts";
+import { Ambushes } from "../world/ambushes.ts";
 import { watchClosing } from "../world/closing.ts";
 import { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
-import { SERVICE_ASKS, SERVICE_COMMIT } from "./service_operations.ts";
+import { OUTGOING, SERVICE_ASKS, SERVICE_COMMIT } from "./service_operations.ts";
 import { ServiceLedger } from "./service_ledger.ts";
 import { SERVICE_DEVICE } from "./service_published.ts";
 import { ServicePeople } from "./service_people.ts";
@@ -55,6 +56,8 @@ export interface ServiceRun {
   requests: number;
   /** Whether it is being closed, so that nothing is sent to it. */
   isClosing: boolean;
+  /** Whether it was told to stop, with nothing wrong. */
+  isStopped: boolean;
   /** Whether it is looking for what is left. */
   isLooking: boolean;
 }
@@ -78,6 +81,8 @@ export class WorldService {
   /** The events of all transactions, in the order in which they became durable first. */
   readonly arrived = new Set<EventID>();
   readonly way: ServiceWay;
+  /** What lies in wait for what its processes seldom do. */
+  readonly ambushes: Ambushes<typeof OUTGOING[number]>;
   readonly #world: World;
   readonly #chance: Chance;
   readonly #store = new MemoryStore();
@@ -97,6 +102,7 @@ export class WorldService {
       as_token: "the-token-of-the-appservice",
       hs_token: "the-token-of-the-homeserver",
     };
+    this.ambushes = new Ambushes({ weathers: OUTGOING, note: (line) => world.note(`the service: ${line}`) });
     this.people = new ServicePeople(world, this);
     this.#chance = world.chance.branch("service");
     this.recoveryKey = plan.isEncrypted && plan.hasIdentities
@@ -122,6 +128,11 @@ export class WorldService {
     return this.#runs.filter(({ process, isClosing }) => process.isAlive && !isClosing);
   }
 
+  /** Whether a process was told to stop, with nothing wrong. */
+  isStopped(process: Process): boolean {
+    return this.#runs.some((run) => run.process === process && run.isStopped);
+  }
+
   /** Makes its rooms. */
   async populate(): Promise<void> {
     this.tend();
@@ -138,11 +149,17 @@ export class WorldService {
       timeline,
       chance,
       skew: () => 0,
+      onHurry: (what) => this.#world.violate(`${name} asks again and again: ${what}`),
       onOperation: (operation, subject, fault) => {
         const column = fault === undefined
           ? "done"
           : `${fault.kind} ${fault.takesEffect ? "after" : "before"}`;
         reach(`${operation === "commit" ? SERVICE_COMMIT : SERVICE_ASKS}${subject} | ${column}`);
+      },
+      ambush: (operation, subject) => {
+        const { fault, weather: kind } = this.ambushes.meet(operation, subject);
+        if (kind !== undefined) this.way.outgoing.unshift({ kind, times: 1, ms: 0, only: subject });
+        return fault;
       },
       onFault: ({ kind, takesEffect, operation }, what) => {
         note(`${name}: ${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);
@@ -154,7 +171,15 @@ export class WorldService {
       store: process.store(this.#watched(), (mutations) => this.#committed(name, mutations)),
       fetch: process.fetch(this.way.ask),
     });
-    const run = { name, process, appservice, requests: 0, isClosing: false, isLooking: false };
+    const run = {
+      name,
+      process,
+      appservice,
+      requests: 0,
+      isClosing: false,
+      isStopped: false,
+      isLooking: false,
+    };
     this.#runs.push(run);
     appservice.done.catch((error) => this.#ended(run, error));
     if (this.plan.stays) this.#start(run);
@@ -208,7 +233,7 @@ export class WorldService {
   async stop(run: ServiceRun): Promise<void> {
     const { name, process, appservice } = run;
     this.#world.note(`${name} is stopped`);
-    run.isClosing = true;
+    run.isClosing = run.isStopped = true;
     process.resume();
     const closing = appservice.close();
     watchClosing(this.#world, { name, process }, closing);
@@ -242,6 +267,7 @@ export class WorldService {
   /** Has nothing go wrong any more. */
   recover(): void {
     this.way.clear();
+    this.ambushes.clear();
     for (const { process } of this.#runs) {
       process.clearFaults();
       process.resume();
@@ -316,11 +342,14 @@ export class WorldService {
   #committed(by: string, mutations: readonly KvMutation[]): void {
     for (const each of mutations) {
       if (each.type === "set" && each.key.at(-1) === "sync" && each.key[0] === this.users[0]) {
-        this.#world.reach(`service: feed: ${this.ledger.goesOn(by)}`);
+        this.#world.reach(`service: feed: ${this.ledger.goesOn(by, this.#world.timeline.now)}`);
       }
       if (each.key[0] !== "appservice" || each.key.at(-2) !== INBOX) continue;
       this.#world.reach(`service: inbox: a transaction is ${each.type === "set" ? "kept" : "removed"}`);
-      if (each.type !== "set") continue;
+      if (each.type !== "set") {
+        this.ledger.settled(by);
+        continue;
+      }
       for (const { event_id } of JSON.parse(String(each.value)).events) {
         if (this.arrived.has(event_id)) this.#world.violate(`the service keeps ${event_id} a second time`);
         this.arrived.add(event_id);

@@ -14,6 +14,12 @@ interface Entry {
   readonly happen: () => void;
 }
 
+/** Somebody who waits until something is over. */
+interface Wait {
+  readonly isOver: () => boolean;
+  readonly end: () => void;
+}
+
 /** The runtime's own function, as it was before a simulation replaces any. */
 const { setImmediate } = globalThis;
 
@@ -32,6 +38,9 @@ export class Timeline {
   readonly #entries: Entry[] = [];
   #now = Date.UTC(2025, 0, 1);
   #lastInstant = 0;
+  /** Whether a call of {@linkcode pass} has things happen. */
+  #isPassing = false;
+  readonly #waits = new Set<Wait>();
 
   /** @param trace Where each entry is noted when it happens. */
   constructor(trace: Trace) {
@@ -82,22 +91,60 @@ export class Timeline {
     this.#now += ms;
   }
 
-  /** Has everything happen that is due within some time. */
-  async pass(ms: number): Promise<void> {
-    const end = this.#now + ms;
+  /**
+   * Has everything happen that is due within some time.
+   *
+   * One call at a time has things happen. Who calls while another does waits for that.
+   *
+   * @param ms How long, in milliseconds.
+   * @param isOver Is asked whenever something has happened: whether to stop before that. Default: never.
+   */
+  async pass(ms: number, isOver: () => boolean = () => false): Promise<void> {
+    if (this.#isPassing) return await this.#wait(ms, isOver);
+    this.#isPassing = true;
+    try {
+      const end = this.#now + ms;
+      await this.#drain();
+      while (!isOver()) {
+        const entry = this.#entries.at(-1);
+        if (entry === undefined || entry.at > end) {
+          this.#now = Math.max(this.#now, end);
+          break;
+        }
+        this.#entries.pop();
+        this.#now = Math.max(this.#now, entry.at);
+        if (entry.what !== "") this.#trace.note(this.#now, entry.what);
+        entry.happen();
+        await this.#drain();
+      }
+    } finally {
+      this.#isPassing = false;
+    }
+  }
+
+  /** Waits while another call has things happen. */
+  #wait(ms: number, isOver: () => boolean): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => {
+      this.#waits.delete(wait);
+      cancel();
+      resolve();
+    };
+    const wait: Wait = { isOver, end };
+    const cancel = this.schedule(ms, "", end);
+    this.#waits.add(wait);
+    return promise;
+  }
+
+  /** Lets everything run that is ready to, and whoever waits for what has come of it. */
+  async #drain(): Promise<void> {
     await drain();
-    for (
-      let entry = this.#entries.at(-1);
-      entry !== undefined && entry.at <= end;
-      entry = this.#entries.at(-1)
-    ) {
-      this.#entries.pop();
-      this.#now = Math.max(this.#now, entry.at);
-      if (entry.what !== "") this.#trace.note(this.#now, entry.what);
-      entry.happen();
+    while (true) {
+      const over = this.#waits.values().find(({ isOver }) => isOver());
+      if (over === undefined) return;
+      over.end();
       await drain();
     }
-    this.#now = Math.max(this.#now, end);
   }
 
   /** The clock of the homeserver. */

@@ -10,6 +10,7 @@ import { judgeArrivals } from "./judge_arrivals.ts";
 import { judgeHistory } from "./judge_history.ts";
 import { judgeInheritance } from "./judge_inheritance.ts";
 import { judgeKit } from "./judge_kit.ts";
+import { judgeKeys } from "./judge_keys.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeService } from "./judge_service.ts";
@@ -22,8 +23,9 @@ export async function judge(world: World): Promise<void> {
   judgeReading(world);
   judgeAnswering(world);
   await judgeKit(world);
-  judgeSetback(world);
+  await judgeSetback(world);
   judgeArrivals(world);
+  await judgeKeys(world);
   await judgeService(world);
   await judgeSecrecy(world);
   await judgeStores(world);

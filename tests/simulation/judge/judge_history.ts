@@ -104,7 +104,9 @@ export async function judgeHistory(world: World): Promise<void> {
     for (const device of devices) {
       const isTold = !device.isStrict && device.signedAt <= share.at && device.goneAt === Infinity &&
         device.isRunning;
-      if (isTold && !isExcused(world, share, device)) await judgeGuest(world, share, device);
+      if (isTold && !share.ignoredBy.has(device) && !isExcused(world, share, device)) {
+        await judgeGuest(world, share, device);
+      }
     }
   }
 }
@@ -130,6 +132,14 @@ function hasReadAsAnother({ readings }: Device, body: string | undefined): boole
   return readings.entries().some(([id, text]) => id.startsWith(SERVERS_COPY) && text === body);
 }
 
+/**
+ * Whether a device has never known another, which is gone: if it hears only those that their users vouch for,
+ * it does not read what is said to be of that one.
+ */
+function isOfUnknown({ metAt }: Device, { deviceId, goneAt }: Device): boolean {
+  return goneAt < Infinity && !metAt.has(deviceId);
+}
+
 async function judgeGuest(world: World, share: SharedHistory, device: Device): Promise<void> {
   const { sharer, room, had, read, at: sharedAt } = share;
   const visibility = new Visibility(world, room);
@@ -146,6 +156,7 @@ async function judgeGuest(world: World, share: SharedHistory, device: Device): P
     const author = world.devices.find((each) =>
       each.userId === sender && each.deviceId === content.device_id
     );
+    if (world.isVouched && (author?.isHidden || author && isOfUnknown(device, author))) return false;
     const known = author?.knownAt.get(author.readings.get(id) ?? "");
     return known !== undefined && visibility.all(known, at) === "shared";
   });

@@ -29,9 +29,9 @@ export async function judgeInheritance(world: World): Promise<void> {
 }
 
 /**
- * Whether a device that has come since can't know who vouches for the author of a message: the device is
- * gone, or its user is not there any more, or that of a reader who looks nobody up, or the server has made up
- * or forgotten the identity of its user. A key that came from the author itself is taken only with that.
+ * Whether a device that has come since can't know who vouches for the author of a message: the author is not
+ * there any more, or the user of a reader who looks nobody up, or the server has made up or forgotten the
+ * identity of the author. A key that came from the author itself is taken only with that.
  */
 export function isOfNobody(
   world: World,
@@ -41,7 +41,7 @@ export function isOfNobody(
   if (!world.isVouched || !world.dehydrates) return false;
   const { now } = world.timeline;
   const isGone = ({ userId }: Pick<Account, "userId">) => !memberships.joined(userId, now, now);
-  return author.goneAt < Infinity || author.account.isMisshown || isGone(author) ||
+  return author.account.isMisshown || isGone(author) ||
     reader !== undefined && isGone(reader);
 }
 

@@ -9,17 +9,24 @@
 import type { RoomID } from "@greenroom/matrix/types";
 import { orders, totals } from "../kit/kit_bot.ts";
 import type { KitLedger } from "../kit/kit_ledger.ts";
-import { type CommandName, COMMANDS, isOpenToAll, readCommand } from "../kit/kit_texts.ts";
+import {
+  type CommandName,
+  COMMANDS,
+  CONFIRMATION,
+  isOpenToAll,
+  NO,
+  readCommand,
+  readCount,
+  readQuestion,
+  YES,
+} from "../kit/kit_texts.ts";
+import { isTakenBack } from "../kit/taken_back.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
+import { judgeRest } from "./judge_kit_rest.ts";
 import { Memberships } from "./memberships.ts";
 import { isOwed, type ShownMessage } from "./owed.ts";
 import { soon } from "./soon.ts";
-
-/** How long conversations and reminders may be pending, in milliseconds: a server that fails has them wait. */
-const PATIENCE = 1_800_000;
-/** What is kept of the kit, and how many records of it there may be when nothing is pending. */
-const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
 
 /** Judges all bots of the kit. */
 export async function judgeKit(world: World): Promise<void> {
@@ -30,18 +37,6 @@ export async function judgeKit(world: World): Promise<void> {
     for (const room of world.rooms) await new RoomJudge(world, room, bot, kit).judge();
     await judgeOrders(world, bot, kit);
   }
-}
-
-/** Nothing is left of what is over. By a clock that was wrong, something may be due in days. */
-async function judgeRest(world: World, { name, disk }: Device, { isSkewed }: KitLedger): Promise<void> {
-  const left = async () => {
-    const entries = await Array.fromAsync(disk.store.list([]));
-    return entries.flatMap(({ key }) => KEPT.includes(String(key.at(-2))) ? [key.slice(-2).join(" ")] : []);
-  };
-  const end = world.timeline.now + PATIENCE;
-  while ((await left()).length > 0 && world.timeline.now < end) await world.timeline.pass(5_000);
-  const still = await left();
-  if (still.length > 0 && !isSkewed) world.violate(`${name} keeps ${still.join(", ")} for ever`);
 }
 
 /** The orders of each user are those whose second question was asked. */
@@ -101,6 +96,7 @@ class RoomJudge {
       if (command !== undefined && message.sender !== this.#bot.userId) this.#judgeCommand(command, message);
     }
     for (const untaken of this.#kit.untaken) this.#judgeUntaken(untaken);
+    for (const untaken of this.#kit.untakenReactions) this.#judgeUntakenReaction(untaken);
     await this.#judgeTotal();
   }
 
@@ -161,7 +157,7 @@ class RoomJudge {
   #judgeConversation(name: "order" | "survey", number: number): void {
     const end = this.#find(name === "order" ? `ordered of ${number}` : `surveyed of ${number}`);
     const ended = this.#find(`ended of ${number}`);
-    if (end !== undefined && ended !== undefined && !this.#isTakenUp(number)) {
+    if (end !== undefined && ended !== undefined && !this.#isTakenUp(number) && !this.#isTakenBack(number)) {
       this.#violate(`the conversation ${number} ended twice: "${end.text}", and "${ended.text}"`);
     }
     this.#judgeLeaving(name, number);
@@ -202,6 +198,32 @@ class RoomJudge {
     return isLate;
   }
 
+  /** Whether the answer that ended a conversation was redacted before that was committed: then it waits anew. */
+  #isTakenBack(number: number): boolean {
+    return ["many", "any"].some((question) => {
+      const answer = this.#kit.taken.get(`${question} of ${number}`);
+      return answer !== undefined && isTakenBack(this.#world, this.#kit, answer);
+    });
+  }
+
+  /**
+   * Whether a run was cut off that had said a count, and there is no other of what it was about: that was
+   * redacted, or the bot has left the room since, so that it is not shown again.
+   */
+  #isUncounted(entry: string): boolean {
+    const number = entry.startsWith("ordered")
+      ? this.#kit.taken.get(entry.replace(/^ordered/, "many"))
+      : Number(entry.split(" ").at(-1));
+    const { eventId } = this.#world.sayings.get(number ?? -1)?.saying ?? {};
+    const at = this.#timeOf(number);
+    if (number === undefined || eventId === undefined || at === undefined) return false;
+    if (isTakenBack(this.#world, this.#kit, number)) return true;
+    const hasLeft = !this.#memberships.joined(this.#bot.userId, at, this.#world.timeline.now);
+    if (!hasLeft || this.#kit.hasSettled(eventId)) return false;
+    this.#world.reach("excused: the room was left before it was committed that something was counted");
+    return true;
+  }
+
   /** When what was said with a number came to the server. */
   #timeOf(number = -1): number | undefined {
     const { eventId } = this.#world.sayings.get(number)?.saying ?? {};
@@ -221,6 +243,7 @@ class RoomJudge {
   /** An answer that nobody took came too late, or was not the first, or of somebody who was not asked. */
   #judgeUntaken({ command, question, answer, at }: KitLedger["untaken"][number]): void {
     if (this.#kit.isSkewed) return; // by its clock it came after the end, or before
+    if (question === CONFIRMATION) return; // words like these are neither a yes nor a no
     const said = this.#world.sayings.get(answer);
     const begun = this.#world.sayings.get(command);
     if (said?.saying.room !== this.#room.id || begun?.saying.room !== this.#room.id) return;
@@ -236,6 +259,17 @@ class RoomJudge {
     }
   }
 
+  /** A yes or a no that nobody took came too late, or was of somebody who was not asked. */
+  #judgeUntakenReaction({ to, key, sender, at }: KitLedger["untakenReactions"][number]): void {
+    const { command, question } = readQuestion(this.#said.find(({ id }) => id === to)?.text ?? "") ?? {};
+    if (command === undefined || question !== CONFIRMATION || this.#kit.isSkewed) return;
+    if ((key !== YES && key !== NO) || this.#world.sayings.get(command)?.device.userId !== sender) return;
+    const ended = this.#kit.ended.get(command);
+    if (ended?.reason === "timeout" && at < ended.at) {
+      this.#violate(`the ${key} to "${question} of ${command}" came in time, and nobody took it`);
+    }
+  }
+
   async #judgeTotal(): Promise<void> {
     const { by = [] } =
       await soon(this.#world, this.#bot.bot?.session(totals, this.#room.id as RoomID).read()) ?? {};
@@ -246,11 +280,13 @@ class RoomJudge {
     });
     for (const [index, { text, entry, count, place }] of counts.entries()) {
       if (place === entry || this.#hasFailed(entry, entry.replace(/^ordered/, "order"))) continue;
+      if (!by.includes(entry) && this.#isUncounted(entry)) continue;
       // A run that was cut off is counted anew by the next, behind what came from outside meanwhile, or what
       // the server has shown out of order. What it had encrypted may have arrived since.
       const isAnew = counts.slice(index + 1).some((other) =>
         other.entry === entry && other.place === entry
-      ) && (this.#kit.outside.some((change) => change.entry === place) || this.#isDisordered(place));
+      ) && (this.#kit.outside.some((change) => change.entry === place) || this.#isDisordered(place) ||
+        this.#kit.mayRepeat(text));
       if (!isAnew) this.#violate(`it has said "${text}", and counted "${place}" as number ${count}`);
     }
     for (const { room, entry, isMade } of this.#kit.outside) {
@@ -259,12 +295,4 @@ class RoomJudge {
       }
     }
   }
-}
-
-/** What a text says was counted in the room, and as which number; undefined: nothing. */
-function readCount(text: string): { readonly entry: string; readonly count: number } | undefined {
-  const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];
-  if (number !== undefined) return { entry: `reply to ${number}`, count: Number(count) };
-  const [, order, place] = /^ordered of (\d+) .* as (\d+)$/.exec(text) ?? [];
-  return order === undefined ? undefined : { entry: `ordered of ${order}`, count: Number(place) };
 }

@@ -90,7 +90,7 @@ function judgeRoom(world: World, room: WorldRoom): void {
     const same = texts.get(key);
     // Who has lost what was said, with a disk, may say it again.
     // An edit says again what it has to, and what is said in passing is said often.
-    const isRepeatable = body.startsWith("* ") || PHRASES.has(body);
+    const isRepeatable = body.startsWith("* ") || PHRASES.has(body) || author?.kit?.mayRepeat(body) === true;
     if (same !== undefined && !isRepeatable && !author?.loss.mayMiss(room.id, same)) {
       world.violate(`"${body}" is there twice: as ${same.event_id} and as ${id}`);
     }

@@ -43,7 +43,7 @@ export async function judgeSecrecy(world: World): Promise<void> {
       isOver = true;
       if ("event" in decryption) world.violate(`${device.name} can read ${event.event_id}, but ${why}`);
     }, () => isOver = true);
-    if (!await world.until(() => isOver, PATIENCE, 10)) {
+    if (!await world.until(() => isOver, PATIENCE)) {
       world.violate(`decrypt() of ${device.name} never ended`);
     }
   }

@@ -25,8 +25,9 @@ const SECRETS = [
   "m.megolm_backup.v1",
 ];
 
-/** Judges all users who have a recovery key. */
+/** Judges all users who have a recovery key; one of them has a device that has nothing but that. */
 export async function judgeTrust(world: World): Promise<void> {
+  const backedUp: { readonly account: Account; readonly devices: readonly Device[] }[] = [];
   for (const account of world.accounts) {
     const devices = account.devices.filter(({ goneAt, isRunning, recoveryKey }) =>
       goneAt === Infinity && isRunning && recoveryKey !== undefined
@@ -35,10 +36,21 @@ export async function judgeTrust(world: World): Promise<void> {
     if (!account.isMisshown) await judgeSigned(world, account, devices);
     if (account.planted !== undefined) await judgePlanted(world, account, account.planted);
     // With an identity the server has forgotten the secret storage, without which no backup is made.
-    if (account.isForgotten || account.isUnbacked || await isReused(world, account)) continue;
+    if (account.isForgotten || account.isUnbacked || await isInTheWay(world, account)) continue;
+    if (await isReused(world, account)) continue;
     await judgeBackup(world, account, devices);
-    await judgeRestored(world, account, devices);
+    backedUp.push({ account, devices });
   }
+  if (backedUp.length === 0) return;
+  const { account, devices } = world.chance.pick(backedUp);
+  await judgeRestored(world, account, devices);
+}
+
+/** Whether the backup that the server has is one that somebody else has made. */
+async function isInTheWay(world: World, account: Account): Promise<boolean> {
+  if (account.planted === undefined) return false;
+  const { version } = await world.ask(await account.token(), "GET", "v3/room_keys/version");
+  return version === account.planted;
 }
 
 /**
@@ -119,7 +131,7 @@ async function judgeSigned(world: World, account: Account, devices: readonly Dev
 /** The backup has all sessions that the devices have. */
 async function judgeBackup(world: World, account: Account, devices: readonly Device[]): Promise<void> {
   const missing = async (): Promise<string[]> => {
-    const there = await backedUp(world, account);
+    const there = await sessionsOf(world, account);
     const sessions = await Promise.all(devices.map(({ disk }) => disk.sessions()));
     return devices.flatMap(({ name }, index) =>
       [...sessions[index] ?? []].filter((session) =>
@@ -166,14 +178,14 @@ async function replaceBackup(world: World, account: Account, [device]: readonly 
 
 /** Nobody gives keys to a backup that somebody else has made. */
 async function judgePlanted(world: World, account: Account, version: string): Promise<void> {
-  const there = await backedUp(world, account, version);
+  const there = await sessionsOf(world, account, version);
   if (there.size > 0) {
     world.violate(`the backup that was planted for ${account.userId} has ${there.size} keys`);
   }
 }
 
 /** The rooms and IDs of the sessions in the backup of a user: the latest version, or another. */
-async function backedUp(world: World, account: Account, of?: string): Promise<ReadonlySet<string>> {
+async function sessionsOf(world: World, account: Account, of?: string): Promise<ReadonlySet<string>> {
   const token = await account.token();
   const { version } = of === undefined
     ? await world.ask(token, "GET", "v3/room_keys/version")

@@ -14,15 +14,20 @@ const QUIET = 90_000;
 /** How long after a failure devices may wait before they try again, by a clock that goes an hour wrong. */
 const HEALING = 7_300_000;
 
+/** How often all talk before they have to read everything: only a second key shows that there is no channel. */
+const ROUNDS = 3;
+/** A homeserver that was set back has forgotten such a key: that is until the session after that begins. */
+const ROUNDS_AFTER_SETBACK = 5;
+
 /** Lets a world come to rest. Who has lost something with a disk gets time to heal, and is talked to. */
 export async function settle(world: World): Promise<void> {
   await rest(world);
   const patients = world.devices.filter(({ loss }) => loss.needsHealing);
   if (patients.length === 0 || world.violations.length > 0) return;
   await world.timeline.pass(HEALING);
-  // Where a key that goes on is lost, only the next one shows that there is no channel.
-  for (const isHealed of [false, false, false, true]) {
-    for (const device of patients) if (isHealed) device.loss.healedAt = world.timeline.now;
+  const last = world.setback === undefined ? ROUNDS : ROUNDS_AFTER_SETBACK;
+  for (let round = 0; round <= last; round++) {
+    for (const device of patients) if (round === last) device.loss.healedAt = world.timeline.now;
     for (const room of world.rooms) {
       for (const device of world.devices) {
         if (!device.account.isBot && device.isRunning) world.say(device, room);
@@ -35,6 +40,7 @@ export async function settle(world: World): Promise<void> {
 async function rest(world: World): Promise<void> {
   world.note("everything goes well from now on");
   world.network.clear();
+  world.ambushes.clear();
   world.service?.recover();
   const devices = world.devices.filter(({ goneAt }) => goneAt === Infinity);
   for (const device of devices) {
@@ -70,7 +76,10 @@ async function rest(world: World): Promise<void> {
     if (++rounds % 120 === 0) { for (const device of devices) if (device.isRunning) device.sayAgain(); }
     return isQuiet();
   };
-  if (await world.until(isOver, PATIENCE, 5_000)) return;
+  while (timeline.now < begun + PATIENCE) {
+    if (isOver()) return;
+    await timeline.pass(5_000);
+  }
   for (const { name, isRunning, unsaid, goneAt } of devices) {
     if (goneAt < Infinity) continue;
     world.note(

@@ -15,6 +15,6 @@ export async function soon<Result>(
   let isOver = work === undefined;
   work?.then((value) => result = value, (error) => world.note(`the judge was told: ${error}`))
     .finally(() => isOver = true);
-  await world.until(() => isOver, 600_000, 10);
+  await world.until(() => isOver, 600_000);
   return result;
 }

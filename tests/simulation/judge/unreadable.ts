@@ -26,6 +26,7 @@ export function mayMiss(
 ): boolean {
   if (reader.spoiled.has(message.event_id) || reader.isHidden) return true;
   if (isVouched && reader.isUnsure && reader.userId === author.userId) return true;
+  if (isVouched && reader.userId !== author.userId && setback?.isUnvouched(author) === true) return true;
   if (setback?.mayMiss(id, reader, message) === true) return true;
   if (setback?.isMistaken({ room: id, author, reader, known }) === true) return true;
   if (reader.loss.mayMiss(id, message) || reader.loss.mayLack(id, message)) return true;

@@ -21,6 +21,7 @@ import type { Device } from "../world/device.ts";
 import type { Process } from "../world/process.ts";
 import type { Surroundings } from "../world/surroundings.ts";
 import { isOpenToAll, numberOf, readAnswer } from "./kit_texts.ts";
+import { isTakenBack } from "./taken_back.ts";
 
 /** What was counted in a room, in order. */
 export const totals = defineSession({ name: "totals", per: "room", initial: () => ({ by: [] as string[] }) });
@@ -170,7 +171,8 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
           : `nothing of ${/ \d+$/.test(text) ? numberOf(text) : text}`; // another bot's words have no number
       },
     });
-    kit.take(`${question} of ${number}`, numberOf(answer.text), problem);
+    const isGone = (before: number): boolean => isTakenBack(world, kit, before);
+    kit.take(`${question} of ${number}`, numberOf(answer.text), { isGone, onProblem: problem });
   };
 
   /** Has a conversation, which may end without an answer. */
@@ -260,6 +262,10 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
     kit.ticks.push(due);
     const { room } = kit;
     if (room !== undefined) await attempt(`tick at ${due}`, () => c.in(room).send(`tick at ${due}`));
+  });
+  bot.on("reaction", ({ sender, event }) => {
+    const { event_id: to, key } = event.content["m.relates_to"];
+    kit.untakenReactions.push({ to, key, sender, at: clock.now() });
   });
   bot.on("message:text", async (c) => {
     const answer = readAnswer(c.text);

@@ -10,7 +10,7 @@ import type { EventID, RoomID } from "@greenroom/matrix/types";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";
 import type { Surroundings } from "../world/surroundings.ts";
-import { answerText, isOpenToAll, readQuestion } from "./kit_texts.ts";
+import { answerText, CONFIRMATION, isOpenToAll, NO, readQuestion, YES } from "./kit_texts.ts";
 
 /** Who answers. */
 export interface KitPerson {
@@ -24,8 +24,6 @@ export interface KitPerson {
 const [SOON, LATE] = [1_500, 25_000];
 /** Of so many who are not asked, one answers. */
 const MEDDLERS = 5;
-/** What reactions say. */
-const [YES, NO] = ["✅", "❌"];
 
 /** Has the user of a device answer questions that it reads. */
 export function answerQuestions(client: Client, person: KitPerson): void {
@@ -35,7 +33,7 @@ export function answerQuestions(client: Client, person: KitPerson): void {
     if (question === undefined) return;
     const asked = world.sayings.get(question.command)?.device.account;
     const isAsked = asked === device.account ||
-      (isOpenToAll(question.command) && question.question !== "sure");
+      (isOpenToAll(question.command) && question.question !== CONFIRMATION);
     if (!isAsked && pace.below(MEDDLERS) > 0) return;
     answer(client, person, { room_id, event_id, ...question });
   }, { name: "kit" });
@@ -58,7 +56,7 @@ function answer(
   const soon = pace.below(SOON);
   if (how === 9) return;
   const ms = how === 8 ? pace.below(LATE) : soon;
-  if (question.question === "sure") {
+  if (question.question === CONFIRMATION) {
     const key = how === 7 ? NO : YES;
     world.timeline.schedule(ms, "", () => void client.react(room, event, key).catch(() => {}));
     return;

@@ -30,6 +30,11 @@ export function answerText(
   return `pick ${question} of ${command} as answer of ${number}`;
 }
 
+/** The question whose answer is a reaction, a yes or a no: no text with a number is one to it. */
+export const CONFIRMATION = "sure";
+/** What reactions say. */
+export const [YES, NO] = ["✅", "❌"];
+
 /** What an answer is one to. */
 export function readAnswer(
   text: string,
@@ -64,4 +69,12 @@ export function numberOf(text: string): number {
 /** Whether a question is to anyone, or to who began the conversation. */
 export function isOpenToAll(command: number): boolean {
   return command % 3 === 0;
+}
+
+/** What a text says was counted in the room, and as which number; undefined: nothing. */
+export function readCount(text: string): { readonly entry: string; readonly count: number } | undefined {
+  const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];
+  if (number !== undefined) return { entry: `reply to ${number}`, count: Number(count) };
+  const [, order, place] = /^ordered of (\d+) .* as (\d+)$/.exec(text) ?? [];
+  return order === undefined ? undefined : { entry: `ordered of ${order}`, count: Number(place) };
 }

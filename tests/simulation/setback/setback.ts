@@ -95,9 +95,14 @@ export class Setback {
     return this.#bare.get(device) === Infinity;
   }
 
+  /** Whether the server has told a device where it is. */
+  hasTold(device: Device): boolean {
+    return this.#caughtUp.has(device);
+  }
+
   /** How a device is stuck; undefined: it is not. */
   problemOf(device: Device): string | undefined {
-    if (!this.#caughtUp.has(device)) return "it has told nothing to";
+    if (!this.hasTold(device)) return "it has told nothing to";
     return this.lacksKeysOf(device) ? "it does not have the keys of" : undefined;
   }
 
@@ -151,6 +156,11 @@ export class Setback {
       (this.isUndone(room, reader.userId) || now.some(isIn) || isIn(reader.keysAt)) &&
         !now.some((at) => at > told && at <= known),
     );
+  }
+
+  /** Whether nothing shows who vouches for a device, since the identity of its user was forgotten. */
+  isUnvouched({ account }: Device): boolean {
+    return this.#excuse("the identity of its author was forgotten", account.isForgotten);
   }
 
   /** Whether the server has forgotten a membership of a user. */

@@ -32,6 +32,8 @@ const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */
 const SYNC_TIMEOUT = 120_000;
 const DAY = 86_400_000;
+/** How late what lies in wait has a request be, in milliseconds. */
+const AMBUSHED = 2_000;
 /** How soon a process that has ended by itself is followed by another, in milliseconds. */
 const RESTART = 5_000;
 
@@ -52,6 +54,8 @@ export class Device {
   readonly disordered = new Set<string>();
   /** Events that the server has shown it otherwise than they are. */
   readonly spoiled = new Set<string>();
+  /** Rooms that the server has shown it as joined when its user had left. */
+  readonly shownJoined = new Set<RoomID>();
   /** What it was told to have come in clear into a room that it knew to be encrypted. */
   readonly refused = new Set<EventID>();
   /** The numbers of what other programs have sent it, as far as its handlers have got them. */
@@ -222,9 +226,18 @@ export class Device {
       timeline,
       chance: chance.branch(name),
       skew: () => this.skew,
+      onHurry: (what) => violate(`${name} asks again and again: ${what}`),
       onOperation: (operation, subject, fault) => {
         const column = fault && `${fault.kind} ${fault.takesEffect ? "after" : "before"}`;
         this.#world.reach(`${operation === "commit" ? "commit " : ""}${subject} | ${column ?? "done"}`);
+      },
+      ambush: (operation, subject) => {
+        const { fault, weather: kind } = isExtra ? {} : this.#world.ambushes.meet(operation, subject);
+        if (kind !== undefined) {
+          this.#world.network.weather.getOrInsertComputed(this, () => [])
+            .unshift({ kind, path: "", only: subject, times: 1, ms: AMBUSHED });
+        }
+        return fault;
       },
       onFault: ({ kind, takesEffect, operation }, what) => {
         note(`${name}: ${kind} ${takesEffect ? "after" : "before"} ${operation}: ${what}`);

@@ -21,6 +21,8 @@ export interface SharedHistory {
   readonly read: ReadonlySet<string>;
   /** The sessions that it had when it uploaded a file: nothing else can be in that. */
   readonly given: Set<string>;
+  /** The devices that have ignored what was announced, since the sharer's device was gone by then. */
+  readonly ignoredBy: Set<Device>;
   /** When the call had ended, or its process; infinity: it has not. */
   endedAt: number;
   /** What became of it; ended: the client had, by itself; undefined: its process ended before that was known. */
@@ -34,16 +36,26 @@ interface Place {
   readonly reach: (what: string) => void;
 }
 
+/** How a client says that it has not fetched what a device has announced. */
+const NOT_VOUCHED = "Ignored shared history: its sender's identity does not vouch";
+
 /** Devices whose next files the server spoils; what they were to take from them may be lost. */
 export const spoiled = new WeakMap<Device, number>();
 
 /** Notes what a client says of history. */
 export function noteHistory(
-  { shares, reach }: Place,
+  { shares, reach, timeline }: Place,
   device: Device,
   { line, about }: { readonly line: string; readonly about: Readonly<Record<string, unknown>> },
 ): void {
   reach(`history: ${line}`);
+  if (line.startsWith(NOT_VOUCHED)) {
+    for (const { sharer, guest, room, ignoredBy } of shares) {
+      const isOfShare = guest.devices.includes(device) && room === about.roomId &&
+        sharer.deviceId === about.deviceId;
+      if (isOfShare && sharer.goneAt <= timeline.now) ignoredBy.add(device);
+    }
+  }
   const hasEnded = /\b(?:Actor(?:Stopped)?Error|StoreError|ClientEndedError)\b/.test(String(about.error));
   const outcome = line.startsWith("Shared the history")
     ? "shared"

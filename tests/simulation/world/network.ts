@@ -53,6 +53,9 @@ export const PLACEHOLDER = "org.example.held";
 /** Where devices get files. */
 export const FILES = "/media/download/";
 
+/** The headers of the homeserver's answers that clients look at. */
+const TOLD = ["content-type", "retry-after", "location"];
+
 /** A message to a device. */
 interface ToDevice {
   readonly type: string;
@@ -91,6 +94,8 @@ export class Network {
   #onRepeat: ((device: readonly [userId: string, deviceId: string], at: number) => void) | undefined;
   /** The last messages to a device that came encrypted. */
   readonly #messages = new Map<Device, readonly unknown[]>();
+  /** Until when devices reach nothing. */
+  readonly #cutOff = new Map<Device, number>();
   /** Until when the server is away. */
   #backAt = 0;
   /** Aborted when the server goes away. */
@@ -133,7 +138,7 @@ export class Network {
     if (this.#watched.size > 0) {
       this.#watched.get(new Headers(request.headers).get("authorization") ?? "")?.(request);
     }
-    if (request.body !== undefined) wire.inspect(sender, request.body);
+    wire.inspect(sender, request);
     wire.repeated(sender, request);
     const response = await this.#deliver(sender.device, request);
     if (sender.process.isAlive) wire.answered(sender, request);
@@ -142,6 +147,10 @@ export class Network {
 
   async #deliver(device: Device, request: SentRequest): Promise<Response> {
     const { timeline } = this.#options;
+    if (timeline.now < (this.#cutOff.get(device) ?? 0)) {
+      device.noteTrouble("passing");
+      throw new TypeError("there is no network");
+    }
     const weather = this.#strike(device, request);
     switch (weather?.kind) {
       case undefined:
@@ -238,6 +247,12 @@ export class Network {
     return this.#messages.get(device) ?? [];
   }
 
+  /** Has a device reach nothing for some time. */
+  cutOff(device: Device, ms: number): void {
+    const until = this.#options.timeline.now + ms;
+    this.#cutOff.set(device, Math.max(this.#cutOff.get(device) ?? 0, until));
+  }
+
   /** Has the server be away for some time: requests that it had not answered are cut off. */
   restart(ms: number): void {
     const { timeline } = this.#options;
@@ -263,6 +278,7 @@ export class Network {
     this.weather.clear();
     this.#tampers.length = 0;
     this.#onRepeat = undefined;
+    this.#cutOff.clear();
     this.#backAt = 0;
   }
 
@@ -303,6 +319,13 @@ export class Network {
       }
     }
     return JSON.stringify(body);
+  }
+
+  /** Notes which one-time keys were given to somebody who does not use this network. */
+  noteClaim(keys: Record<string, Record<string, unknown>>): void {
+    for (const [userId, devices] of Object.entries(keys)) {
+      for (const [deviceId, given] of Object.entries(devices)) this.#give([userId, deviceId], given);
+    }
   }
 
   /** Notes that a key was given. Fallback keys are given to all. */
@@ -357,8 +380,12 @@ export class Network {
     if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
     if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
     const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, request, text) : text);
-    const announced = { ...Object.fromEntries(response.headers), "content-length": String(bytes.length) };
-    return new Response(bytes, { status: response.status, headers: announced }); // a stream costs more
+    const told: Record<string, string> = { "content-length": String(bytes.length) };
+    for (const name of TOLD) {
+      const value = response.headers.get(name);
+      if (value !== null) told[name] = value;
+    }
+    return new Response(bytes, { status: response.status, headers: told }); // a stream costs more
   }
 }
 

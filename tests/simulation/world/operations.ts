@@ -4,7 +4,11 @@
  * @module
  */
 
+import type { Operation } from "../../client/support/crash.ts";
 import { generalPathOf } from "../../client/support/operation_names.ts";
+
+/** Begins the names of commits in the table of coverage. */
+export const COMMIT = "commit ";
 
 /** The kinds of records of which a commit has its name: the first that it has. Others only go along. */
 export const COMMITS: readonly string[] = [
@@ -22,6 +26,8 @@ export const COMMITS: readonly string[] = [
     "settled/",
     "sync",
     "lease",
+    "knock",
+    "schema",
   ],
 ];
 
@@ -48,20 +54,39 @@ export const REQUESTS: readonly string[] = [
   ...["GET v3/room_keys/keys/*", "GET v3/user/*/account_data/*", "PUT v3/user/*/account_data/*"],
   ...["GET v3/dehydrated_device", "PUT v3/dehydrated_device", "GET v3/dehydrated_device/*/events"],
   "PUT v3/sendToDevice/m.key.verification.*",
-  "PUT v3/sendToDevice/m.secret.request",
+  "DELETE v3/room_keys/version/*",
+  ...["PUT v3/sendToDevice/m.secret.request", "PUT v3/sendToDevice/m.room_key_request"],
+  "PUT v3/rooms/*/send/m.reaction",
 ];
+
+/** The request of clients that is one. */
+export const SYNC = "GET v3/sync";
+
+/** Which kind of operation a request of a name is. */
+export function operationOf(request: string): Operation {
+  return request === SYNC ? "sync" : "request";
+}
 
 /** What happens so often that it has its faults anyhow: others are met with where these do not count. */
 export const COMMON: ReadonlySet<string> = new Set([
   ...["lease", "sync", "tracked", "replay", "outbound_session", "inbound", "session/", "state/", "account"],
   ...["outbox", "devices", "settled/", "owner", "own_identity", "knock", "counting/head counting/in"],
   ...["GET v3/user/*/account_data/*", "POST v3/keys/query", "POST v3/keys/upload", "GET v3/account/whoami"],
-  ...["PUT v3/rooms/*/send/m.room.encrypted", "PUT v3/rooms/*/send/m.room.message", "GET v3/sync"],
+  ...["PUT v3/rooms/*/send/m.room.encrypted", "PUT v3/rooms/*/send/m.room.message", SYNC],
   ...["POST v3/register", "PUT transactions"],
 ]);
 
+/** The names of the last paths. */
+const known = new Map<string, string>();
+const MOST_KNOWN = 5_000;
+
 /** The general name of a path of the client-server API. */
 export function pathName(pathname: string): string {
+  if (known.size >= MOST_KNOWN) known.clear();
+  return known.getOrInsertComputed(pathname, nameOf);
+}
+
+function nameOf(pathname: string): string {
   return generalPathOf(pathname).replace("/_matrix/client/", "").replace(/(?<=account_data\/).*/, "*")
     .replace(/(?<=room_keys\/keys\/).*/, "*").replace(/(?<=room_keys\/version\/).*/, "*")
     .replace("unstable/org.matrix.msc3814.v1", "v3").replace(/(?<=dehydrated_device\/)[^/]+/, "*")

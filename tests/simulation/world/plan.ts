@@ -7,6 +7,7 @@
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import type { ServicePlan } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
+import type { Aim } from "./aim.ts";
 
 /** What a world begins with: plain data. */
 export interface WorldPlan {
@@ -42,6 +43,8 @@ export interface WorldPlan {
   readonly hasKit?: boolean;
   /** An application service; undefined: there is none. */
   readonly service?: ServicePlan;
+  /** What lies in wait from the beginning. Default: nothing. */
+  readonly aims?: readonly Aim[];
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
   readonly rooms: readonly { readonly encrypted: boolean; readonly rotation: number }[];
 }

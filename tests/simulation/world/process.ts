@@ -39,8 +39,12 @@ export interface ProcessOptions {
   readonly skew: () => number;
   /** Takes what is done, and what goes wrong with it. */
   readonly onOperation: (operation: Operation, subject: string, fault: Fault | undefined) => void;
+  /** Says what has lain in wait for an operation, if anything has. */
+  readonly ambush: (operation: Operation, subject: string) => Pick<Fault, "kind" | "takesEffect"> | undefined;
   /** Takes what goes wrong, and with what. */
   readonly onFault: (fault: Fault, what: string) => void;
+  /** Takes what it asks the server for when it asks more often than any client has to. */
+  readonly onHurry: (name: string) => void;
 }
 
 /** How operations of the store are named. */
@@ -51,6 +55,9 @@ const SLOW_STORE = 3;
 const [STORE_TIME, BUSY_STORE] = [4, 32];
 /** How long a request is on its way at most, one way, in milliseconds; of so many, one takes ten times as long. */
 const [NETWORK_TIME, SLOW_NETWORK] = [30, 16];
+
+/** How many requests a process may make within a minute: in 300 worlds none made more than 131. */
+const [MOST_ASKED, MINUTE] = [500, 60_000];
 
 /** A process. When it has ended, nothing of it goes on: what it waited for never comes. */
 export class Process {
@@ -63,6 +70,8 @@ export class Process {
   /** What has come for a process that is paused; undefined if it runs. */
   #held: (() => void)[] | undefined;
   readonly #ended = Promise.withResolvers<void>();
+  /** Since when its requests are counted, and how many there were. */
+  #asked = { since: -Infinity, count: 0 };
   #faults: (Fault & { left: number })[] = [];
   /** Whether it has not ended. */
   isAlive = true;
@@ -157,6 +166,7 @@ export class Process {
     ): Promise<Response> => {
       const { method = "GET", signal, headers } = init;
       const name = `${method} ${pathName(url.pathname)}`;
+      this.#count(name);
       const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
       const request = {
         url,
@@ -184,6 +194,12 @@ export class Process {
     };
   }
 
+  #count(name: string): void {
+    const { timeline: { now }, onHurry } = this.#options;
+    if (now - this.#asked.since >= MINUTE) this.#asked = { since: now, count: 0 };
+    if (++this.#asked.count === MOST_ASKED && this.isAlive) onHurry(name);
+  }
+
   /** Does something, or has it go wrong. */
   #does<T>(
     operation: Operation,
@@ -193,7 +209,9 @@ export class Process {
   ): Promise<T> {
     const { onFault } = this.#options;
     const subject = operation === "commit" ? commitName(what) : what;
-    const fault = this.isAlive ? this.#strike(operation, subject) : undefined;
+    const fault = this.isAlive
+      ? this.#strike(operation, subject) ?? this.#ambush(operation, subject)
+      : undefined;
     this.#options.onOperation(operation, subject, fault);
     if (fault === undefined) return carryOut(work);
     onFault(fault, what);
@@ -221,6 +239,11 @@ export class Process {
     if (fault === undefined || fault.left-- > 0) return undefined;
     this.#faults.splice(this.#faults.indexOf(fault), 1);
     return fault;
+  }
+
+  #ambush(operation: Operation, subject: string): Fault | undefined {
+    const fault = this.#options.ambush(operation, subject);
+    return fault && { ...fault, operation, subject, after: 0 };
   }
 
   /** An operation of the store: most take no time. */

@@ -9,10 +9,12 @@ import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
+import type { Ambushes } from "./ambushes.ts";
 import type { Device } from "./device.ts";
 import type { SharedHistory } from "./history.ts";
-import type { Network } from "./network.ts";
+import type { Network, Weather } from "./network.ts";
 import type { Process } from "./process.ts";
+import type { Saying } from "./saying.ts";
 import type { Wire } from "./wire.ts";
 
 /** The world, as a device sees it. */
@@ -22,6 +24,8 @@ export interface Surroundings {
   readonly homeserver: WorldHomeserver;
   readonly network: Network;
   readonly wire: Wire;
+  /** What lies in wait for what devices seldom do. */
+  readonly ambushes: Ambushes<Weather["kind"]>;
   /** What clients ask for. */
   readonly sync: SyncOnceOptions;
   /** Whether clients send to devices that their users vouch for, and to no others. */
@@ -47,7 +51,7 @@ export interface Surroundings {
   /** Counts that something was reached. */
   readonly reach: (what: string) => void;
   /** The numbers of what was said, with who has said it. */
-  readonly sayings: ReadonlyMap<number, { readonly device: Device }>;
+  readonly sayings: ReadonlyMap<number, { readonly device: Device; readonly saying: Saying }>;
   /** Has a device say something in a room. */
   reply(device: Device, room: RoomID, words: (number: number) => string): void;
   /** Learns what a device has committed. */

@@ -5,12 +5,13 @@
  */
 
 import type { Chance } from "../core/chance.ts";
+import type { OperationNames } from "./ambushes.ts";
 import type { Device } from "./device.ts";
 import type { Network, Weather } from "./network.ts";
 import type { Fault } from "./process.ts";
 
 /** Where signing, backing up and verifying can break off. */
-const SUBJECTS: readonly (readonly [Fault["operation"], string])[] = [
+const TRUST_SUBJECTS: readonly (readonly [Fault["operation"], string])[] = [
   ["commit", "own_identity"],
   ["commit", "signature_due"],
   ["commit", "verification"],
@@ -32,17 +33,24 @@ const SUBJECTS: readonly (readonly [Fault["operation"], string])[] = [
   ["request", "PUT v3/user/*/account_data/*"],
   ["request", "PUT v3/sendToDevice/m.key.verification.*"],
   ["request", "PUT v3/sendToDevice/m.secret.request"],
+  ["request", "DELETE v3/room_keys/version/*"],
+  ["commit", "secret_answer"],
 ];
 
-/** What becomes of a request of a first start, and how many kinds of requests that may be. */
+/** The same by operation. */
+export const TRUST_NAMES: OperationNames = {
+  commits: TRUST_SUBJECTS.flatMap(([operation, subject]) => operation === "commit" ? [subject] : []),
+  requests: TRUST_SUBJECTS.flatMap(([operation, subject]) => operation === "request" ? [subject] : []),
+};
+
+/** What becomes of a request of a first start. */
 const WEATHER: readonly Weather["kind"][] = [
   ...["lost", "lost after", "twice", "late", "late answer", "429", "502"] as const,
 ];
-const REQUESTS = SUBJECTS.flatMap(([operation, subject]) => operation === "request" ? [subject] : []);
 
 /** Has a request that only a first start makes meet with something. */
 export function planWeather({ weather }: Pick<Network, "weather">, device: Device, chance: Chance): void {
-  const [kind, only] = [chance.pick(WEATHER), chance.pick(REQUESTS)];
+  const [kind, only] = [chance.pick(WEATHER), chance.pick(TRUST_NAMES.requests)];
   weather.getOrInsertComputed(device, () => []).push({ kind, path: "", only, times: 1, ms: 2_000 });
 }
 
@@ -54,7 +62,7 @@ export function planWeather({ weather }: Pick<Network, "weather">, device: Devic
  * @returns With what.
  */
 export function planFault({ process }: Device, where: number, what: number): string {
-  const [operation, subject] = SUBJECTS[what % SUBJECTS.length] ?? ["commit", "backup"];
+  const [operation, subject] = TRUST_SUBJECTS[what % TRUST_SUBJECTS.length] ?? ["commit", "backup"];
   const kind = (where >> 1) % 3 < 2 ? "crash" : "error";
   process?.plan({ operation, subject, takesEffect: where % 2 === 0, kind, after: (where >> 3) % 3 });
   return subject;

@@ -9,6 +9,9 @@ import { SPOKEN_TO } from "../appservice/service_people.ts";
 import type { Device } from "./device.ts";
 import type { Process, SentRequest } from "./process.ts";
 
+/** An encrypted event on its way to a room. */
+const ENCRYPTED = /\/rooms\/([^/]+)\/send\/m\.room\.encrypted\//;
+
 /** Messages with a number, and answers to them. */
 const NUMBERED = /(?:peer \S+ |reply \d+ to |(?<!pick )\b[a-z]+ of )(\d+)/g;
 
@@ -37,6 +40,8 @@ export class Wire {
   readonly #uses = new Map<string, { readonly digest: string; readonly who: string; readonly at: number }>();
   /** By device and path with a transaction ID, what was sent last, and how often. */
   readonly #bodies = new Map<string, Tried>();
+  /** By room, how many of its messages a key may encrypt, where that is limited. */
+  readonly rotations = new Map<string, number>();
   /** Where it was known at some time what became of it. */
   readonly #known = new Set<string>();
   readonly #isSecret: (number: number, sender: Sender) => boolean;
@@ -90,7 +95,10 @@ export class Wire {
     const before = this.#bodies.getOrInsert(place, { body, process, at: this.#now(), tries: 0 });
     before.tries++;
     if (before.body === body) return;
-    if (before.process !== process && before.tries <= TRIES && this.#now() - before.at < REMEMBERED) {
+    // A server can have it believe that its disk was put back: then it trusts nothing that it has encrypted.
+    const isMisled = device.loss.noticedAt >= before.at && device.loss.noticedAt <= this.#now();
+    const isRemembered = before.tries <= TRIES && this.#now() - before.at < REMEMBERED;
+    if (before.process !== process && isRemembered && !isMisled) {
       this.#onViolation(`${device.name} sent something else again as ${pathname}`);
     }
     this.#bodies.set(place, { body, process, at: this.#now(), tries: 1 });
@@ -118,8 +126,9 @@ export class Wire {
     this.#known.add(place);
   }
 
-  /** Looks at a body. */
-  inspect(sender: Sender, body: string): void {
+  /** Looks at a request. */
+  inspect(sender: Sender, { url: { pathname }, body }: SentRequest): void {
+    if (body === undefined) return;
     const who = sender.device.name;
     if (this.#keepsBodies) this.bodies.push({ who, body });
     for (const [text, number] of body.matchAll(NUMBERED)) {
@@ -129,21 +138,29 @@ export class Wire {
     const { device, process } = sender;
     const isBlind = () =>
       device.loss.isBlind(this.#now()) || device.fork?.isBlind(process, this.#now()) === true;
-    this.inspectRatchets(who, body, { isBlind });
+    this.inspectRatchets(who, { pathname, body }, { isBlind });
   }
 
   /**
-   * Looks at what a body has of ratchets.
+   * Looks at what a request has of ratchets: no index twice, and no more messages by a key than its room
+   * allows.
    *
    * @param options.isBlind Whether who sends it may use an index again. Default: never.
    */
   inspectRatchets(
     who: string,
-    body: string,
+    { pathname, body }: { readonly pathname: string; readonly body: string },
     { isBlind = () => false }: { readonly isBlind?: () => boolean } = {},
   ): void {
     if (!body.includes('"ciphertext"')) return;
+    const [, room = ""] = ENCRYPTED.exec(pathname) ?? [];
+    const most = this.rotations.get(decodeURIComponent(room)) ?? Infinity;
     for (const { chain, index, digest } of ratchetUses(JSON.parse(body))) {
+      if (index >= most) {
+        this.#onViolation(
+          `${who} has encrypted message ${index + 1} by ${chain}, and its room allows ${most}`,
+        );
+      }
       const place = `${chain} ${index}`;
       const before = this.#uses.get(place);
       if (before !== undefined && before.digest !== digest && !isBlind()) {

@@ -28,11 +28,13 @@ import { RestorableHomeserver } from "../setback/restorable_homeserver.ts";
 import type { KeyPost, Setback } from "../setback/setback.ts";
 import type { Trace } from "../core/trace.ts";
 import { Account, type Ask } from "./account.ts";
+import { layForDevices, layForService } from "./aim.ts";
+import { Ambushes, WEATHERS } from "./ambushes.ts";
 import { Device } from "./device.ts";
 import { Disk } from "../disks/disk.ts";
 import { Intruder } from "./intruder.ts";
 import { learn, mustKnowEncrypted } from "./knowledge.ts";
-import { Network, type Published } from "./network.ts";
+import { Network, type Published, type Weather } from "./network.ts";
 import { recoveryKeyOf, type WorldPlan } from "./plan.ts";
 import { NosyMember } from "./nosy_member.ts";
 import { notePublished } from "./published.ts";
@@ -49,7 +51,7 @@ import { Wire } from "./wire.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What a world is like, whatever is in it. */
-type Traits = Omit<WorldPlan, "devices" | "people" | "rooms">;
+type Traits = Omit<WorldPlan, "devices" | "people" | "rooms" | "aims">;
 
 /** A room. */
 export interface WorldRoom {
@@ -119,6 +121,8 @@ export class World implements Surroundings {
   readonly violations: string[] = [];
   /** How often what was reached. */
   readonly reached = new Map<string, number>();
+  /** What lies in wait for what devices seldom do. */
+  readonly ambushes: Ambushes<Weather["kind"]>;
   /** By number, what was said where. */
   readonly sayings = new Map<number, { saying: Saying; device: Device; isSecret: boolean }>();
 
@@ -151,6 +155,7 @@ export class World implements Surroundings {
       now: () => this.timeline.now,
       keepsBodies: plan.trust !== undefined,
     });
+    this.ambushes = new Ambushes({ weathers: WEATHERS, note: this.note });
     const { homeserver, timeline, wire, reach } = this;
     const published: Published = (...of) => notePublished(this, ...of);
     const reused = (key: readonly [string, string], at: number) => this.#reused(key, at);
@@ -208,7 +213,9 @@ export class World implements Surroundings {
       headers: token === "" ? {} : { authorization: `Bearer ${token}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    return await response.json();
+    const answer = await response.json();
+    if (path.endsWith("keys/claim")) this.network.noteClaim(answer.one_time_keys ?? {});
+    return answer;
   };
 
   /** Adds a member to all rooms that are made from now on, who reads with another implementation. */
@@ -238,7 +245,8 @@ export class World implements Surroundings {
   }
 
   /** Makes users, devices and rooms. */
-  async populate({ devices, people, rooms, service }: WorldPlan): Promise<void> {
+  async populate({ devices, people, rooms, service, aims = [] }: WorldPlan): Promise<void> {
+    layForDevices(this, aims);
     this.#stranger = this.homeserver.createUser("stranger");
     for (const [index, count] of devices.entries()) {
       const account = this.addAccount({ isBot: index >= people });
@@ -255,6 +263,7 @@ export class World implements Surroundings {
     this.begunAt = this.timeline.instant();
     if (service === undefined) return;
     this.service = new WorldService(this, service);
+    layForService(this.service, aims);
     await this.service.populate();
   }
 
@@ -307,6 +316,7 @@ export class World implements Surroundings {
     const id = room_id as RoomID;
     await this.reader?.join(id);
     this.rooms.push({ id, encryptedAt: rotation === undefined ? Infinity : this.timeline.now });
+    if (rotation !== undefined) this.wire.rotations.set(id, rotation);
     this.note(`room ${this.rooms.length} is ${id}${rotation === undefined ? "" : ", encrypted"}`);
   }
 
@@ -372,13 +382,9 @@ export class World implements Surroundings {
   }
 
   /** Waits in virtual time until something has happened; false if it has not. */
-  async until(condition: () => boolean, ms: number, step = 1_000): Promise<boolean> {
-    const end = this.timeline.now + ms;
-    while (!condition()) {
-      if (this.timeline.now >= end) return false;
-      await this.timeline.pass(step);
-    }
-    return true;
+  async until(condition: () => boolean, ms: number): Promise<boolean> {
+    await this.timeline.pass(ms, condition);
+    return condition();
   }
 
   /** Closes all clients in good order. */
