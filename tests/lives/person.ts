@@ -4,9 +4,15 @@
  * @module
  */
 
+import { delay } from "@std/async/delay";
 import type { Client } from "@greenroom/matrix";
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { Noticeboard } from "./noticeboard.ts";
+
+/** After how long somebody does more, so that what the homeserver has kept back comes, in milliseconds. */
+const KEPT_BACK = 8_000;
+/** The type of events that no bot listens to. */
+const NOISE = "org.example.noise";
 
 /** A message that a person has read. */
 export interface Reading {
@@ -25,11 +31,19 @@ export class Person {
   /** Who was seen in a room, and as what: `room user membership`, the latest last. */
   readonly #members = new Map<string, string>();
   readonly #board = new Noticeboard();
+  readonly #keepsBack: boolean;
 
-  /** @param client A client that is logged in; it is started. */
-  constructor(client: Client, { userId }: { readonly userId: UserID }) {
+  /**
+   * @param client A client that is logged in; it is started.
+   * @param options.keepsBack Whether bots may not be told of something before something else happens.
+   */
+  constructor(
+    client: Client,
+    { userId, keepsBack = false }: { readonly userId: UserID; readonly keepsBack?: boolean },
+  ) {
     this.client = client;
     this.userId = userId;
+    this.#keepsBack = keepsBack;
     client.on("m.room.message", ({ room_id: room, event_id: event, sender, content }) => {
       this.readings.push({ room, event, sender, body: String(content.body) });
       this.#board.changed();
@@ -55,21 +69,31 @@ export class Person {
     });
   }
 
-  /** Waits until a user is something to a room. */
+  /** Waits until a user is something to a room; who may not have been told is invited to another one. */
   async sees(room: RoomID, user: UserID, membership: string): Promise<void> {
-    await this.#board.until(
+    const seen = this.#board.until(
       `${user} is to be ${membership}`,
       () => this.#members.get(`${room} ${user}`) === membership,
     );
+    await this.#orGoOn(seen, () => this.client.createRoom({ invitees: [user] }));
   }
 
   /** Waits for messages of a user in a room: until there are so many, or until one says this. */
-  async reads(room: RoomID, sender: UserID, what: string | number | (() => number)): Promise<void> {
-    const wanted = () => typeof what === "function" ? what() : what;
-    await this.#board.until(`${sender} is to say ${wanted()}`, () => {
-      const [bodies, now] = [this.of(room, sender), wanted()];
-      return typeof now === "number" ? bodies.length >= now : bodies.includes(now);
+  async reads(room: RoomID, sender: UserID, what: string | number): Promise<void> {
+    const read = this.#board.until(`${sender} is to say ${what}`, () => {
+      const bodies = this.of(room, sender);
+      return typeof what === "number" ? bodies.length >= what : bodies.includes(what);
     });
+    await this.#orGoOn(read, () => this.client.sendMessageEvent(room, NOISE, {}));
+  }
+
+  /** Waits for something, and has another thing happen if bots may not have been told of what it takes. */
+  async #orGoOn(wait: Promise<void>, goOn: () => Promise<unknown>): Promise<void> {
+    if (!this.#keepsBack) return await wait;
+    const isOver = new AbortController();
+    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(goOn, () => {});
+    await wait.finally(() => isOver.abort());
+    await more;
   }
 
   /** What a user has said in a room. */

@@ -5,9 +5,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { delay } from "@std/async/delay";
 import { Client, type ClientOptions } from "@greenroom/matrix";
-import type { RoomID } from "@greenroom/matrix/types";
+import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { OperationsHost } from "../operations/support/operation.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
@@ -61,9 +60,7 @@ export class World implements AsyncDisposable {
   /** A new user, who syncs. */
   async person(name: string): Promise<Person> {
     const account = await this.host.register(name);
-    const person = new Person(this.client({ token: account.accessToken }), account);
-    this.#people.push(person);
-    return person;
+    return this.#meet(this.client({ token: account.accessToken }), account.userId);
   }
 
   /** A person whose messages to devices are kept back until they are delivered. */
@@ -79,12 +76,19 @@ export class World implements AsyncDisposable {
         return Promise.resolve(Response.json({}));
       },
     });
-    const person = new Person(client, { userId });
-    this.#people.push(person);
+    const person = this.#meet(client, userId);
     const deliver = async (): Promise<void> => {
       for (const request of kept) await (await this.host.fetch(request)).body?.cancel();
     };
     return { person, deliver };
+  }
+
+  /** A person with a client. */
+  #meet(client: Client, userId: UserID): Person {
+    const keepsBack = this.host.keepsBack === true && this.transport === "transactions";
+    const person = new Person(client, { userId, keepsBack });
+    this.#people.push(person);
+    return person;
   }
 
   /** A client of this world for a person. */
@@ -115,8 +119,7 @@ export class World implements AsyncDisposable {
   async talk(person: Person, bot: Bot): Promise<Talk> {
     const room = await person.room(this.encrypted, bot.userId);
     await person.sees(room, bot.userId, "join");
-    const keepsBack = this.host.keepsBack === true && this.transport === "transactions";
-    return new Talk(room, person, { bot, keepsBack });
+    return new Talk(room, person, bot);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,8 +128,6 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** After how long somebody does more, so that what the homeserver has kept back comes, in milliseconds. */
-const KEPT_BACK = 8_000;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** What a person says to a bot in a room, and what comes back. */
@@ -139,17 +140,11 @@ export class Talk {
   /** What it must not answer: it was not there, or must not listen. */
   readonly #unheard: string[] = [];
   readonly #bot: Bot;
-  readonly #keepsBack: boolean;
 
-  constructor(
-    room: RoomID,
-    person: Person,
-    { bot, keepsBack }: { readonly bot: Bot; readonly keepsBack: boolean },
-  ) {
+  constructor(room: RoomID, person: Person, bot: Bot) {
     this.room = room;
     this.person = person;
     this.#bot = bot;
-    this.#keepsBack = keepsBack;
   }
 
   /** Says so many things, one after the other. */
@@ -162,25 +157,16 @@ export class Talk {
     for (let i = 0; i < count; i++) await this.#say(this.#unheard, `unheard ${this.#unheard.length + 1}`);
   }
 
-  /**
-   * Waits until the bot has joined the room again; where the homeserver may have kept the invitation
-   * back, it is invited to another room.
-   */
+  /** Waits until the bot has joined the room again. */
   async joined(): Promise<void> {
-    const { room, person } = this;
-    const goOn = () => person.client.createRoom({ invitees: [this.#bot.userId] });
-    await this.#orGoOn(() => person.sees(room, this.#bot.userId, "join"), goOn);
+    await this.person.sees(this.room, this.#bot.userId, "join");
   }
 
   /** Waits until the last that was said is answered, and looks whether each was, once. */
   async answered(): Promise<void> {
     const { room, said } = this;
     const answers = () => this.person.of(room, this.#bot.userId);
-    const all = async (): Promise<void> => {
-      await this.#orGoOn(() => this.#read(), () => this.say(1));
-      await this.#read(); // what was said last
-    };
-    await all().catch((cause) => {
+    await this.person.reads(room, this.#bot.userId, said.length).catch((cause) => {
       const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
       throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
         cause,
@@ -200,19 +186,6 @@ export class Talk {
     const counts = answers.map((answer) => Number.parseInt(answer));
     assertEquals(new Set(counts).size, counts.length, "each is to be counted once");
     assertEquals(Math.max(...counts), this.said.length, "the count is to have no gap");
-  }
-
-  async #read(): Promise<void> {
-    await this.person.reads(this.room, this.#bot.userId, () => this.said.length);
-  }
-
-  /** Waits for something, and does another thing if what it takes may be kept back. */
-  async #orGoOn(wait: () => Promise<void>, goOn: () => Promise<unknown>): Promise<void> {
-    if (!this.#keepsBack) return await wait();
-    const isOver = new AbortController();
-    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(goOn, () => {});
-    await wait().finally(() => isOver.abort());
-    await more;
   }
 
   async #say(list: string[], text: string): Promise<void> {
