@@ -211,7 +211,7 @@ const fast: Step[] = [
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
   denoStep("demo", "task", "--quiet", "demo"),
   disk,
-  denoStep("simulation, 300 seeds", "task", "--quiet", "simulate", "--seeds=1-300"),
+  denoStep("simulation, 600 seeds", "task", "--quiet", "simulate", "--seeds=1-600"),
   vodozemac,
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   vodozemacBuild,
