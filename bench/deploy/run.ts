@@ -41,7 +41,7 @@ const PAUSE_MS = 250;
 /** How many of the lines that instances wrote are told when something is wrong. */
 const LAST_LINES = 30;
 /** How long nothing may be answered until the run ends, in milliseconds. */
-const STUCK_MS = 90_000;
+const STUCK_MS = 240_000;
 
 /** Makes a run. */
 export async function deployRun(server: SynapseServer, options: DeployOptions): Promise<DeployVerdict> {

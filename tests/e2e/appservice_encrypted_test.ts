@@ -46,7 +46,7 @@ synapseTest(
       initialState: ENCRYPTED,
       invitees: [first.userId],
     });
-    await within(joined.promise, 20_000, "the own user joins");
+    await within(joined.promise, "the own user joins");
     const read: unknown[] = [];
     alice.on("m.room.message", (event) => {
       if (event.sender !== alice.mxid) {
@@ -89,7 +89,7 @@ synapseTest(
     const joined = Promise.withResolvers<void>();
     serving.on("JOIN", ({ state_key }) => state_key === serving.userId && joined.resolve(), { own: true });
     const roomId = await alice.createRoom({ initialState: ENCRYPTED, invitees: [serving.userId] });
-    await within(joined.promise, 20_000, "the own user joins");
+    await within(joined.promise, "the own user joins");
     await alice.sendText(roomId, "hello");
     assertEquals(await stage.read(1), ["1: hello"]);
     await serving.close(); // which says what is still unread
@@ -115,7 +115,7 @@ synapseTest(
     const joined = Promise.withResolvers<void>();
     first.on("JOIN", ({ state_key }) => state_key === first.userId && joined.resolve(), { own: true });
     const roomId = await alice.createRoom({ initialState: ENCRYPTED, invitees: [first.userId] });
-    await within(joined.promise, 20_000, "the own user joins");
+    await within(joined.promise, "the own user joins");
     await alice.sendText(roomId, "a");
     await stage.read(1);
     // Down, and back: with the same process, and with another one.
@@ -130,7 +130,7 @@ synapseTest(
         while (stage.statuses.filter((status) => status === 502).length === refused) await alice.whoami();
       };
       await alice.sendText(roomId, `b${round}`);
-      await within(down(), 20_000, "Synapse notices");
+      await within(down(), "Synapse notices");
       await alice.crypto?.discardGroupSession(roomId);
       await alice.sendText(roomId, `c${round}`);
       const back = isNew ? run() : first;
@@ -171,7 +171,7 @@ synapseTest(
     assertEquals(await stage.read(2), ["before", "after"]);
     await loseDevice(first.userId);
     await alice.sendText(roomId, "for nobody"); // has the application service look what its device was sent
-    await within(ended, 90_000, "the process ends");
+    await within(ended, "the process ends");
     await first.close();
     const second = instance();
     stage.serve(second);

@@ -42,7 +42,7 @@ synapseTest(
     appservice.on("JOIN", ({ state_key }) => state_key === "@_echo_parrot:localhost" && joined.resolve(), {
       own: true,
     });
-    await within(joined.promise, 20_000, "the ghost joins");
+    await within(joined.promise, "the ghost joins");
     assertEquals(invited, ["@_echo_parrot:localhost"]);
     for (const text of ["a", "b", "c"]) await alice.sendText(roomId, text);
     assertEquals(await stage.read(3), ["1: a", "2: b", "3: c"]);
@@ -57,7 +57,7 @@ synapseTest(
     appservice.on("JOIN", ({ state_key }) => state_key === appservice.userId && botJoined.resolve(), {
       own: true,
     });
-    await within(botJoined.promise, 20_000, "the own user joins");
+    await within(botJoined.promise, "the own user joins");
     await named.ensureProfile({ displayname: "Polly" });
     await named.sendText(roomId, "hello");
     assertEquals((await stage.read(4)).at(-1), "hello");
@@ -177,14 +177,14 @@ synapseTest(
         }
         // Every other one kills itself, when a transaction is durable.
         if (kill % 2 === 1) process.kill("SIGKILL");
-        await within(process.status, 60_000, "the process ends");
+        await within(process.status, "the process ends");
       }
       const last = current = run(0);
       await ready(last);
       const isAll = async () => {
         while (answers.length < texts.length) await told.promise;
       };
-      await within(isAll(), 90_000, "all messages are answered");
+      await within(isAll(), "all messages are answered");
       last.kill("SIGTERM");
       await last.status;
       // Each is counted once, in the order of arrival: after a failure, Synapse may send a later

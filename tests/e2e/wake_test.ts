@@ -67,7 +67,7 @@ async function scene(server: SynapseServer, { encryption = false } = {}) {
       const enough = async (): Promise<void> => {
         while (answers.length < count) await told.promise;
       };
-      await within(enough(), 60_000, `${count} answers; there are ${answers.length}`);
+      await within(enough(), `${count} answers; there are ${answers.length}`);
     },
     async [Symbol.asyncDispose]() {
       for (const each of clients) await each.close();
@@ -91,7 +91,7 @@ for (const encryption of [false, true]) {
       const joined = async (): Promise<void> => {
         while (!(bot.userId in await human.getJoinedMembers(roomId))) await human.whoami();
       };
-      await within(joined(), 30_000, "the bot to join");
+      await within(joined(), "the bot to join");
       for (let n = 0; n < 30; n++) {
         await human.sendText(roomId, `m${n}`);
         if (n % 10 === 9) await here.until(n + 1);
@@ -129,7 +129,7 @@ synapseTest(
     await human.react(roomId, eventId, "x");
     await human.sendNotice(roomId, "edited", { relatesTo: { rel_type: "m.replace", event_id: eventId } });
     await human.sendStateEvent(roomId, "m.room.topic", { topic: "theatre" });
-    await within(all.promise, 30_000, `all wakes; there were ${[...seen]}`);
+    await within(all.promise, `all wakes; there were ${[...seen]}`);
     const [pusher] = await instances[0].getPushers();
     if (pusher === undefined) throw new Error("There is no pusher");
     await instances[0].setPusher({ ...pusher, pushkey: "another" });
@@ -137,6 +137,6 @@ synapseTest(
     const forgotten = async (): Promise<void> => {
       while ((await instances[0].getPushers()).length > 1) await human.whoami();
     };
-    await within(forgotten(), 30_000, "the pusher to be forgotten");
+    await within(forgotten(), "the pusher to be forgotten");
   },
 );

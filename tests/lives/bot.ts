@@ -43,6 +43,8 @@ export interface BotOptions {
   readonly store?: KvStore;
   /** More of its client. */
   readonly client?: Partial<ClientOptions>;
+  /** Has more happen, where it may not be told of something before that. Default: that can't be. */
+  readonly goOn?: () => Promise<unknown>;
 }
 
 /** A bot. */
@@ -76,12 +78,14 @@ export class Bot {
   readonly #kind: Kind;
   readonly #baseUrl: string;
   readonly #board = new Noticeboard();
+  readonly #goOn?: () => Promise<unknown>;
 
   /** @param options What it is made of. */
   constructor(
-    { baseUrl, fetch, account, encrypted, kind = "client", store = new MemoryStore(), client = {} }:
+    { baseUrl, fetch, account, encrypted, kind = "client", store = new MemoryStore(), client = {}, goOn }:
       BotOptions,
   ) {
+    this.#goOn = goOn;
     this.#kind = kind;
     this.#baseUrl = baseUrl;
     this.network = new Network(fetch);
@@ -161,7 +165,7 @@ export class Bot {
 
   /** Waits until a condition on what it handled, received or logged holds. */
   async until(what: string, holds: (bot: Bot) => boolean): Promise<void> {
-    await this.#board.until(what, () => holds(this)).catch((cause) => {
+    await this.#board.until(what, () => holds(this), this.#goOn).catch((cause) => {
       const { handled, told, printed } = this;
       throw new Error(`The bot has not come so far: ${JSON.stringify({ handled, told, printed })}`, {
         cause,

@@ -4,13 +4,10 @@
  * @module
  */
 
-import { delay } from "@std/async/delay";
 import type { Client } from "@greenroom/matrix";
 import type { EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { Noticeboard } from "./noticeboard.ts";
 
-/** After how long somebody does more, so that what the homeserver has kept back comes, in milliseconds. */
-const KEPT_BACK = 8_000;
 /** The type of events that no bot listens to. */
 const NOISE = "org.example.noise";
 
@@ -32,6 +29,7 @@ export class Person {
   readonly #members = new Map<string, string>();
   readonly #board = new Noticeboard();
   readonly #keepsBack: boolean;
+  readonly #rooms: RoomID[] = [];
 
   /**
    * @param client A client that is logged in; it is started.
@@ -62,38 +60,44 @@ export class Person {
       state_key: "",
       content: { algorithm: "m.megolm.v1.aes-sha2" },
     };
-    return await this.client.createRoom({
+    const room = await this.client.createRoom({
       preset: "private_chat",
       invitees,
       ...(encrypted && { initialState: [encryption] }),
     });
+    this.#rooms.push(room);
+    return room;
   }
 
   /** Waits until a user is something to a room; who may not have been told is invited to another one. */
   async sees(room: RoomID, user: UserID, membership: string): Promise<void> {
-    const seen = this.#board.until(
+    await this.#board.until(
       `${user} is to be ${membership}`,
       () => this.#members.get(`${room} ${user}`) === membership,
+      this.#keepsBack ? () => this.client.createRoom({ invitees: [user] }) : undefined,
     );
-    await this.#orGoOn(seen, () => this.client.createRoom({ invitees: [user] }));
   }
 
   /** Waits for messages of a user in a room: until there are so many, or until one says this. */
   async reads(room: RoomID, sender: UserID, what: string | number): Promise<void> {
-    const read = this.#board.until(`${sender} is to say ${what}`, () => {
+    const isRead = () => {
       const bodies = this.of(room, sender);
       return typeof what === "number" ? bodies.length >= what : bodies.includes(what);
-    });
-    await this.#orGoOn(read, () => this.client.sendMessageEvent(room, NOISE, {}));
+    };
+    await this.#board.until(
+      `${sender} is to say ${what}`,
+      isRead,
+      this.#keepsBack ? () => this.#noise(room) : undefined,
+    );
   }
 
-  /** Waits for something, and has another thing happen if bots may not have been told of what it takes. */
-  async #orGoOn(wait: Promise<void>, goOn: () => Promise<unknown>): Promise<void> {
-    if (!this.#keepsBack) return await wait;
-    const isOver = new AbortController();
-    const more = delay(KEPT_BACK, { signal: isOver.signal }).then(goOn, () => {});
-    await wait.finally(() => isOver.abort());
-    await more;
+  /** Has something happen, that no bot listens to, in the rooms that this person has made. */
+  async makeNoise(): Promise<void> {
+    await Promise.all(this.#rooms.map((room) => this.#noise(room)));
+  }
+
+  async #noise(room: RoomID): Promise<void> {
+    await this.client.sendMessageEvent(room, NOISE, {});
   }
 
   /** What a user has said in a room. */

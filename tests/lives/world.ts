@@ -83,10 +83,14 @@ export class World implements AsyncDisposable {
     return { person, deliver };
   }
 
+  /** Whether the bot may not be told of something before something else happens. */
+  get #keepsBack(): boolean {
+    return this.host.keepsBack === true && this.transport === "transactions";
+  }
+
   /** A person with a client. */
   #meet(client: Client, userId: UserID): Person {
-    const keepsBack = this.host.keepsBack === true && this.transport === "transactions";
-    const person = new Person(client, { userId, keepsBack });
+    const person = new Person(client, { userId, keepsBack: this.#keepsBack });
     this.#people.push(person);
     return person;
   }
@@ -101,7 +105,9 @@ export class World implements AsyncDisposable {
   async bot(options: Partial<BotOptions> = {}): Promise<Bot> {
     const { host: { baseUrl, fetch }, encrypted, kind } = this;
     const account = options.account ?? await this.host.bot(this.transport);
-    const bot = new Bot({ baseUrl, fetch, account, encrypted, kind, ...options });
+    const goOn = () => Promise.all(this.#people.map((person) => person.makeNoise()));
+    const more = this.#keepsBack && { goOn };
+    const bot = new Bot({ baseUrl, fetch, account, encrypted, kind, ...more, ...options });
     this.#bots.push(bot);
     return bot;
   }

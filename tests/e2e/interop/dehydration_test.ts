@@ -36,16 +36,13 @@ async function read(client: Client, roomId: RoomID, eventId: string): Promise<un
   return [decryption.event.content.body, encryptionOf(decryption.event)?.keySource];
 }
 
-/** How long devices may take to be seen, in milliseconds. */
-const LIMIT_MS = 30_000;
-
 /** Waits until one sees only a dehydrated device of a user, that the user has signed. */
 async function seesDehydrated(ours: Ours, userId: TestUser["userId"]): Promise<void> {
   const isSo = async () => {
     const devices = await ours.crypto.getDevices(userId);
     return devices.length === 1 && devices[0]?.dehydrated === true && devices[0].trust === "cross-signed";
   };
-  await within(ours.until(isSo), LIMIT_MS, "the dehydrated device to be seen");
+  await within(ours.until(isSo), "the dehydrated device to be seen");
 }
 
 peerTest(

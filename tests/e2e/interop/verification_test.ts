@@ -7,7 +7,7 @@ import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
-import { asked, askedBy, compareWith, LIMIT_MS, nextRequest, reach } from "../support/peer/verifying.ts";
+import { asked, askedBy, compareWith, nextRequest, reach } from "../support/peer/verifying.ts";
 
 const WAYS = ["sas", "show-qr", "scan-qr"] as const;
 
@@ -199,7 +199,7 @@ async function byCode(
     await peer.first("scanned", (event) => event.flowId === flowId);
     await peer.call("confirmQr", { flowId });
   }
-  await within(request.done, LIMIT_MS, "the end of a verification");
+  await within(request.done, "the end of a verification");
   await peer.first("verification", ({ phase }) => phase === "done");
 }
 
@@ -219,7 +219,7 @@ peerTest(
     assertEquals(decimals, theirs.decimal ?? undefined); // its emoji are wrong
     await peer.call("confirmSas", { flowId });
     await request.confirm();
-    await within(request.done, LIMIT_MS, "the end of a verification");
+    await within(request.done, "the end of a verification");
     await peer.first("verification", ({ phase }) => phase === "done");
     const [device] = await ours.crypto.getDevices(peer.user.userId);
     assertEquals(device?.trust, "verified");

@@ -104,7 +104,7 @@ export async function appserviceScene(
     serve: (appservice: Appservice | undefined) => serving = appservice,
     /** What Alice has read, when it is so much. */
     async read(count: number): Promise<string[]> {
-      while (seen.length < count) await within(told.promise, 30_000, "the ghost answers");
+      while (seen.length < count) await within(told.promise, "the ghost answers");
       return seen.map(({ body }) => body);
     },
     senders: () => [...new Set(seen.map(({ sender }) => sender))],

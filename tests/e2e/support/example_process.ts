@@ -6,7 +6,6 @@
 
 import { within } from "./deadline.ts";
 
-const LIMIT_MS = 30_000;
 /** What a process says that has ended in good order, since it was told to. */
 const TERMINATED = 128 + 15;
 
@@ -72,7 +71,7 @@ export class ExampleProcess implements AsyncDisposable {
   /** Ends the process, which has to end in good order. */
   async #end(): Promise<void> {
     this.#child.kill("SIGTERM");
-    const { code } = await within(this.#child.status, LIMIT_MS, `${this.#path} ends`);
+    const { code } = await within(this.#child.status, `${this.#path} ends`);
     if (code !== TERMINATED) throw new Error(`${this.#path} ended with ${code}`);
   }
 }

@@ -12,9 +12,6 @@ import { PeerWatch } from "./peer/peer_watch.ts";
 import { newUser, type SynapseServer, type TestUser } from "./synapse.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
-/** How long a sync may take, and whatever comes before it, in milliseconds. */
-const LIMIT_MS = 30_000;
-
 /** How our client is started. */
 export interface OursOptions extends Partial<ClientOptions> {
   /** The user and device. Default: new ones. */
@@ -153,7 +150,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
       for (;;) {
         const { promise } = synced;
         if (await condition()) return;
-        await within(promise, LIMIT_MS, "a sync");
+        await within(promise, "a sync");
       }
     } finally {
       client.removeEventHandler("SYNC_SUCCESSFUL", handler);
@@ -242,7 +239,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
       if (++syncs === 2) resolve();
     });
     const running = this.#client.start({ timeout: 1_000, fillGaps: false });
-    await within(Promise.race([promise, running.then(() => promise)]), LIMIT_MS, "to begin");
+    await within(Promise.race([promise, running.then(() => promise)]), "to begin");
   }
 }
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type FaultyNetwork, inTime } from "./network.ts";
+import { within } from "../deadline.ts";
+import type { FaultyNetwork } from "./network.ts";
 
 /** A message to a device, as it is on the wire. */
 export interface Mail {
@@ -55,7 +56,7 @@ export class HeldMail {
   /** Waits until so many messages are held. */
   async until(count: number): Promise<void> {
     while (this.held.length < count) {
-      await inTime(this.#arrival.promise, `message ${this.held.length + 1} of ${count} to a device`);
+      await within(this.#arrival.promise, `message ${this.held.length + 1} of ${count} to a device`);
     }
   }
 

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { within } from "../deadline.ts";
+
 /** Sends a request on, as it is or changed. */
 export type Forward = (request?: Request) => Promise<Response>;
 
@@ -17,16 +19,6 @@ export interface PassedRequest {
   /** The path and the query. */
   readonly path: string;
   readonly body: string;
-}
-
-/** How long anything may take that a test waits for. */
-const LIMIT_MS = 30_000;
-
-/** What a promise resolves with; fails if that takes suspiciously long. */
-export async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`This did not come: ${what}`)), LIMIT_MS);
-  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 // deno-lint-ignore no-explicit-any -- what a server may answer, which tests know
@@ -94,7 +86,7 @@ export class FaultyNetwork {
       if (fits(request)) resolve(request);
     };
     this.#waiting.add(look);
-    return await inTime(promise, "a request").finally(() => this.#waiting.delete(look));
+    return await within(promise, "a request").finally(() => this.#waiting.delete(look));
   }
 
   /** Puts a rule in force for all requests with a path that fits, until it is disposed of. */

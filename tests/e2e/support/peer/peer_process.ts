@@ -4,12 +4,11 @@
  * @module
  */
 
+import { PATIENCE_MS } from "../deadline.ts";
 import type { PeerEvent } from "./peer_event.ts";
 import { peerCommand, type PeerKind } from "./peer_kind.ts";
 import { linesOf } from "./peer_lines.ts";
 
-/** How long an answer may take. */
-const LIMIT_MS = 30_000;
 const LOG_LINES = 40;
 
 type Answer = { id: number; ok: unknown } | { id: number; error: string };
@@ -69,7 +68,7 @@ export class PeerProcess {
     this.#waiting.set(id, answer);
     const late = () =>
       answer.reject(new Error(`${this.#kind} took too long to ${verb}; its log:\n${this.log}`));
-    const timer = setTimeout(late, LIMIT_MS);
+    const timer = setTimeout(late, PATIENCE_MS);
     try {
       await this.#requests.write(new TextEncoder().encode(`${JSON.stringify({ ...args, id, do: verb })}\n`));
       return await answer.promise;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { PATIENCE_MS } from "../deadline.ts";
 import type {
   PeerEvent,
   PeerInvite,
@@ -13,8 +14,6 @@ import type {
   PeerUndecryptable,
 } from "./peer_event.ts";
 
-/** How long anything may take that a test waits for. */
-const LIMIT_MS = 30_000;
 /** How much of what was seen a failure tells of. */
 const TOLD = 15;
 const WIDTH = 300;
@@ -53,7 +52,7 @@ export class PeerWatch {
     };
     this.#waiting.add(look);
     const late = () => reject(new Error(`No such ${wanted.join(" or ")} came: ${this.#told()}`));
-    const timer = setTimeout(late, LIMIT_MS);
+    const timer = setTimeout(late, PATIENCE_MS);
     try {
       return await promise;
     } finally {

@@ -14,23 +14,20 @@ import type {
   VerificationRequest,
   VerificationWayOptions,
 } from "@greenroom/matrix/types";
-import { within } from "../deadline.ts";
+import { PATIENCE_MS, within } from "../deadline.ts";
 import type { Ours } from "../ours.ts";
 import type { Peer } from "./peer.ts";
-
-/** How long a step may take, in milliseconds. */
-export const LIMIT_MS = 30_000;
 
 /** The next request that we get. */
 export async function nextRequest(ours: Ours): Promise<VerificationRequest> {
   const iterator = ours.crypto.verificationRequests[Symbol.asyncIterator]();
-  const { value } = await within(iterator.next(), LIMIT_MS, "a request to verify");
+  const { value } = await within(iterator.next(), "a request to verify");
   return value as VerificationRequest;
 }
 
 /** Waits until a verification has come to a phase. */
 export async function reach(request: VerificationRequest, phase: VerificationPhase): Promise<void> {
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   while (request.phase !== phase) {
     assert(request.cancellation === undefined, JSON.stringify(request.cancellation));
     await request.changed({ signal });
@@ -74,11 +71,11 @@ export async function asked(
 
 /** Both show the same, and both confirm. */
 export async function compareWith(peer: Peer, flowId: string, request: VerificationRequest): Promise<void> {
-  const { emoji, decimals } = await request.compare({ signal: AbortSignal.timeout(LIMIT_MS) });
+  const { emoji, decimals } = await request.compare({ signal: AbortSignal.timeout(PATIENCE_MS) });
   const theirs = await peer.first("sas", (event) => event.flowId === flowId);
   assertEquals(emoji?.map(({ name }) => name), theirs.emoji);
   assertEquals(decimals, theirs.decimal);
   await peer.call("confirmSas", { flowId });
   await request.confirm();
-  await within(request.done, LIMIT_MS, "the end of a verification");
+  await within(request.done, "the end of a verification");
 }
