@@ -174,9 +174,13 @@ export class Talk {
     const answers = () => this.person.of(room, this.#bot.userId);
     await this.person.reads(room, this.#bot.userId, said.length).catch((cause) => {
       const missing = said.filter((text) => !answers().some((answer) => answer.endsWith(`: ${text}`)));
-      throw new Error(`No answer to ${missing.join(", ")}; the bot said: ${this.#bot.printed.join("\n")}`, {
-        cause,
-      });
+      const { handled, told, printed } = this.#bot;
+      throw new Error(
+        `No answer to ${missing.join(", ")}: ${
+          JSON.stringify({ answers: answers(), handled, told, printed })
+        }`,
+        { cause },
+      );
     });
     this.check();
   }
