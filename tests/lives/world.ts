@@ -84,13 +84,13 @@ export class World implements AsyncDisposable {
   }
 
   /** Whether the bot may not be told of something before something else happens. */
-  get #keepsBack(): boolean {
+  get keepsBack(): boolean {
     return this.host.keepsBack === true && this.transport === "transactions";
   }
 
   /** A person with a client. */
   #meet(client: Client, userId: UserID): Person {
-    const person = new Person(client, { userId, keepsBack: this.#keepsBack });
+    const person = new Person(client, { userId, keepsBack: this.keepsBack });
     this.#people.push(person);
     return person;
   }
@@ -106,7 +106,7 @@ export class World implements AsyncDisposable {
     const { host: { baseUrl, fetch }, encrypted, kind } = this;
     const account = options.account ?? await this.host.bot(this.transport);
     const goOn = () => Promise.all(this.#people.map((person) => person.makeNoise()));
-    const more = this.#keepsBack && { goOn };
+    const more = this.keepsBack && { goOn };
     const bot = new Bot({ baseUrl, fetch, account, encrypted, kind, ...more, ...options });
     this.#bots.push(bot);
     return bot;
