@@ -99,9 +99,8 @@ export class Updates {
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
     const { parts: { timers }, conversations, inviters } = this.#options;
-    await conversations.leave(room, context);
     context.updateSession(...inviters.forget(room));
-    await context.settle();
+    await conversations.leave(room, context);
     timers.wake();
   }
 

@@ -107,7 +107,8 @@ export class Conversations {
     try {
       const concerns = (each: WaitEntry) => fits(each, place, queries);
       for (const { id, wait: { at } } of await this.#waits.of(place.room, concerns, context.deliveryId)) {
-        if (await this.#resume(id, { at, answer: { at, kept }, context, time, lane }) !== undefined) {
+        const answer = { at, kept };
+        if (await this.#resume(id, { at, answer, context, time, lane, by: run }) !== undefined) {
           return true;
         }
       }
@@ -165,24 +166,27 @@ export class Conversations {
 
   /**
    * Has all conversations of a room ended, soon: the bot is not in it any more. Those that are just
-   * beginning, or going on, end when they wait.
+   * beginning, or going on, end when they wait. What the handler has made is committed.
    */
   async leave(room: RoomID, context: HandlerContext): Promise<void> {
-    this.#waits.left(room);
-    const waits = await this.#waits.of(room, () => true, context.deliveryId);
-    for (const entry of waits) this.#endSoon(context, entry, "left");
+    await this.#waits.left(room, context, async (waits) => {
+      for (const entry of waits) this.#endSoon(context, entry, "left");
+      await context.settle();
+    });
   }
 
   /** @returns The run that it went on with; undefined: it did not. */
   async #resume(
     id: string,
-    { at, answer, end, ...how }: {
+    { at, answer, end, by, ...how }: {
       readonly at: number;
       readonly answer?: Answer;
       readonly end?: ConversationEnding;
       readonly context: HandlerContext;
       readonly time: RunTime;
       readonly lane?: string;
+      /** The run that has the answer in hand. */
+      readonly by?: Run;
     },
   ): Promise<Run | undefined> {
     const { deliveryId } = how.context;
@@ -195,6 +199,7 @@ export class Conversations {
       if (end !== undefined) steps[at] = { kind: "wait", end };
       const taken = () => noteTaken(client, { id, record, deliveryId });
       const run = new Run({ ...how, steps, answer, taken });
+      run.left = by?.left && new Set(by.left);
       const isTaken = await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
       return isTaken ? run : undefined;
     });

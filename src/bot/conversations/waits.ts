@@ -66,6 +66,8 @@ export class Waits {
   readonly #inHand = new Set<Run>();
   /** Those that are waited for until they run, by their deliveries. */
   readonly #expected = new Map<string, PromiseWithResolvers<void>>();
+  /** Rooms that the bot has left, until what they wait for is recorded as over. */
+  readonly #leaving = new Map<RoomID, Promise<void>>();
   /** Where runs put questions. */
   readonly #asking = new WeakMap<Run, Set<RoomID>>();
 
@@ -75,12 +77,22 @@ export class Waits {
   }
 
   /**
-   * What a room waits for, the latest first, once none of it is being put any more.
+   * What a room waits for, the latest first, once none of it is being put any more, nor over since the bot has
+   * left the room.
    *
    * @param concerns Which of it.
    * @param deliveryId The delivery that asks: it does not wait for itself.
    */
   async of(
+    room: RoomID,
+    concerns: (entry: WaitEntry) => boolean,
+    deliveryId: string | undefined,
+  ): Promise<readonly WaitEntry[]> {
+    if (this.#leaving.size > 0) await this.#leaving.get(room);
+    return await this.#of(room, concerns, deliveryId);
+  }
+
+  async #of(
     room: RoomID,
     concerns: (entry: WaitEntry) => boolean,
     deliveryId: string | undefined,
@@ -129,9 +141,26 @@ export class Waits {
     this.#inHand.delete(run);
   }
 
-  /** Has the handlers that run know that the bot is not in a room any more. */
-  left(room: RoomID): void {
-    for (const run of this.#running) (run.left ??= new Set()).add(room);
+  /**
+   * Has the handlers that run, or have something in hand, know that the bot is not in a room any more. What comes
+   * later is no answer to what the room waits for.
+   *
+   * @param end Has that recorded as over.
+   */
+  async left(
+    room: RoomID,
+    { deliveryId }: Pick<HandlerContext, "deliveryId">,
+    end: (waits: readonly WaitEntry[]) => Promise<void>,
+  ): Promise<void> {
+    for (const run of this.#running.union(this.#inHand)) (run.left ??= new Set()).add(room);
+    const ended = this.#of(room, () => true, deliveryId).then(end);
+    const over = Promise.all([this.#leaving.get(room), ended]).then(() => {}, () => {}); // the handler says why
+    this.#leaving.set(room, over);
+    try {
+      await ended;
+    } finally {
+      if (this.#leaving.get(room) === over) this.#leaving.delete(room);
+    }
   }
 
   /** Lists a question that a run is about to put, before anybody can answer it. */
