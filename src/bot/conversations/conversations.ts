@@ -273,7 +273,7 @@ export class Conversations {
     const record: ConversationRecord = { start, owner, command, steps: run.steps, wait, timer };
     context.updateSession(CONVERSATIONS, id, () => ({ record }));
     const entry: WaitEntry = { id, owner, command, wait };
-    this.#waits.add(context, entry);
+    this.#waits.add(run, entry);
     if (run.left?.has(wait.room) === true) this.#endSoon(context, entry, "left");
     else if (old === undefined) await this.#replace(context, entry);
   }

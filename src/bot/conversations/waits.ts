@@ -27,7 +27,7 @@ export interface WaitEntry {
   /** Whether the question is still being put, so that it can't be answered yet. Default: no. */
   readonly isAsking?: true;
   /**
-   * Deliveries that were in hand before such a question was put. A crash may bring them again, when the
+   * Deliveries that were in hand before the question was put. A crash may bring them again, when the
    * question is listed: they were said before it. Default: none.
    */
   readonly before?: readonly string[];
@@ -49,6 +49,8 @@ const WAITS = defineSession({
   initial: (): { waits: readonly WaitEntry[] } => ({ waits: [] }),
 });
 
+/** How much is kept of what was in hand before questions of one conversation. */
+const MAX_BEFORE = 100;
 /** How many conversations may wait in a room; the oldest are forgotten. */
 const MAX_OF_ROOM = 1_000;
 /**
@@ -68,8 +70,8 @@ export class Waits {
   readonly #expected = new Map<string, PromiseWithResolvers<void>>();
   /** Rooms that the bot has left, until what they wait for is recorded as over. */
   readonly #leaving = new Map<RoomID, Promise<void>>();
-  /** Where runs put questions. */
-  readonly #asking = new WeakMap<Run, Set<RoomID>>();
+  /** Where runs put questions, and what was in hand before. */
+  readonly #asking = new WeakMap<Run, Map<RoomID, readonly string[]>>();
 
   /** @param client Stores them. */
   constructor(client: Client) {
@@ -114,9 +116,14 @@ export class Waits {
     return waits.filter(({ isAsking }) => !isAsking);
   }
 
-  /** Lists what a conversation waits for, in place of what was before. */
-  add(context: HandlerContext, entry: WaitEntry): void {
-    context.updateSession(WAITS, entry.wait.room, ({ waits }) => ({ waits: withEntry(waits, entry) }));
+  /** Lists what a conversation waits for since a run, in place of what was before. */
+  add(run: Run, entry: WaitEntry): void {
+    const { room } = entry.wait;
+    const inHand = this.#asking.get(run)?.get(room) ?? [];
+    run.context.updateSession(WAITS, room, ({ waits }) => {
+      const before = [...waits.find(({ id }) => id === entry.id)?.before ?? [], ...inHand].slice(-MAX_BEFORE);
+      return { waits: withEntry(waits, before.length === 0 ? entry : { ...entry, before }) };
+    });
   }
 
   /** Takes a conversation off the list. */
@@ -169,24 +176,25 @@ export class Waits {
     { owner, command, wait }: Pick<WaitEntry, "owner" | "command"> & { wait: Omit<Wait, "at"> },
   ): Promise<void> {
     const { room } = wait;
-    const rooms = this.#asking.get(run) ?? new Set();
-    this.#asking.set(run, rooms.add(room));
+    const rooms = this.#asking.get(run) ?? new Map<RoomID, readonly string[]>();
+    this.#asking.set(run, rooms.set(room, []));
     const asking = { id: run.id, owner, command, wait: { ...wait, at: run.at }, isAsking: true } as const;
     await this.#client.sessions.update(WAITS, room, ({ waits }) => {
       // What is in hand when an earlier process has put the question may be its answer.
       const { before } = waits.find(({ id }) => id === run.id) ?? { before: this.#inHandBefore(run, wait) };
+      if (before !== undefined) rooms.set(room, before);
       return { waits: withEntry(waits, before === undefined ? asking : { ...asking, before }) };
     });
   }
 
   /** Has the questions of a run taken off the list, in the commit of what became of them. */
   asked(run: Run): void {
-    for (const room of this.#asking.get(run) ?? []) this.remove(run.context, room, run.id);
+    for (const room of this.#asking.get(run)?.keys() ?? []) this.remove(run.context, room, run.id);
   }
 
   /** Takes the questions of a run off the list that has failed. */
   async failed(run: Run): Promise<void> {
-    for (const room of this.#asking.get(run) ?? []) await this.#forget(room, run.id);
+    for (const room of this.#asking.get(run)?.keys() ?? []) await this.#forget(room, run.id);
   }
 
   /** The deliveries in hand that would be taken for answers to a question of a run; undefined: there are none. */

@@ -79,6 +79,18 @@ for (const plans of [[listed(2)], [listed(2), listed(1)]]) {
   });
 }
 
+Deno.test("What was in hand when a question was put is no answer to it either when that waits already", async () => {
+  await using here = clientStage();
+  using stage = await asking(here, [listed(3)]);
+  const { bot, heard, alice, bob, says } = stage;
+  await says(bob, "hello", "heard hello");
+  await says(alice, "!menu", "What?");
+  assertEquals(bot.crashes.map((each) => each.includes("bot.conversations")), [true]);
+  assertEquals(heard, ["heard hello", "What?"]);
+  await says(bob, "tea", "took tea");
+  await bot.client.close();
+});
+
 Deno.test("What is in hand when a question is put again, after a crash, may be its answer", async () => {
   await using here = clientStage();
   using stage = await asking(here, [{ ...listed(3), takesEffect: false }]);
