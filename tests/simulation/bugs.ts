@@ -402,21 +402,24 @@ export const BUGS: readonly Bug[] = [
     path: "src/bot/conversations/conversations.ts",
     find: "timer, `${id} ${wait.at}`);",
     replace: "timer);",
-    worlds: ["--kit", "--favour=a bot ends in the middle of what it does"],
+    worlds: [
+      "--kit",
+      "--favour=a bot is thrown out and invited again while it is away, and ends when it says what has ended",
+    ],
   },
   {
     name: "The edits of a text that is streamed again are taken for those of before",
     path: "src/bot/context/stream.ts",
     find: ", { key: `${name} ${crypto.randomUUID()}` });",
     replace: ");",
-    worlds: ["--kit"],
+    worlds: ["--kit", "--favour=a bot ends in the middle of a text that grows"],
   },
   {
     name: "What is due does not wait for what was said in time",
     path: "src/bot/bot.ts",
     find: "    await asks.promise;\n",
     replace: "",
-    worlds: ["--kit"],
+    worlds: ["--kit", "--favour=a bot ends when it has asked, and its second process waits for the device"],
   },
   {
     name: "A pass takes as long as what is due",
@@ -591,7 +594,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/bot/conversations/waits.ts",
     find: " && before?.includes(deliveryId) !== true",
     replace: "",
-    worlds: ["--kit"],
+    worlds: ["--kit", "--favour=somebody speaks while a bot puts a question to all, and it ends"],
   },
   {
     name: "A yes or a no to a confirmation is taken for something else",
@@ -612,7 +615,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/bot/conversations/conversation_records.ts",
     find: "if (deliveryId === undefined ||",
     replace: "if (deliveryId !== undefined ||",
-    worlds: ["--kit"],
+    worlds: ["--kit", "--favour=all answer a question at once, and the bot ends when it has taken an answer"],
   },
   {
     name: "What a ghost was to answer is lost when its store fails",

@@ -6,26 +6,16 @@
 
 import { answerText, type CommandName, COMMANDS, commandText, readQuestion } from "../kit/kit_texts.ts";
 import { totals } from "../kit/kit_bot.ts";
+import { botsOf, personOf, SENDS } from "../kit/kit_scene.ts";
 import type { Device } from "../world/device.ts";
-import type { World } from "../world/world.ts";
 import { type ActionKind, chosen } from "./action.ts";
+import { kitMoments } from "./kit_moments.ts";
 
 /** For how long a bot is thrown out, in milliseconds, or several times that. */
 const AWAY = 6_000;
 /** By when a bot has put its question, in milliseconds. */
 const ASKING = 10_000;
 const NAMES = Object.keys(COMMANDS) as CommandName[];
-
-/** A device of a person. */
-function personOf(world: World, device: Device): Device | undefined {
-  if (!device.account.isBot) return device;
-  return world.devices.find(({ account, goneAt }) => !account.isBot && goneAt === Infinity);
-}
-
-/** Bots of the kit. */
-function botsOf(world: World): Device[] {
-  return world.devices.filter(({ kit, goneAt }) => kit !== undefined && goneAt === Infinity);
-}
 
 /** The questions that a device has read, the latest first. */
 function questionsOf({ readings }: Device) {
@@ -34,6 +24,7 @@ function questionsOf({ readings }: Device) {
 
 /** The kinds. */
 export const kitKinds: readonly ActionKind[] = [
+  ...kitMoments,
   {
     name: "command",
     weight: 110,
@@ -140,6 +131,3 @@ export const kitKinds: readonly ActionKind[] = [
     },
   },
 ];
-
-/** What a bot sends. */
-const SENDS = ["PUT v3/rooms/*/send/m.room.message", "PUT v3/rooms/*/send/m.room.encrypted"];

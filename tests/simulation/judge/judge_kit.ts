@@ -18,11 +18,13 @@ import {
   readCommand,
   readCount,
   readQuestion,
+  timeoutOf,
   YES,
 } from "../kit/kit_texts.ts";
 import { isTakenBack } from "../kit/taken_back.ts";
 import type { Device } from "../world/device.ts";
 import type { World, WorldRoom } from "../world/world.ts";
+import { hasOutlived } from "./judge_kit_leaving.ts";
 import { judgeRest } from "./judge_kit_rest.ts";
 import { Memberships } from "./memberships.ts";
 import { isOwed, type ShownMessage } from "./owed.ts";
@@ -137,6 +139,7 @@ class RoomJudge {
   ): void {
     const said = this.#world.sayings.get(number);
     if (said === undefined || this.#hasFailed(`${name} of ${number}`) || this.#isEdit(message)) return;
+    if (name === "order" || name === "survey") this.#judgeLeaving(number);
     const { device: author, saying: { text } } = said;
     const isHeard = isOwed(this.#world, {
       ...{ room: this.#room, bot: this.#bot, memberships: this.#memberships },
@@ -160,7 +163,6 @@ class RoomJudge {
     if (end !== undefined && ended !== undefined && !this.#isTakenUp(number) && !this.#isTakenBack(number)) {
       this.#violate(`the conversation ${number} ended twice: "${end.text}", and "${ended.text}"`);
     }
-    this.#judgeLeaving(name, number);
     if (this.#kit.isSkewed) return;
     if (end === undefined && ended === undefined) this.#violate(`the conversation ${number} never ended`);
     if (name === "order" && end !== undefined && this.#find(`remind of ${number}`) === undefined) {
@@ -168,17 +170,14 @@ class RoomJudge {
     }
   }
 
-  /** A conversation does not go on that the bot has left the room of: nobody answers it, and it does not time out. */
-  #judgeLeaving(name: "order" | "survey", number: number): void {
-    const asked = this.#find(`${COMMANDS[name]} of ${number}`);
-    const ended = this.#kit.ended.get(number);
-    if (asked === undefined) return;
-    const until = ended?.reason === "timeout"
-      ? ended.at
-      : this.#timeOf(this.#kit.taken.get(`${COMMANDS[name]} of ${number}`));
-    if (until === undefined || this.#memberships.joined(this.#bot.userId, asked.at, until)) return;
-    const how = ended?.reason === "timeout" ? "timed out" : "was answered";
-    this.#violate(`the conversation ${number} ${how}, and it had left the room since it asked`);
+  #judgeLeaving(command: number): void {
+    for (const  of of["what", "many", "any"].map((question) => `${question} of ${command}`)) {
+      const [askedAt, answeredAt] = [this.#find(of)?.at, this.#timeOf(this.#kit.taken.get(of))];
+      const asked = { room: this.#room.id, bot: this.#bot, kit: this.#kit, command, of, askedAt, answeredAt };
+      if (hasOutlived(this.#world, asked)) {
+        this.#violate(`"${of}" goes on, and it had left the room since it asked`);
+      }
+    }
   }
 
   /**
@@ -254,7 +253,8 @@ class RoomJudge {
     const message = this.#messages.find(({ event_id }) => event_id === said.saying.eventId);
     const ended = this.#kit.ended.get(command);
     if (message === undefined || message.origin_server_ts < asked.at || this.#isEdit(message)) return;
-    if (ended?.reason === "timeout" && at < ended.at) {
+    const isInTime = message.origin_server_ts < asked.at + timeoutOf(command);
+    if (ended?.reason === "timeout" && (at < ended.at || (ended.isDeaf && isInTime))) {
       this.#violate(`the answer ${answer} to "${of}" came in time, and nobody took it`);
     }
   }

@@ -12,6 +12,8 @@ import { Memberships } from "./memberships.ts";
 
 /** How long conversations and reminders may be pending, in milliseconds: a server that fails has them wait. */
 const PATIENCE = 1_800_000;
+/** How soon the next event of a room ends what waits for it, in milliseconds. */
+const SOON = 120_000;
 /** What is kept of the kit, and how many records of it there may be when nothing is pending. */
 const KEPT = ["bot.conversations", "bot.waits", "bot.timers"];
 
@@ -31,8 +33,18 @@ export async function judgeRest(world: World, bot: Device, { isSkewed }: KitLedg
       KEPT.includes(kind) && !(kind === "bot.waits" && isGoneUnseen(id))
     ).map((key) => key.join(" "));
   };
-  const end = world.timeline.now + PATIENCE;
-  while ((await left()).length > 0 && world.timeline.now < end) await world.timeline.pass(5_000);
-  const still = await left();
+  const rest = async (ms: number) => {
+    const end = world.timeline.now + ms;
+    while ((await left()).length > 0 && world.timeline.now < end) await world.timeline.pass(5_000);
+    return await left();
+  };
+  const late = await rest(PATIENCE);
+  for (const room of world.rooms) {
+    const speaker = world.devices.find(({ account, isRunning }) => !account.isBot && isRunning);
+    if (speaker === undefined || !late.includes(`bot.waits ${room.id}`)) continue;
+    world.reach("kit: a question that was being put waited for the next event");
+    world.say(speaker, room);
+  }
+  const still = late.length > 0 ? await rest(SOON) : late;
   if (still.length > 0 && !isSkewed) world.violate(`${name} keeps ${still.join(", ")} for ever`);
 }

@@ -20,7 +20,7 @@ import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";
 import type { Process } from "../world/process.ts";
 import type { Surroundings } from "../world/surroundings.ts";
-import { isOpenToAll, numberOf, readAnswer } from "./kit_texts.ts";
+import { isOpenToAll, numberOf, readAnswer, timeoutOf } from "./kit_texts.ts";
 import { isTakenBack } from "./taken_back.ts";
 
 /** What was counted in a room, in order. */
@@ -28,8 +28,6 @@ export const totals = defineSession({ name: "totals", per: "room", initial: () =
 /** The orders of a user, in order. */
 export const orders = defineSession({ name: "orders", per: "user", initial: () => ({ by: [] as number[] }) });
 
-/** The shortest time for an answer, and what is added to it, in milliseconds: the world's end is later. */
-const [TIMEOUT, MORE_TIME] = [20_000, 15_000];
 /** How soon a reminder is due, in milliseconds. */
 const [REMINDER, LATER_REMINDER] = [3_000, 4_000];
 /** How many pieces a streamed text has, and how long each takes at most, in milliseconds. */
@@ -38,6 +36,8 @@ const [PIECES, PIECE] = [5, 1_500];
 const SCHEDULE = "1 * * * *";
 /** What models fail with. */
 const DEAD = new TypeError("the model died");
+/** How long a bot waits for what was said while it was away, once it has asked for that, in milliseconds. */
+const PATIENCE = 60_000;
 /** How much later than it says a function for reminders may be called, in milliseconds. */
 const PROMPT = 60_000;
 
@@ -118,11 +118,12 @@ function countWork(client: Client, { process }: KitPlace): void {
 }
 
 /** Has the device remember what it knew when it was asked to send something, and where it could not join. */
-function watchSends(client: Client, { device }: KitPlace): void {
+function watchSends(client: Client, { device, world }: KitPlace): void {
   const send = client.sendMessage.bind(client);
   client.sendMessage = (room, content, options) => {
     const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
     device.knownAt.getOrInsert(`${isEdit ? "* " : ""}${content.body}`, device.seen);
+    device.kit?.putAt.set(String(content.body), world.timeline.now);
     return send(room, content, options);
   };
   const join = client.joinRoom.bind(client);
@@ -141,7 +142,6 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
   const problem = (what: string): void => {
     if (!device.loss.isSuffered) world.violate(`${device.name}: ${what}`); // it has forgotten what it took
   };
-  const timeoutOf = (number: number): number => TIMEOUT + (number % 4) * MORE_TIME;
 
   /** Notes how something failed that could go on. */
   const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
@@ -173,6 +173,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
     });
     const isGone = (before: number): boolean => isTakenBack(world, kit, before);
     kit.take(`${question} of ${number}`, numberOf(answer.text), { isGone, onProblem: problem });
+    kit.takenSince.getOrInsert(`${question} of ${number}`, process.askedAt);
   };
 
   /** Has a conversation, which may end without an answer. */
@@ -188,7 +189,8 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
         problem(`the conversation ${number} timed out ${begun + timeoutOf(number) - at} ms early`);
       }
       world.reach(`kit: a conversation ended by ${reason}`);
-      kit.ended.set(number, { reason, at });
+      const isDeaf = !process.isTold && world.timeline.now < process.askedAt + PATIENCE;
+      kit.ended.set(number, { reason, at, since: process.askedAt, isDeaf });
       await c.send(`ended of ${number} by ${reason}`);
     }
   };

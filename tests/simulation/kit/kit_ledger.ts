@@ -28,6 +28,16 @@ export interface UntakenReaction {
   readonly at: number;
 }
 
+/** The end of a conversation without an answer. */
+export interface ConversationEnd {
+  readonly reason: string;
+  readonly at: number;
+  /** Since when the process had asked what is new. */
+  readonly since: number;
+  /** Whether the process had not been told yet what was said before it, and should have waited for that. */
+  readonly isDeaf: boolean;
+}
+
 /** A change of a session from outside of handlers. */
 export interface OutsideChange {
   readonly room: RoomID;
@@ -45,8 +55,8 @@ export class KitLedger {
   readonly uses = new Map<number, string>();
   readonly untaken: Untaken[] = [];
   readonly untakenReactions: UntakenReaction[] = [];
-  /** By command, how its conversation ended without an answer, and when. */
-  readonly ended = new Map<number, { readonly reason: string; readonly at: number }>();
+  /** By command, how its conversation ended without an answer. */
+  readonly ended = new Map<number, ConversationEnd>();
   /** By what failed with another reason than that the client ended, why. */
   readonly failed = new Map<string, string>();
   readonly outside: OutsideChange[] = [];
@@ -58,12 +68,22 @@ export class KitLedger {
   isSkewed = false;
   /** The commands of conversations in which another answer was taken in place of one that can't come again. */
   readonly resumed = new Set<number>();
-  /** Names of the deliveries that were committed as handled. */
-  readonly settled = new Set<string>();
+  /** By name of the deliveries that were committed as handled, when. */
+  readonly settled = new Map<string, number>();
+  /** By text, when the bot was last about to send it. */
+  readonly putAt = new Map<string, number>();
+  /** By command and question, since when the process had asked what is new that took the answer. */
+  readonly takenSince = new Map<string, number>();
 
   /** Whether it was committed that the bot has handled an event: other handlers have nothing to do with it. */
   hasSettled(eventId: EventID): boolean {
-    return this.settled.values().some((name) => name.startsWith(`${eventId}-`) && name.endsWith(":bot"));
+    return this.settledAt(eventId) !== undefined;
+  }
+
+  /** When that was committed; undefined: it was not. */
+  settledAt(eventId: EventID): number | undefined {
+    return this.settled.entries().find(([name]) => name.startsWith(`${eventId}-`) && name.endsWith(":bot"))
+      ?.[1];
   }
 
   /** Whether a text may be there twice: it was said because of an answer, and again because of the next. */

@@ -71,6 +71,14 @@ export function isOpenToAll(command: number): boolean {
   return command % 3 === 0;
 }
 
+/** The shortest time for an answer, and what is added to it, in milliseconds: the world's end is later. */
+const [TIMEOUT, MORE_TIME] = [20_000, 15_000];
+
+/** How long each question of a conversation waits for its answer, in milliseconds. */
+export function timeoutOf(command: number): number {
+  return TIMEOUT + (command % 4) * MORE_TIME;
+}
+
 /** What a text says was counted in the room, and as which number; undefined: nothing. */
 export function readCount(text: string): { readonly entry: string; readonly count: number } | undefined {
   const [, count, number] = /^reply (\d+) to (\d+)$/.exec(text) ?? [];

@@ -284,6 +284,7 @@ export class Device {
         }
         const response = await this.#world.network.send({ device: this, process }, request);
         const isSync = response.ok && pathname.endsWith("/sync");
+        if (isSync) process.isTold = true;
         if (isSync) this.fork?.shows(process, await response.clone().text());
         if (isSync && this.process === process) this.answeredAt = timeline.now;
         return response;

@@ -44,7 +44,7 @@ export function learn(facts: Facts, { device, mutations }: Commit): void {
     if (mutation.type !== "set") continue;
     const { key, value } = mutation;
     if (key.length === 3 && key[2] === "sync") learnPosition(facts, device, value);
-    if (key[2] === "settled") device.kit?.settled.add(String(key[3]));
+    if (key[2] === "settled") device.kit?.settled.getOrInsert(String(key[3]), facts.timeline.now);
     if (key[3] === "outbound_session") learnSession(device, String(key.at(-1)) as RoomID, value);
     if (key[3] === "devices") learnDevices(facts, device, { userId: key.at(-1), value });
   }

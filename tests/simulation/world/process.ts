@@ -84,6 +84,10 @@ export class Process {
   handlers = 0;
   /** Whether one of its commits was made to fail. */
   hasLostCommit = false;
+  /** When it first asked the server what is new; infinity: it has not. */
+  askedAt = Infinity;
+  /** Whether the server has said so. */
+  isTold = false;
 
   /** @param options What it is made of. */
   constructor(options: ProcessOptions) {
@@ -168,6 +172,7 @@ export class Process {
       const name = `${method} ${pathName(url.pathname)}`;
       this.#count(name);
       const operation = url.pathname.endsWith("/sync") ? "sync" : "request";
+      if (operation === "sync") this.askedAt = Math.min(this.askedAt, this.#options.timeline.now);
       const request = {
         url,
         method,
