@@ -382,8 +382,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An answer is given to all questions",
     path: "src/bot/conversations/conversations.ts",
-    find: "time, lane }) !== undefined) {\n          return true;",
-    replace: "time, lane }) !== undefined) {\n          continue;",
+    find: "by: run }) !== undefined) {\n          return true;",
+    replace: "by: run }) !== undefined) {\n          continue;",
   },
   {
     name: "A question waits for ever",
