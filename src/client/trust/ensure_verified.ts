@@ -15,7 +15,7 @@ import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
 import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
-import { makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
+import { isPublished, makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
@@ -147,6 +147,7 @@ async function verified(
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
 ): Promise<VerificationReport["state"]> {
+  const { identity } = parts;
   const { shown, keys } = state;
   const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
   const by = unlockOf(options);
@@ -157,7 +158,7 @@ async function verified(
     return made === "made" ? await completed(parts, options) : made;
   }
   // A call before was cut off after it had published the identity.
-  if (keys?.phase === "created" && keys.master === shown.master) {
+  if (keys?.phase === "created" && await isPublished(identity)) {
     if (keys.replaces === true && !await finishReset(parts, options)) return "needs-secret";
     return await completed(parts, options);
   }
@@ -215,11 +216,10 @@ async function completed(parts: CallParts, options: EnsureVerifiedOptions): Prom
  */
 async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): Promise<void> {
   await identity.look();
+  if (!await isPublished(identity)) return;
   const { seeds } = await identity.create({});
   try {
-    const compared = Object.values(await identity.compare(seeds) ?? { master: "differs" });
-    const isPublished = compared.every((outcome) => outcome === "fits");
-    if (isPublished && !await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
+    if (!await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
   } finally {
     wipe(seeds);
   }

@@ -164,12 +164,23 @@ async function upload(
     await api.uploadCrossSigningKeys(keys);
   } catch (error) {
     if (!(error instanceof AuthenticationNeededError)) throw error;
-    const { shown, keys: own } = await identity.look();
-    if (shown !== undefined && shown.master !== own?.master) throw otherIdentity();
+    const { shown } = await identity.look();
+    if (shown !== undefined && !await isPublished(identity)) throw otherIdentity();
     if (shown !== undefined && authentication === undefined) return; // another device with the same seeds was first
     if (authentication === undefined) throw error;
     await api.uploadCrossSigningKeys({ ...keys, authentication });
   }
+}
+
+/**
+ * Whether the server shows the identity that was made here. Its master key does not say so: devices that start at
+ * the same time may have published it with other keys.
+ */
+export async function isPublished(identity: VerifyParts["identity"]): Promise<boolean> {
+  const { seeds } = await identity.create({});
+  const compared = await identity.compare(seeds);
+  wipe(seeds);
+  return compared !== undefined && Object.values(compared).every((outcome) => outcome === "fits");
 }
 
 /** How to authenticate; undefined: not at all. */

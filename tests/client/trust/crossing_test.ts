@@ -80,6 +80,23 @@ Deno.test("A device that finds the identity published which it was about to publ
   assertEquals(signers.OTHER, signers.ONE);
 });
 
+Deno.test("A device that finds an identity published with its master key and other keys takes those", async () => {
+  await using here = clientStage();
+  const other = await device(here, "OTHER", { encryption: WITH_KEY });
+  const fetch = before(here, async () => {
+    {
+      using storage = await other.secretStorage.open({ recoveryKey: KEY });
+      await storage.set(SEED_SECRETS.selfSigning, new Uint8Array(32).fill(7).toBase64());
+    }
+    await other.crypto?.start();
+  });
+  const one = await device(here, "ONE", { encryption: WITH_KEY, fetch });
+  await patiently(here, one.crypto?.start());
+  const { signers } = await shown(one);
+  const [signer = "none"] = signers.OTHER ?? [];
+  assert(signers.ONE?.includes(signer)); // beside the one that was never published
+});
+
 Deno.test("A device whose user got another identity meanwhile says so if its private keys are not stored", async () => {
   await using here = clientStage();
   const winner = await device(here, "WINNER", { encryption: WITH_KEY });
