@@ -10,9 +10,11 @@
 
 import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { Authentication } from "../../api/account/uia.ts";
 import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
 import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
@@ -39,7 +41,7 @@ export async function makeIdentity(
   const by = await storageFor(parts, options, state);
   if (by === undefined) return "needs-secret";
   const storage = await held.open(by);
-  const stored = await readSeeds(storage, {}); // those of a try before, perhaps on a device that is gone
+  const stored = await seedsBefore(storage, state);
   const made = await identity.create({ seeds: stored });
   const isStored = isWhole(stored);
   if (!isStored) await writeSeeds(storage, made.seeds, {});
@@ -48,6 +50,23 @@ export async function makeIdentity(
   await identity.publishDevice(); // first, so that the server knows the device that signs the master key
   await upload(parts, options, isStored ? made : await storedSince(identity, storage));
   return "made";
+}
+
+/**
+ * The private keys of a try before, perhaps on a device that is gone. What a device that has begun to make an
+ * identity can't read was stored since for a key of the storage that another has replaced meanwhile: it stays.
+ */
+async function seedsBefore(
+  storage: OpenSecretStorage,
+  { keys }: OwnIdentityState,
+): Promise<Partial<IdentitySeeds>> {
+  try {
+    return await readSeeds(storage, {});
+  } catch (error) {
+    const isOfOther = error instanceof SecretStorageError && error.problem === "other-keys";
+    if (isOfOther && keys?.phase === "created") return {};
+    throw error;
+  }
 }
 
 /**
@@ -74,12 +93,23 @@ async function storageFor(
   const { api, identity } = parts;
   const secrets = new AccountSecrets(api);
   const by = unlockOf(options);
-  const hasStorage = await secrets.defaultKeyId() !== undefined;
-  if (!hasStorage) await assertNoSeeds(secrets, {});
+  const hasStorage = await isThere(secrets);
   parts.onNew?.();
   if (!hasStorage) return await newStorage(parts, options);
   if (by !== undefined || keys?.phase !== "created") return by;
   return await pendingKey(identity); // a call before was cut off after it had made the storage
+}
+
+/** Whether there is a secret storage. One that another device makes meanwhile is there before its private keys. */
+async function isThere(secrets: AccountSecrets): Promise<boolean> {
+  if (await secrets.defaultKeyId() !== undefined) return true;
+  try {
+    await assertNoSeeds(secrets, {});
+  } catch (error) {
+    if (await secrets.defaultKeyId() !== undefined) return true;
+    throw error;
+  }
+  return false;
 }
 
 /** The recovery key that was handed out for an identity that is being made; undefined: none was. */
