@@ -4,6 +4,7 @@
  * @module
  */
 
+import { Membership } from "../../types/enums.ts";
 import type { StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -26,12 +27,16 @@ export async function receiveRoomState(
   if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
 }
 
-/** Receives a change of a member before the sync shows it. */
+/**
+ * Receives a change of a member before the sync shows it. Of who was invited it may have shown by now that they have
+ * joined, when the answer to the invitation was slower.
+ */
 export async function receiveMemberChange(
   tx: Transaction,
   parts: EngineParts,
   { roomId, userId, membership }: MemberChange,
 ): Promise<void> {
+  if (membership === Membership.INVITE && parts.rooms.hasJoined(roomId, userId)) return;
   const event: StateEvent = {
     type: "m.room.member",
     state_key: userId,

@@ -72,6 +72,11 @@ export class EncryptedRooms {
     return this.#members.recipients(roomId, this.#settings.get(roomId)?.historyVisibility);
   }
 
+  /** Whether a user is known to have joined a room. */
+  hasJoined(roomId: RoomID, userId: UserID): boolean {
+    return this.#members.hasJoined(roomId, userId);
+  }
+
   /** Changes whenever the recipients of a room may; undefined if they are not known. */
   version(roomId: RoomID): number | undefined {
     return this.#members.version(roomId);

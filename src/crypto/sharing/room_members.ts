@@ -62,6 +62,13 @@ export class RoomMembers {
     return room.recipients.users;
   }
 
+  /** Whether a user is known to have joined a room, also while its members are requested. */
+  hasJoined(roomId: RoomID, userId: UserID): boolean {
+    const { changes } = this.#asked.get(roomId) ?? {};
+    const kind = changes?.has(userId) ? changes.get(userId) : this.#rooms.get(roomId)?.members.get(userId);
+    return kind === "join";
+  }
+
   /** Changes whenever the recipients of a room may; undefined if they are not known. */
   version(roomId: RoomID): number | undefined {
     return this.#current(roomId)?.version;

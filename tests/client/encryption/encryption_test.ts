@@ -103,6 +103,38 @@ Deno.test("A user who was just invited gets the key of the next event, and one w
   assertEquals(await users(), ["@carol:localhost"]);
 });
 
+Deno.test("A user who has joined before the invitation is answered gets the key where history is for members", async () => {
+  await using stage = clientStage();
+  const { alice, roomId } = await twoInARoom(stage);
+  await alice.sendStateEvent(roomId, "m.room.history_visibility", { history_visibility: "joined" });
+  const carol = stage.client("carol", { encryption: EVERYBODY });
+  await begin(stage, carol);
+  let hasJoined = false;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await stage.homeserver.fetch(input, init);
+    if (!String(input).endsWith("/invite")) return response;
+    await carol.joinRoom(roomId);
+    await stage.until(() => hasJoined);
+    return response;
+  };
+  const dana = stage.client("dana", { encryption: EVERYBODY, fetch });
+  dana.on("m.room.member", ({ state_key, content }) => {
+    hasJoined ||= state_key === "@carol:localhost" && content.membership === "join";
+  });
+  await begin(stage, dana);
+  await alice.inviteUser(roomId, "@dana:localhost");
+  await dana.joinRoom(roomId);
+  await stage.settle();
+  await dana.shareGroupSession(roomId);
+  await dana.inviteUser(roomId, "@carol:localhost");
+  const { shared } = await dana.shareGroupSession(roomId);
+  assertEquals(shared.map(({ userId }) => userId).sort(), [
+    "@alice:localhost",
+    "@bob:localhost",
+    "@carol:localhost",
+  ]);
+});
+
 Deno.test("A handler that is at work when the client is closed can still answer in an encrypted room", async () => {
   await using stage = clientStage();
   const { alice, bob, roomId } = await twoInARoom(stage);

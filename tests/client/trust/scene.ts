@@ -125,3 +125,20 @@ export async function patiently<Work extends Promise<unknown> | undefined>(
   for (let rounds = 0; !isDone && rounds < 10_000; rounds++) await here.clock.tick(50);
   return await work;
 }
+
+/** A server on which something happens before the first upload of an identity arrives, or another request. */
+export function before(
+  here: ClientStage,
+  happen: () => Promise<void>,
+  path = "/keys/device_signing/upload",
+): typeof fetch {
+  let isDone = false;
+  return async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url.endsWith(path) && !isDone) {
+      isDone = true;
+      await happen();
+    }
+    return await here.homeserver.fetch(request);
+  };
+}
