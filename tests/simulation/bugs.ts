@@ -352,7 +352,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/client/trust/new_identity.ts",
     find: "isStored ? made : await storedSince(identity, storage)",
     replace: "made",
-    worlds: ["--trust"],
+    worlds: ["--trust", "--favour=two devices of a new user begin at once, and one is lost"],
   },
   {
     name: "A step's result is not stored",
@@ -523,14 +523,17 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/history/key_bundle.ts",
     find: "const room_keys = usable.filter(({ sharedHistory }) => sharedHistory).map(",
     replace: "const room_keys = usable.map(",
-    worlds: ["--history"],
+    worlds: [
+      "--history",
+      "--favour=a room hides its history while people talk, and somebody is invited later",
+    ],
   },
   {
     name: "History of an inviter is forgotten before it was taken in",
     path: "src/crypto/history/history_intake.ts",
     find: "      const id = uniqueId();\n",
     replace: "      const id = uniqueId();\n      this.#drop(tx, pair);\n",
-    worlds: ["--history"],
+    worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
   },
   {
     name: "History is taken of a member who has not invited",
@@ -544,14 +547,14 @@ export const BUGS: readonly Bug[] = [
     path: "src/client/history/share_history.ts",
     find: "    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;\n",
     replace: "",
-    worlds: ["--history"],
+    worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
   },
   {
     name: "A session goes on when a device is gone that may have its key by an invitation",
     path: "src/crypto/sharing/outbound_sessions.ts",
     find: "      await this.#endShared(tx, userId);\n",
     replace: "",
-    worlds: ["--history"],
+    worlds: ["--history", "--favour=who was invited deletes a device before anybody speaks"],
   },
   {
     name: "Messages that share keys are given up when the device of their ghost is gone",
@@ -565,7 +568,10 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/olm/olm_channels.ts",
     find: "    if (device === undefined) this.#lookUps.lookUpFollowed(tx, peer.userId);\n",
     replace: "",
-    worlds: ["--vouched", "--favour=the server is set back"],
+    worlds: [
+      "--vouched",
+      "--favour=a device begins on a server that was set back, of which somebody is not told",
+    ],
   },
   {
     name: "What a device shows of itself that is gone is not looked at",

@@ -4,15 +4,17 @@ import { disks } from "./disks.ts";
 import { everyday } from "./everyday.ts";
 import { faults } from "./faults.ts";
 import { forgers } from "./forgers.ts";
-import { history } from "./history.ts";
-import { historyForgers } from "./history_forgers.ts";
-import { historyTraitors } from "./history_traitors.ts";
+import { historyForgers } from "./history/forgers.ts";
+import { history } from "./history/invitations.ts";
+import { historyMoments } from "./history/moments.ts";
+import { historyTraitors } from "./history/traitors.ts";
 import { hostile } from "./hostile.ts";
 import { hostileEvents } from "./hostile_events.ts";
 import { inheritance } from "./inheritance.ts";
 import { intrusion } from "./intrusion.ts";
 import { kitKinds } from "./kit.ts";
 import { keyLists } from "./key_lists.ts";
+import { newcomers } from "./newcomers.ts";
 import { passes } from "./passes.ts";
 import { rareFaults } from "./rare_faults.ts";
 import { serviceKinds } from "./service.ts";
@@ -26,7 +28,8 @@ export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
     ...[...everyday, ...faults, ...rareFaults, ...disks, ...deployment, ...passes],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
-    ...[...trust, ...forgers, ...inheritance, ...history, ...historyForgers, ...historyTraitors],
+    ...[...trust, ...newcomers, ...forgers, ...inheritance],
+    ...[...history, ...historyMoments, ...historyForgers, ...historyTraitors],
     ...[...kitKinds, ...serviceKinds, ...serviceThreats],
   ].map((kind) => [kind.name, kind]),
 );

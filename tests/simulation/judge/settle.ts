@@ -77,7 +77,7 @@ async function rest(world: World): Promise<void> {
     return isQuiet();
   };
   while (timeline.now < begun + PATIENCE) {
-    if (isOver()) return;
+    if (isOver() || world.violations.length > 0) return;
     await timeline.pass(5_000);
   }
   for (const { name, isRunning, unsaid, goneAt } of devices) {

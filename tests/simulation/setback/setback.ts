@@ -12,6 +12,8 @@ import type { Forgotten, ShownEvent, WorldHomeserver } from "./restorable_homese
 /** A message to a device, by who has sent it: with the keys of which sessions, as far as can be told. */
 export interface KeyPost {
   readonly at: number;
+  /** The user and the device that has sent it. */
+  readonly from: string;
   /** The user and the device that it is for. */
   readonly to: string;
   /** The rooms and IDs of the sessions that its sender encrypted with at that time. */
@@ -36,6 +38,8 @@ interface Exchange {
 
 /** What may have been on its way when a device was told where the server is, in milliseconds. */
 const ON_ITS_WAY = 1_000;
+/** How long it may take until the server is asked about a device that has sent something, in milliseconds. */
+const ASKED = 10_000;
 
 /** A homeserver that was set back, once in a world. */
 export class Setback {
@@ -56,6 +60,8 @@ export class Setback {
   readonly #unbacked = new Set<string>();
   /** By device, the sessions whose keys may have been deleted before it was told. */
   readonly #keys = new Map<string, Set<string>>();
+  /** By device that has sent something and by that which was told where the server is, when it was sent first. */
+  readonly #heard = new Map<string, number>();
 
   /** @param options.reach Counts what was excused, by its reason. */
   constructor(
@@ -107,8 +113,12 @@ export class Setback {
   }
 
   /** Notes that a message to a device was taken by the server. */
-  posted({ at, to, sessions }: KeyPost): void {
-    if (at <= this.to || at > (this.#told.get(to) ?? Infinity)) return;
+  posted({ at, from, to, sessions }: KeyPost): void {
+    if (at <= this.to) return;
+    if (at > (this.#told.get(to) ?? Infinity)) {
+      this.#heard.getOrInsert(`${from} ${to}`, at);
+      return;
+    }
     const lost = this.#keys.getOrInsertComputed(to, () => new Set());
     for (const session of sessions) lost.add(session);
   }
@@ -145,15 +155,17 @@ export class Setback {
 
   /**
    * Whether an author may take a reader for somebody else than the server does: a membership was
-   * forgotten, or it changed before the author was told where the server is, and it did not change since.
+   * forgotten, or it changed before the author was told where the server is, and it did not change since; or
+   * the reader's device came before that, and has sent the author's nothing since.
    */
   isMistaken({ room, author, reader, known }: Exchange): boolean {
     const told = this.#caughtUp.get(author) ?? Infinity;
     const isIn = (at: number) => at > this.to && at <= told;
     const now = this.#memberEvents(room, reader.userId);
+    const isTaken = this.isUndone(room, reader.userId) || now.some(isIn);
     return this.#excuse(
       "the author could not be told of a membership, or of a device",
-      (this.isUndone(room, reader.userId) || now.some(isIn) || isIn(reader.keysAt)) &&
+      (isTaken || (isIn(reader.keysAt) && !this.#hasHeard(author, reader, known))) &&
         !now.some((at) => at > told && at <= known),
     );
   }
@@ -190,6 +202,12 @@ export class Setback {
     return this.#homeserver.room(room).events
       .filter(({ type, state_key }) => type === "m.room.member" && state_key === user)
       .map(({ origin_server_ts: at }) => at);
+  }
+
+  /** Whether a device was sent something by another in time to ask the server about it. */
+  #hasHeard(author: Device, other: Device, known: number): boolean {
+    const [from, to] = [other, author].map(({ userId, deviceId }) => `${userId} ${deviceId}`);
+    return (this.#heard.get(`${from} ${to}`) ?? Infinity) + ASKED <= known;
   }
 
   #excuse(reason: string, holds: boolean): boolean {

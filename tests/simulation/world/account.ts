@@ -8,6 +8,7 @@ import type { Clock, Tokens } from "@greenroom/matrix";
 import type { DeviceID, RoomID, UserID } from "@greenroom/matrix/types";
 import type { Device } from "./device.ts";
 import type { Dehydrated } from "./inheritance.ts";
+import { StoredSecrets } from "./trust_faults.ts";
 
 /** Sends a request without a client. */
 export type Ask = (
@@ -27,6 +28,8 @@ export interface Login {
   expiresAt: number;
 }
 
+/** How often devices that begin at once may fail by that. */
+const MOST_COLLISIONS = 10;
 /** How long it takes to store new tokens, in milliseconds. */
 const TOKEN_FILE = 5;
 
@@ -58,6 +61,12 @@ export class Account {
   readonly recoveryKey: string | undefined;
   /** The master key of its identity, as the server has it; undefined: it has none. */
   master: string | undefined;
+  /** The device that has published it. */
+  madeBy: Device | undefined;
+  /** Whether several of its devices begin at once, before it has an identity. */
+  beginsAtOnce = false;
+  /** Which device has stored what belongs to that identity, and which has looked since. */
+  readonly secrets = new StoredSecrets();
   /** Whether the server has shown somebody another identity than that. */
   isMisshown = false;
   /** Whether a server that was set back has forgotten its identity. */
@@ -84,6 +93,8 @@ export class Account {
   readonly unjoined = new Set<RoomID>();
   /** How often its user has begun to replace the backup. */
   #replacements = 0;
+  /** How often its devices have found that another was about to make an identity. */
+  #collisions = 0;
   readonly #refreshes: boolean;
   readonly #ask: Ask;
 
@@ -119,6 +130,11 @@ export class Account {
   /** Its user knows that the backup was replaced; not by what began last, if another device does it, too. */
   hasReplaced(begun: number): void {
     if (begun === this.#replacements) this.hasToReplaceBackup = false;
+  }
+
+  /** Whether a device may begin again that has found that another was about to make an identity. */
+  mayBeginAgain(): boolean {
+    return this.beginsAtOnce && ++this.#collisions <= MOST_COLLISIONS;
   }
 
   /** A login; with an ID, of that device. */

@@ -171,9 +171,9 @@ export class Device {
 
   /** Whether its user has an identity, or this device is the one to make it. */
   get mayBegin(): boolean {
-    const { recoveryKey, master, isForgotten, devices } = this.account;
+    const { recoveryKey, master, isForgotten, beginsAtOnce, devices } = this.account;
     // Where it was forgotten, the other need not begin again.
-    if (recoveryKey === undefined || master !== undefined || isForgotten) return true;
+    if (recoveryKey === undefined || master !== undefined || isForgotten || beginsAtOnce) return true;
     return this === devices.find(({ goneAt, hasKey }) => goneAt === Infinity && hasKey);
   }
 

@@ -44,6 +44,7 @@ export function notePublished(place: Place, device: Device, pathname: string, ex
   if (pathname.endsWith("/keys/signatures/upload")) noteSignatures(place, device, exchange);
   if (pathname.endsWith("/media/v3/upload")) noteFile(place, device);
   if (pathname.endsWith("/room_keys/keys")) noteBackup(place, exchange);
+  if (pathname.includes("/account_data/")) device.account.secrets.note(device, pathname, exchange);
   if (pathname.includes("/sendToDevice/m.room.encrypted/")) notePosts(place, device, exchange);
 }
 
@@ -59,7 +60,7 @@ function noteBackup({ backedUp, timeline }: Place, { body }: Exchange): void {
 /** Who was sent something encrypted gets the keys of what the sender encrypts with, as far as can be told. */
 function notePosts(
   { posts, timeline, setback, accounts }: Place,
-  { sessions }: Device,
+  { sessions, userId: sender, deviceId: by }: Device,
   { body }: Exchange,
 ): void {
   const { messages }: { messages: Readonly<Record<string, Readonly<Record<string, unknown>>>> } = JSON.parse(
@@ -68,7 +69,7 @@ function notePosts(
   const used = [...sessions].map(([room, session]) => `${room} ${session}`);
   for (const [userId, devices] of Object.entries(messages)) {
     for (const deviceId of Object.keys(devices)) {
-      const post = { at: timeline.now, to: `${userId} ${deviceId}`, sessions: used };
+      const post = { at: timeline.now, from: `${sender} ${by}`, to: `${userId} ${deviceId}`, sessions: used };
       posts.push(post);
       setback?.posted(post);
       const reader = accounts.flatMap((account) => account.devices).find((device) =>
@@ -100,7 +101,8 @@ function noteKeys({ timeline, setback }: Place, device: Device, { body }: Exchan
 }
 
 /** An identity stays until its user replaces it. */
-function noteIdentity(place: Place, { name, account }: Device, { body }: Exchange): void {
+function noteIdentity(place: Place, device: Device, { body }: Exchange): void {
+  const { name, account } = device;
   const { master_key: key }: { master_key?: { keys: Record<string, string> } } = JSON.parse(body);
   const [master] = Object.values(key?.keys ?? {});
   if (master === undefined || master === account.master) return;
@@ -112,6 +114,7 @@ function noteIdentity(place: Place, { name, account }: Device, { body }: Exchang
     account.master === undefined ? "trust: an identity was made" : "trust: an identity was replaced",
   );
   account.master = master;
+  account.madeBy = device;
 }
 
 function noteSignatures(

@@ -43,6 +43,38 @@ export const TRUST_NAMES: OperationNames = {
   requests: TRUST_SUBJECTS.flatMap(([operation, subject]) => operation === "request" ? [subject] : []),
 };
 
+/** What an identity has in a user's account data: its private keys, and which key opens them. */
+const SECRET = /\/account_data\/(m\.cross_signing\.\w+|m\.secret_storage\.default_key)$/;
+
+/** Who has stored the private keys of an identity last, and what devices have found when they looked. */
+export class StoredSecrets {
+  /** By name, who has stored it, and how often it was stored. */
+  readonly #stored = new Map<string, { readonly by: Device; readonly count: number }>();
+  /** By device and name, how often it had been stored when the device looked, since it has stored it itself. */
+  readonly #found = new Map<Device, Map<string, number>>();
+
+  /** Notes what a device has stored, or found; a request without a body has asked. */
+  note(device: Device, pathname: string, { body }: { readonly body: string }): void {
+    const [, name] = SECRET.exec(pathname) ?? [];
+    if (name === undefined) return;
+    const { count = 0 } = this.#stored.get(name) ?? {};
+    const found = this.#found.getOrInsertComputed(device, () => new Map());
+    if (body === "{}") found.set(name, count);
+    else {
+      this.#stored.set(name, { by: device, count: count + 1 });
+      found.delete(name);
+    }
+  }
+
+  /** Whether another device has stored something since a device has looked, which it did when it had stored its own. */
+  hasChangedFor(device: Device): boolean {
+    const found = this.#found.get(device);
+    return this.#stored.entries().some(([name, { by, count }]) =>
+      by !== device && found?.has(name) === true && found.get(name) !== count
+    );
+  }
+}
+
 /** What becomes of a request of a first start. */
 const WEATHER: readonly Weather["kind"][] = [
   ...["lost", "lost after", "twice", "late", "late answer", "429", "502"] as const,

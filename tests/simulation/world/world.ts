@@ -63,6 +63,12 @@ export interface WorldRoom {
 /** The most time that closing a client may take, in milliseconds. */
 const CLOSING = 60_000;
 
+/** Whether it failed since another device of the user was about to make an identity. */
+function isOfAnother(cause: unknown): boolean {
+  if (cause instanceof OwnIdentityError) return cause.problem === "mismatch";
+  return cause instanceof SecretStorageError && ["changed", "other-keys"].includes(cause.problem);
+}
+
 /** A world. */
 export class World implements Surroundings {
   readonly chance: Chance;
@@ -366,6 +372,8 @@ export class World implements Surroundings {
     const isOfIdentity = [AuthenticationNeededError, OwnIdentityError, SecretStorageError]
       .some((kind) => cause instanceof kind);
     if (isOfIdentity && device.account.isMisshown) return; // it found none, or another
+    // It finds what that has stored when it begins again.
+    if (isOfAnother(cause) && device.account.mayBeginAgain()) return;
     if (process.excuse?.some((kind) => cause instanceof kind) === true) return;
     this.violate(`${device.name} failed: ${describe(cause)}`);
   }

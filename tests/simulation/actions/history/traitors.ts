@@ -6,14 +6,14 @@
  */
 
 import type { RoomID } from "@greenroom/matrix/types";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
-import { BUNDLE_TYPES } from "../../../src/crypto/history/key_bundle.ts";
-import type { Device } from "../world/device.ts";
-import { Intruder } from "../world/intruder.ts";
-import type { World } from "../world/world.ts";
-import { type ActionKind, chosen } from "./action.ts";
-import { newGuest, sharersIn } from "./history.ts";
-import { type AllegedKeys, forge } from "./history_forgers.ts";
+import { SEED_SECRETS } from "../../../../src/crypto/identity/identity_seeds.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/history/key_bundle.ts";
+import type { Device } from "../../world/device.ts";
+import { Intruder } from "../../world/intruder.ts";
+import type { World } from "../../world/world.ts";
+import { type ActionKind, chosen } from "../action.ts";
+import { newGuest, sharersIn } from "./invitations.ts";
+import { type AllegedKeys, forge } from "./forgers.ts";
 
 /** By when a client has told a secret, and a guest has joined and taken in what was announced, in milliseconds. */
 const [PATIENCE, SOON] = [60_000, 20_000];

@@ -8,14 +8,14 @@
 import { concat } from "@std/bytes/concat";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "@greenroom/matrix/types";
-import { encryptAttachment } from "../../../src/crypto/attachments/attachment.ts";
-import { BUNDLE_TYPES } from "../../../src/crypto/history/key_bundle.ts";
-import type { Device } from "../world/device.ts";
-import { spoiled } from "../world/history.ts";
-import { FILES } from "../world/network.ts";
-import type { World } from "../world/world.ts";
-import { type ActionKind, chosen } from "./action.ts";
-import { findGuest, share, sharersIn, talk } from "./history.ts";
+import { encryptAttachment } from "../../../../src/crypto/attachments/attachment.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/history/key_bundle.ts";
+import type { Device } from "../../world/device.ts";
+import { spoiled } from "../../world/history.ts";
+import { FILES } from "../../world/network.ts";
+import type { World } from "../../world/world.ts";
+import { type ActionKind, chosen } from "../action.ts";
+import { findGuest, share, sharersIn, talk } from "./invitations.ts";
 
 /** A file that is larger than any that is taken, in bytes. */
 const ENORMOUS = 33 * 2 ** 20;

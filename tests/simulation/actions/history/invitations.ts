@@ -4,63 +4,73 @@
  * @module
  */
 
-import { describe } from "../../../bench/kill/answering.ts";
+import { describe } from "../../../../bench/kill/answering.ts";
 import type { Client } from "@greenroom/matrix";
-import type { Account } from "../world/account.ts";
-import type { Device } from "../world/device.ts";
-import type { SharedHistory } from "../world/history.ts";
-import type { Weather } from "../world/network.ts";
-import { HISTORY_COMMITS, HISTORY_REQUESTS } from "../world/operations.ts";
-import type { Fault } from "../world/process.ts";
-import type { World, WorldRoom } from "../world/world.ts";
-import { Memberships } from "../judge/memberships.ts";
-import { type ActionKind, chosen } from "./action.ts";
-import { MOST_DEVICES } from "./everyday.ts";
+import type { Account } from "../../world/account.ts";
+import type { Device } from "../../world/device.ts";
+import type { SharedHistory } from "../../world/history.ts";
+import type { Weather } from "../../world/network.ts";
+import { HISTORY_COMMITS } from "../../world/operations.ts";
+import type { Fault } from "../../world/process.ts";
+import type { World, WorldRoom } from "../../world/world.ts";
+import { Memberships } from "../../judge/memberships.ts";
+import { type ActionKind, chosen } from "../action.ts";
+import { MOST_DEVICES } from "../everyday.ts";
 
 /** How long what is said takes to arrive, in milliseconds. */
-const SOON = 10_000;
-/** By when a new user is ready, in milliseconds, and how long a call is waited for; it may go on longer. */
-const [READY, LONGEST_CALL] = [60_000, 100_000];
+export const SOON = 10_000;
+/** By when a new user is ready, in milliseconds. */
+export const READY = 60_000;
+/** How long a call is waited for, in milliseconds; it may go on longer. */
+const LONGEST_CALL = 100_000;
 /** How often a member invites again whose process ended. */
 const MOST_TRIES = 3;
 
-/** Where sharing breaks off. */
-const PLACES: readonly (readonly [Fault["operation"], string])[] = [
-  ...HISTORY_COMMITS.map((name) => ["commit", name] as const),
-  ...HISTORY_REQUESTS.map((name) => ["request", name] as const),
-  ["request", "POST v3/keys/claim"],
-  ["request", "POST v3/keys/query"],
-  ["request", "PUT v3/sendToDevice/m.room.encrypted"],
-  ["commit", "outbox"],
-  ["commit", "inbound"],
-  ["request", "POST v3/join/*"],
-];
+/** Who takes part when history is shared. */
+type Role = "sharer" | "guest";
+/** Where sharing breaks off, by who does that. */
+const PLACES: Readonly<Record<Role, readonly (readonly [Fault["operation"], string])[]>> = {
+  sharer: [
+    ["request", "POST media/v3/upload"],
+    ["request", "POST v3/keys/claim"],
+    ["request", "POST v3/keys/query"],
+    ["request", "PUT v3/sendToDevice/m.room.encrypted"],
+    ["request", "POST v3/rooms/*/invite"],
+    ["commit", "outbox"],
+  ],
+  guest: [
+    ...HISTORY_COMMITS.map((name) => ["commit", name] as const),
+    ["request", "GET v1/media/download/*"],
+    ["request", "POST v3/keys/query"],
+    ["request", "POST v3/join/*"],
+    ["commit", "inbound"],
+  ],
+};
 
 /** What becomes of requests on their way, and of which. */
 const WEATHER = ["lost", "lost after", "twice", "late", "late answer", "429", "502", "500"] as const;
-const PATHS = [
-  "/media/v3/upload",
-  "/media/download/",
-  "/media/",
-  "/keys/claim",
-  "/keys/query",
-  "/sendToDevice/",
-  "/invite",
-  "/join/",
-];
+const PATHS: Readonly<Record<Role, readonly string[]>> = {
+  sharer: ["/media/v3/upload", "/keys/claim", "/keys/query", "/sendToDevice/", "/invite"],
+  guest: ["/media/download/", "/keys/query", "/join/"],
+};
 
 /** Has something go wrong with what a device does to share history, or to take it. */
-function breakOff(world: World, device: Device, { where, what }: { where: number; what: number }): void {
+function breakOff(
+  world: World,
+  device: Device,
+  { role, where, what }: { readonly role: Role; readonly where: number; readonly what: number },
+): void {
   if (where % 2 === 0) {
-    const [operation, subject] = chosen(PLACES, what) ?? ["request", "POST v3/keys/claim"];
+    const [operation, subject] = chosen(PLACES[role], what) ?? ["request", "POST v3/keys/claim"];
     const kind = (where >> 1) % 3 < 2 ? "crash" : "error";
-    device.process?.plan({ operation, subject, kind, takesEffect: (where >> 3) % 2 === 0, after: what >> 7 });
+    const after = (what >> 7) % 4 === 3 ? 1 : 0; // most of it is done once
+    device.process?.plan({ operation, subject, kind, takesEffect: (where >> 3) % 2 === 0, after });
     return world.note(`${device.name}: ${kind} planned for "${subject}"`);
   }
   const kind = chosen(WEATHER, where >> 1) ?? "502";
   const weather: Weather = {
     kind,
-    path: chosen(PATHS, what) ?? "",
+    path: chosen(PATHS[role], what) ?? "",
     times: 1 + (what >> 6) % 3,
     ms: kind === "429" ? 2_000 : 20_000,
   };
@@ -146,6 +156,30 @@ export async function share(
   return process.isAlive;
 }
 
+/** Has a member invite somebody, and again when the process ends meanwhile; whether that was done. */
+export async function invite(
+  world: World,
+  { sharer, room, guest }: { readonly sharer: Device; readonly room: WorldRoom; readonly guest: Account },
+): Promise<boolean> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    world.note(`${sharer.name} invites ${guest.userId} to room ${world.rooms.indexOf(room) + 1}`);
+    const call = (client: Client) => client.inviteUser(room.id, guest.userId);
+    if (await share(world, { sharer, room: room.id, guest }, call)) return true;
+    if (!await world.until(() => sharer.isRunning && !sharer.process?.isPaused, READY)) return false;
+  }
+  return false;
+}
+
+/** Has the creator of a room say who reads its history. */
+export async function show(world: World, room: WorldRoom, history_visibility: string): Promise<void> {
+  const [creator] = world.accounts;
+  if (creator === undefined) return;
+  const path = `v3/rooms/${encodeURIComponent(room.id)}/state/m.room.history_visibility`;
+  await world.ask(await creator.token(), "PUT", path, { history_visibility });
+  world.note(`the history of room ${world.rooms.indexOf(room) + 1} is ${history_visibility}`);
+  await world.timeline.pass(SOON / 10);
+}
+
 /** Members who may share. */
 export function sharersIn(world: World, room: WorldRoom): Device[] {
   const memberships = new Memberships(world.homeserver, room.id);
@@ -168,36 +202,29 @@ export const history: readonly ActionKind[] = [
       if (guest === undefined) return;
       if (what % 2 === 0) await talk(world, room, guest);
       const isHit = what % 5 > 1;
-      const victims = [sharer, ...guest.devices.filter(({ isRunning }) => isRunning)];
       if (isHit) {
-        breakOff(world, chosen(victims, where) ?? sharer, { where: where >> 1, what: what * 7 + who });
+        const guests = guest.devices.filter(({ isRunning }) => isRunning);
+        const victim = chosen([sharer, ...guests], where) ?? sharer;
+        const role = victim === sharer ? "sharer" : "guest";
+        breakOff(world, victim, { role, where: where >> 1, what: what * 7 + who });
       }
-      for (let tries = 0; tries < MOST_TRIES; tries++) {
-        world.note(`${sharer.name} invites ${guest.userId} to room ${world.rooms.indexOf(room) + 1}`);
-        const invite = (client: Client) => client.inviteUser(room.id, guest.userId);
-        if (await share(world, { sharer, room: room.id, guest }, invite)) return;
-        if (!await world.until(() => sharer.isRunning && !sharer.process?.isPaused, READY)) return;
-      }
+      await invite(world, { sharer, room, guest });
     },
   },
   {
     name: "a fault in what sharing history needs",
     weight: 8,
     isOfHistory: true,
-    perform: ({ world, device, action }) => breakOff(world, device, action),
+    perform({ world, device, action: { who, where, what } }) {
+      breakOff(world, device, { role: (who >> 3) % 2 === 0 ? "sharer" : "guest", where, what });
+    },
   },
   {
     name: "a room shows its history to nobody who comes later, or does again",
     weight: 4,
     isOfHistory: true,
     async perform({ world, room, action: { what } }) {
-      const [creator] = world.accounts;
-      if (creator === undefined) return;
-      const history_visibility = chosen(["joined", "shared", "invited", "world_readable"], what) ?? "shared";
-      const path = `v3/rooms/${encodeURIComponent(room.id)}/state/m.room.history_visibility`;
-      await world.ask(await creator.token(), "PUT", path, { history_visibility });
-      world.note(`the history of room ${world.rooms.indexOf(room) + 1} is ${history_visibility}`);
-      await world.timeline.pass(SOON / 10);
+      await show(world, room, chosen(["joined", "shared", "invited", "world_readable"], what) ?? "shared");
     },
   },
 ];
