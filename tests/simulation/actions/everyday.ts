@@ -196,6 +196,27 @@ export const everyday: readonly ActionKind[] = [
     },
   },
   {
+    name: "a room is encrypted in which somebody only reads",
+    weight: 1,
+    async perform(scene) {
+      const { world } = scene;
+      const speaker = world.accounts[0]?.devices.find(({ isRunning, process }) =>
+        isRunning && process?.isPaused !== true
+      );
+      if (speaker === undefined || world.devices.length >= MOST_DEVICES) return;
+      const guest = world.addAccount({ isBot: false });
+      (await world.addDevice(guest)).start();
+      const room = await world.addRoom({ rotation: undefined, guests: [guest] });
+      if (room === undefined) return;
+      await world.timeline.pass(SOON);
+      await encrypt({ ...scene, room });
+      for (let count = 0; count < 2; count++) {
+        await world.timeline.pass(SOON);
+        world.say(speaker, room);
+      }
+    },
+  },
+  {
     name: "redact",
     weight: 2,
     async perform(scene) {

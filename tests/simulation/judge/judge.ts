@@ -13,6 +13,7 @@ import { judgeKit } from "./judge_kit.ts";
 import { judgeKeys } from "./judge_keys.ts";
 import { judgeReading } from "./judge_reading.ts";
 import { judgeSecrecy } from "./judge_secrecy.ts";
+import { judgeSenders } from "./judge_senders.ts";
 import { judgeService } from "./judge_service.ts";
 import { judgeSetback } from "./judge_setback.ts";
 import { judgeStores } from "./judge_stores.ts";
@@ -27,6 +28,7 @@ export async function judge(world: World): Promise<void> {
   judgeArrivals(world);
   await judgeKeys(world);
   await judgeService(world);
+  await judgeSenders(world);
   await judgeSecrecy(world);
   await judgeStores(world);
   await judgeHistory(world);

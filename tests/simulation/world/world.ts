@@ -264,7 +264,9 @@ export class World implements Surroundings {
       for (let count = 0; count < 3; count++) planFault(device, chance.below(64), chance.below(256));
       planWeather(this.network, device, chance.branch(device.name));
     }
-    for (const { encrypted, rotation } of rooms) await this.#addRoom(encrypted ? rotation : undefined);
+    for (const { encrypted, rotation } of rooms) {
+      await this.addRoom({ rotation: encrypted ? rotation : undefined });
+    }
     for (const { kit } of this.devices) if (kit !== undefined) kit.room = this.rooms[0]?.id;
     this.begunAt = this.timeline.instant();
     if (service === undefined) return;
@@ -306,9 +308,20 @@ export class World implements Surroundings {
     return device;
   }
 
-  async #addRoom(rotation: number | undefined): Promise<void> {
-    const [creator, ...others] = this.accounts;
-    if (creator === undefined) return;
+  /**
+   * Has the first user make a room.
+   *
+   * @param options.rotation How many messages a key encrypts; undefined: it is in clear.
+   * @param options.guests Who is invited. Default: all others.
+   */
+  async addRoom(
+    { rotation, guests = this.accounts.slice(1) }: {
+      readonly rotation: number | undefined;
+      readonly guests?: readonly Account[];
+    },
+  ): Promise<WorldRoom | undefined> {
+    const [creator] = this.accounts;
+    if (creator === undefined) return undefined;
     const encryption = {
       type: "m.room.encryption",
       state_key: "",
@@ -316,14 +329,17 @@ export class World implements Surroundings {
     };
     const { room_id } = await this.ask(await creator.token(), "POST", "v3/createRoom", {
       preset: "private_chat",
-      invite: [...others, ...this.reader === undefined ? [] : [WorldReader]].map(({ userId }) => userId),
+      invite: [...guests, ...this.reader === undefined ? [] : [WorldReader]].map(({ userId }) => userId),
       initial_state: rotation === undefined ? [] : [encryption],
     });
+    if (room_id === undefined) return undefined; // its token has expired, for one
     const id = room_id as RoomID;
     await this.reader?.join(id);
-    this.rooms.push({ id, encryptedAt: rotation === undefined ? Infinity : this.timeline.now });
+    const room = { id, encryptedAt: rotation === undefined ? Infinity : this.timeline.now };
+    this.rooms.push(room);
     if (rotation !== undefined) this.wire.rotations.set(id, rotation);
     this.note(`room ${this.rooms.length} is ${id}${rotation === undefined ? "" : ", encrypted"}`);
+    return room;
   }
 
   /**
