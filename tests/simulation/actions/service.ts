@@ -39,6 +39,10 @@ const BEFORE = [undefined, "/sendToDevice/", "/send/", "/keys/"];
 const LATE = [1_000, 20_000, 3_600_000];
 /** How many processes run at most. */
 const MOST = 3;
+/** What is committed while something is answered, encrypted or not. */
+const ANSWERING = ["outbound_session", "session/", "outbox", "send_key", "olm-session", "sync", undefined];
+/** How long it takes until what is said is answered, mostly, in milliseconds. */
+const ANSWERED = 10_000;
 
 /** Does something in a world that has an application service. */
 function of(
@@ -173,6 +177,45 @@ export const serviceKinds: readonly ActionKind[] = [
     isOfService: true,
     perform: of((service) => {
       if (service.runs.length < MOST) service.begin();
+    }),
+  },
+  {
+    name: "the store fails while a service answers several",
+    weight: 12,
+    isOfService: true,
+    perform: of(async (service, { world, action: { who, where, what } }) => {
+      const { name, process } = chosen(service.runs, who) ?? service.begin();
+      const subject = chosen(ANSWERING, what);
+      process.plan({
+        ...{ operation: "commit", kind: "error", after: (what >> 3) % 4, takesEffect: where % 4 === 0 },
+        ...subject === undefined ? {} : { subject },
+      });
+      world.note(`${name}: error planned for a commit of ${subject}, while several things are said`);
+      for (let count = 0; count < 2 + (what >> 5) % 3; count++) await service.people.say(who + count, where);
+    }),
+  },
+  {
+    name: "a ghost is thrown out while another instance takes what comes",
+    weight: 6,
+    isOfService: true,
+    perform: of(async (service, { world, action: { who, where } }) => {
+      const { people, plan, way, users } = service;
+      if (plan.stays) return; // one instance takes all
+      while (service.runs.length < 2) service.begin();
+      const [one, other] = service.runs;
+      const say = async (times: number): Promise<void> => {
+        for (let count = 0; count < times; count++) await people.say(who, where);
+        await world.timeline.pass(ANSWERED);
+      };
+      world.note(`what comes goes to ${one?.name}, and then to ${other?.name}`);
+      way.goesTo = one;
+      await say(users.length);
+      way.goesTo = other;
+      await people.throwOut(who, where);
+      await world.timeline.pass(ANSWERED);
+      way.goesTo = one;
+      await say(users.length);
+      way.goesTo = undefined;
     }),
   },
   {

@@ -12,7 +12,7 @@ import type { SentRequest } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import { SERVICE_ASKS, SERVICE_TAKES, stateOfAnswer, stateOfRequest } from "./service_operations.ts";
 import { notePublished } from "./service_published.ts";
-import type { WorldService } from "./world_service.ts";
+import type { ServiceRun, WorldService } from "./world_service.ts";
 
 /** What happens to requests. */
 export interface ServiceWeather {
@@ -60,6 +60,8 @@ export class ServiceWay {
   failedPings = 0;
   /** Events whose transaction has failed at least once: those of others may come before them. */
   readonly failed = new Set<string>();
+  /** To which process all goes, while it runs. Default: to any. */
+  goesTo: ServiceRun | undefined;
   #open = 0;
   readonly #world: World;
   readonly #service: WorldService;
@@ -82,6 +84,7 @@ export class ServiceWay {
   /** Has nothing go wrong any more. */
   clear(): void {
     this.incoming.length = this.outgoing.length = 0;
+    this.goesTo = undefined;
     this.deletions.clear();
     this.tampers.length = 0;
   }
@@ -182,7 +185,8 @@ export class ServiceWay {
   async #arrive(sent: Sent): Promise<Response> {
     await this.#delay(this.#chance.below(TRAVEL));
     const { runs, plan } = this.#service;
-    const run = runs[this.#chance.below(Math.max(1, runs.length))] ??
+    const any = runs[this.#chance.below(Math.max(1, runs.length))];
+    const run = runs.find((each) => each === this.goesTo) ?? any ??
       (plan.stays ? undefined : this.#service.begin());
     if (run === undefined) throw new TypeError("nobody listens");
     const { process, appservice, name } = run;
