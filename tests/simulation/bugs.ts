@@ -307,6 +307,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/actors/dispatcher/deliver.ts",
     find: "if (!this.#options.isOver()) return",
     replace: "if (!this.#options.isOver() || data !== undefined) return",
+    worlds: ["--favour=token expires"],
   },
   {
     name: "A wake is answered before what it tells of is recorded",
@@ -432,7 +433,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/crypto/engine/receive_sync.ts",
     find: "  devices.track(tx, new Set(speakers.map(({ sender }) => sender)));\n",
     replace: "",
-    worlds: ["--favour=encrypt a room while somebody is away"],
+    worlds: ["--favour=a room is encrypted in which somebody only reads"],
   },
   {
     name: "A key out of the backup counts as sent by the device that it names",
@@ -491,7 +492,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/appservice/transaction_feed.ts",
     find: "    if (since !== this.#returned) this.#options.onOthers();\n",
     replace: "",
-    worlds: ["--service", "--favour=another instance of a service"],
+    worlds: ["--service", "--favour=a ghost is thrown out while another instance takes what comes"],
   },
   {
     name: "The device of a ghost that the homeserver has deleted is not made anew",
@@ -614,7 +615,7 @@ export const BUGS: readonly Bug[] = [
     path: "src/actors/dispatcher/deliver.ts",
     find: "return scope !== undefined &&",
     replace: "return false &&",
-    worlds: ["--service"],
+    worlds: ["--service", "--favour=the store fails while a service answers several"],
   },
   {
     name: "Another answer is taken after a crash than before",
@@ -628,6 +629,6 @@ export const BUGS: readonly Bug[] = [
     path: "src/appservice/acting_clients.ts",
     find: "if (isHandling && cause !== undefined) this.#options.onStoreLost(cause);",
     replace: "",
-    worlds: ["--service"],
+    worlds: ["--service", "--favour=the store fails while a service answers several"],
   },
 ];
