@@ -103,8 +103,9 @@ export class ActingClients {
         if (isDeviceLost(error)) this.#lost(userId, acting);
         const storeError = storeErrorOf(error);
         acting.storeError = storeError ?? acting.storeError;
-        // The store may have failed under another operation, which ended this one.
-        const cause = storeError ?? (isStopped(error) ? acting.storeError : undefined);
+        // The store may have failed under something else, which ended this one.
+        const cause = storeError ??
+          (isStopped(error) ? acting.storeError ?? stopped(userId, error) : undefined);
         if (isHandling && cause !== undefined) this.#options.onStoreLost(cause); // before the handler fails by it
         ended();
       });
@@ -222,7 +223,13 @@ export function isDeviceLost(error: unknown): boolean {
 
 /** Whether something was asked of a client that has ended. */
 function isStopped(error: unknown): boolean {
-  return error instanceof MatrixError && error.code === "ACTOR_STOPPED";
+  if (error instanceof MatrixError && error.code === "ACTOR_STOPPED") return true;
+  return error instanceof Error && isStopped(error.cause);
+}
+
+/** Why what a user did has ended, if it is not known: while it is at work, nothing but its store ends a client. */
+function stopped(userId: UserID, cause: unknown): StoreError {
+  return new StoreError(`Cannot go on: the client of ${userId} has ended under what it did`, { cause });
 }
 
 /** The failure of a store that an error comes from; undefined: it comes from none. */
