@@ -5,7 +5,7 @@
  * @module
  */
 
-import { defineSession, ForbiddenError, StoreError, UnknownDeviceError } from "@greenroom/matrix";
+import { defineSession, ForbiddenError, UnknownDeviceError } from "@greenroom/matrix";
 import { Appservice, type AppserviceOptions } from "@greenroom/matrix/appservice";
 import type { EventID } from "@greenroom/matrix/types";
 import { describe } from "../../../bench/kill/answering.ts";
@@ -25,6 +25,8 @@ const LEASE = 60_000;
 const MOST_DELETIONS = 10;
 /** How long after a handler has failed the process has ended, if it could not go on, in milliseconds. */
 const ENDING = 5_000;
+/** With what a handler fails that is cut off by a store that fails, or by the end of who acts. */
+const CUT_OFF = /\b(?:ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
@@ -104,8 +106,8 @@ export function serviceProgram(
 
 /**
  * Notes that a handler has failed: it has settled, unless its process ends. That a ghost is no member, or
- * who answers has no device, is no reason, nor that the store has failed: then it has not settled, and is
- * called again. The own user is no member before it has joined by itself.
+ * who answers has no device, is no reason, nor that the store has failed, or who acts has ended: then it has
+ * not settled, and is called again. The own user is no member before it has joined by itself.
  */
 function noteFailure(
   { world, service, process, name }: Pick<Place, "world" | "service" | "process" | "name">,
@@ -115,7 +117,7 @@ function noteFailure(
   const { users: [own], ledger } = service;
   const isOfGhost = answererOf(service, number) !== own;
   if ((error instanceof ForbiddenError && isOfGhost) || isOfDevice(error)) return;
-  if (isOfStore(error)) return world.reach("service: a handler is cut off by a store that has failed");
+  if (CUT_OFF.test(describe(error))) return world.reach("service: a handler is cut off");
   ledger.fails(name, number);
   world.timeline.schedule(ENDING, "", () => {
     if (process.isAlive || service.isStopped(process)) ledger.failed.add(number);
@@ -125,11 +127,6 @@ function noteFailure(
 /** Whether something failed since the homeserver has deleted the device of who acts. */
 function isOfDevice(error: unknown): boolean {
   return error instanceof UnknownDeviceError || (error instanceof Error && isOfDevice(error.cause));
-}
-
-/** Whether something failed since the store has. */
-function isOfStore(error: unknown): boolean {
-  return error instanceof StoreError || (error instanceof Error && isOfStore(error.cause));
 }
 
 /** Which user answers the message with a number. */
