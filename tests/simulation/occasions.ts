@@ -1,6 +1,8 @@
 /**
  * What makes the operations happen that few worlds have: a story that aims at one of them has this in it.
  *
+ * Over 300 lines because it is one list, in which an operation is looked up by eye.
+ *
  * @module
  */
 
@@ -188,6 +190,17 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
       .map((name) => SERVICE_ASKS + name),
   ],
   [
+    {
+      ...IDENTIFIED,
+      parts: [
+        ...SPOKEN.parts,
+        { kind: "a member sends a service events of sessions that are made up", who: 0 },
+        REST,
+      ],
+    },
+    `${SERVICE_ASKS}GET v3/room_keys/keys/*`,
+  ],
+  [
     { ...ENCRYPTED, parts: [{ kind: "a stranger writes to the device of a service" }, ...SPOKEN.parts] },
     `${SERVICE_COMMIT}olm_stranger`,
   ],
@@ -222,11 +235,12 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
   ],
   // Some 700 characters of IDs.
   [{ ...SPOKEN, parts: [...Array.from({ length: 6 }, () => TALK), REST] }, `${SERVICE_COMMIT}shown/`],
-  // What is said while there is no process, and the own user has not joined.
+  // What is said when a ghost has joined, and the own user has not: the homeserver tells nothing before.
   [
     {
       needs: { isEarly: true, service: { isEncrypted: true, stays: true } },
-      parts: [{ kind: "a service is killed", after: 0 }, TALK, FREE],
+      parts: [...Array.from({ length: 8 }, () => ({ ...TALK, after: 700, what: 0 })), REST],
+      also: times(3, { operation: `${SERVICE_ASKS}POST v3/join/*`, column: "502" }),
     },
     `${SERVICE_ASKS}GET v3/joined_rooms`,
   ],
@@ -238,8 +252,19 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
     },
     `${SERVICE_COMMIT}withheld`,
   ],
+  // A device that comes when all have a session for the room: a message has four answers.
   [
-    { needs: { service: { isEncrypted: true } }, parts: [{ kind: "new device", who: 0 }, TALK, TALK, REST] },
+    {
+      needs: { service: { isEncrypted: true, ghosts: 2, rooms: 1 } },
+      parts: [
+        { ...TALK, what: 3 },
+        REST,
+        { kind: "new device", who: 0, what: 4 },
+        REST,
+        { ...TALK, what: 3 },
+        REST,
+      ],
+    },
     `${SERVICE_COMMIT}olm-wanted`,
   ],
   [
@@ -260,7 +285,7 @@ const OF_SERVICES: readonly (readonly [Occasion, ...string[]])[] = [
         REST,
       ],
     },
-    `${SERVICE_ASKS}GET v3/rooms/*/messages`,
+    ...["GET versions", "GET v3/rooms/*/messages"].map((name) => SERVICE_ASKS + name),
   ],
   [
     SPOKEN,

@@ -14,6 +14,8 @@ import { type ActionKind, chosen, type Scene } from "./action.ts";
 type Json = any;
 
 const KEY = "A".repeat(43);
+/** How many events of sessions that are made up are sent. */
+const MADE_UP = 3;
 
 /** Does something in a world with an application service whose users encrypt. */
 function of(
@@ -170,6 +172,33 @@ export const serviceThreats: readonly ActionKind[] = [
       if (author !== undefined) world.copied.set(event_id, author);
       world.reach("threat: T31 to a service");
       world.note(`T31: ${device.userId} sends ${event.event_id} of ${event.sender} again, as ${event_id}`);
+    }),
+  },
+  {
+    name: "a member sends a service events of sessions that are made up",
+    weight: 6,
+    isOfService: true,
+    perform: of(async (service, { world, device, action: { where, what } }) => {
+      const room = chosen(service.rooms, where);
+      if (room === undefined || device.account.isBot) return;
+      const noise = world.chance.branch(`sessions for a service ${what}`);
+      const random = (length: number): string =>
+        noise.fill(new Uint8Array(length)).toBase64().replace(/=+$/, "");
+      const token = await device.account.token();
+      for (let count = 0; count < MADE_UP; count++) {
+        const path = `v3/rooms/${
+          encodeURIComponent(room)
+        }/send/m.room.encrypted/up-${world.timeline.instant()}`;
+        const { event_id } = await world.ask(token, "PUT", path, {
+          algorithm: "m.megolm.v1.aes-sha2",
+          session_id: random(32),
+          ciphertext: random(120),
+          device_id: device.deviceId,
+        });
+        if (typeof event_id === "string") world.forged.add(event_id);
+      }
+      world.reach("threat: T82 to a service");
+      world.note(`T82: ${device.userId} sends the service events of sessions that are made up`);
     }),
   },
 ];

@@ -46,6 +46,7 @@ export const SERVICE_REQUESTS: readonly string[] = [
   ...["GET v3/user/*/account_data/*", "PUT v3/user/*/account_data/*", "POST v3/keys/device_signing/upload"],
   ...["GET v3/room_keys/version", "POST v3/room_keys/version", "PUT v3/room_keys/keys"],
   ...["PUT v3/sendToDevice/m.room_key.withheld", "GET v3/joined_rooms", "GET v3/rooms/*/messages"],
+  ...["GET versions", "GET v3/room_keys/keys/*"],
 ];
 
 /** What its homeserver asks. */
