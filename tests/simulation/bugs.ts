@@ -631,4 +631,11 @@ export const BUGS: readonly Bug[] = [
     replace: "",
     worlds: ["--service", "--favour=the store fails while a service answers several"],
   },
+  {
+    name: "A handler has settled when what a ghost acts with has ended, and nobody was told why",
+    path: "src/appservice/acting_clients.ts",
+    find: "acting.storeError ?? stopped(userId, error)",
+    replace: "acting.storeError",
+    worlds: ["--service", "--favour=the store fails while a service answers several"],
+  },
 ];
