@@ -9,7 +9,7 @@ import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
 import { currentHandler } from "../base/handler_scope.ts";
 import type { Logger } from "../base/log.ts";
-import { UnknownDeviceError } from "../errors/errcodes.ts";
+import { UnknownDeviceError, UnknownTokenError } from "../errors/errcodes.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
@@ -33,6 +33,8 @@ export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lea
   readonly onDeviceLost: (userId: UserID) => void;
   /** Is told why the store has failed for a user who acts in a handler. */
   readonly onStoreLost: (error: StoreError) => void;
+  /** Is told that the homeserver does not know the token of a user who acts in a handler, which waits for it. */
+  readonly onTokenRefused: () => Promise<void>;
   /** How many there are at a time. */
   readonly limit: number;
   /** Logs what could not be read. */
@@ -101,7 +103,7 @@ export class ActingClients {
       };
       result.then(succeeded, (error) => {
         if (isDeviceLost(error)) this.#lost(userId, acting);
-        const storeError = storeErrorOf(error);
+        const storeError = causeOf(error, StoreError);
         acting.storeError = storeError ?? acting.storeError;
         // The store may have failed under something else, which ended this one.
         const cause = storeError ??
@@ -109,8 +111,15 @@ export class ActingClients {
         if (isHandling && cause !== undefined) this.#options.onStoreLost(cause); // before the handler fails by it
         ended();
       });
+      if (isHandling) return result.catch((error) => this.#refused(error)) as Result;
     }
     return result;
+  }
+
+  /** Tells whether the token is dead before the handler fails by that. */
+  async #refused(error: unknown): Promise<never> {
+    if (causeOf(error, UnknownTokenError) !== undefined) await this.#options.onTokenRefused();
+    throw error;
   }
 
   /**
@@ -232,8 +241,11 @@ function stopped(userId: UserID, cause: unknown): StoreError {
   return new StoreError(`Cannot go on: the client of ${userId} has ended under what it did`, { cause });
 }
 
-/** The failure of a store that an error comes from; undefined: it comes from none. */
-function storeErrorOf(error: unknown): StoreError | undefined {
-  if (error instanceof StoreError) return error;
-  return error instanceof Error ? storeErrorOf(error.cause) : undefined;
+/** The error of a class that an error comes from, if it comes from one. */
+function causeOf<Kind extends Error>(
+  error: unknown,
+  kind: abstract new (...args: never[]) => Kind,
+): Kind | undefined {
+  if (error instanceof kind) return error;
+  return error instanceof Error ? causeOf(error.cause, kind) : undefined;
 }

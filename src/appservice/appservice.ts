@@ -16,6 +16,7 @@ import { Client } from "../client/client.ts";
 import type { HandlersAPI } from "../client/handlers_api.ts";
 import { Refusal } from "../client/serving/refusal.ts";
 import { ValueError } from "../errors/value_error.ts";
+import { UnknownTokenError } from "../errors/errcodes.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { MemoryStore } from "../store/memory_store.ts";
@@ -178,6 +179,7 @@ export class Appservice {
       prepare: (userId) => ghosts.prepare(userId),
       onDeviceLost: (userId) => ghosts.forget(userId),
       onStoreLost: (error) => this.#feed.fails?.(error),
+      onTokenRefused: () => this.#checkToken(),
       limit: options.maxActing ?? MAX_ACTING,
       log: this.log,
     });
@@ -372,6 +374,15 @@ export class Appservice {
       if (!isDeviceLost(error)) throw error;
       this.#ghosts.forget(this.#users.bot);
       return await this.bot.syncOnce({ deadline });
+    }
+  }
+
+  /** Ends the delivery if the token is dead, which all users have: what they were to do in handlers comes again. */
+  async #checkToken(): Promise<void> {
+    try {
+      await this.#http.request("GET", "/_matrix/client/v3/account/whoami");
+    } catch (error) {
+      if (error instanceof UnknownTokenError) this.#feed.fails?.(error);
     }
   }
 

@@ -26,6 +26,7 @@ function failingClients() {
     prepare: () => () => Promise.resolve(),
     onDeviceLost: () => {},
     onStoreLost: (error) => void lost.push(error),
+    onTokenRefused: () => Promise.resolve(),
     limit: 2,
     log,
   });

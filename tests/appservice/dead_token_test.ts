@@ -1,0 +1,48 @@
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import { ActorError, UnknownTokenError } from "@greenroom/matrix";
+import { rejectionOf } from "../actors/kernel/support.ts";
+import { appserviceScene } from "./scene.ts";
+
+const REFUSAL = {
+  ...{ kind: "status", status: 401, times: 1 } as const,
+  body: { errcode: "M_UNKNOWN_TOKEN", error: "Unknown token" },
+};
+
+/** An application service that is started, and whose ghost answers Alice. */
+async function startedScene() {
+  const scene = await appserviceScene({ isServing: false });
+  const failures: unknown[] = [];
+  const first = scene.serving = scene.instance();
+  first.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
+  await first.bot.joinRoom(scene.roomId);
+  first.start({ ping: false }).catch(() => {}); // `done` says the same
+  return Object.assign(scene, { first, failures });
+}
+
+Deno.test("What was said when the token of an application service was dead is answered by the next process", async () => {
+  await using scene = await startedScene();
+  const { alice, roomId, first, failures, stage: { homeserver, clock } } = scene;
+  homeserver.faults.add({ ...REFUSAL, match: { path: "/register" } });
+  homeserver.faults.add({ ...REFUSAL, match: { path: "/account/whoami" } });
+  await alice.sendText(roomId, "hello");
+  const error = await rejectionOf(first.done);
+  assertInstanceOf(error, ActorError);
+  assertInstanceOf(error.cause, UnknownTokenError);
+  scene.serving = undefined;
+  await clock.tick(300_000); // the lease of what has ended
+  const next = scene.serving = scene.instance();
+  assert(await next.handlePending());
+  assertEquals([scene.answers(), failures], [["1: hello"], []]);
+});
+
+Deno.test("A homeserver that does not know one user of an application service ends nothing", async () => {
+  await using scene = await startedScene();
+  const { alice, roomId, failures, stage } = scene;
+  stage.homeserver.faults.add({ ...REFUSAL, match: { path: "/register" } });
+  await alice.sendText(roomId, "hello");
+  await stage.until(() => failures.length > 0);
+  assertInstanceOf(failures[0], UnknownTokenError);
+  await alice.sendText(roomId, "again");
+  await stage.until(() => scene.answers().length > 0);
+  assertEquals(scene.answers(), ["1: again"]);
+});
