@@ -8,7 +8,7 @@
 
 import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
-import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
 import { isPassing } from "../api/http/retry.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
@@ -16,6 +16,7 @@ import { Client } from "../client/client.ts";
 import type { HandlersAPI } from "../client/handlers_api.ts";
 import { Refusal } from "../client/serving/refusal.ts";
 import { ValueError } from "../errors/value_error.ts";
+import { ClientEndedError } from "../errors/client_ended_error.ts";
 import { UnknownTokenError } from "../errors/errcodes.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
@@ -144,7 +145,7 @@ export class Appservice {
       ...this.#transport,
       // Synapse fails if the device is named, and its user is not.
       ...((isEncrypting || users.bot !== users.sender) && { asUserId: users.bot, asDeviceId: deviceId }),
-      prepare: ghosts.prepare(users.bot),
+      prepare: this.#noticing(ghosts.prepare(users.bot)),
     });
     this.#feed = new TransactionFeed({
       inbox,
@@ -161,6 +162,7 @@ export class Appservice {
       isThere: async (roomId) =>
         (await this.bot.stateStore.getMember(roomId, users.bot))?.membership === Membership.JOIN,
       joinedRooms: () => this.bot.getJoinedRooms(),
+      checkToken: () => this.#checkOwnToken(api),
       onDevice: (userId) => users.isOwn(userId) && this.#clients.read(userId as UserID),
       clock,
       log: this.log,
@@ -377,13 +379,32 @@ export class Appservice {
     }
   }
 
+  /** What has to be done before a request of the own user, whose client does not see that the token is dead there. */
+  #noticing(prepare: Prepare): Prepare {
+    return async (...request) => {
+      try {
+        await prepare(...request);
+      } catch (error) {
+        if (error instanceof UnknownTokenError) await this.#checkToken();
+        throw error;
+      }
+    };
+  }
+
   /** Ends the delivery if the token is dead, which all users have: what they were to do in handlers comes again. */
   async #checkToken(): Promise<void> {
     try {
-      await this.#http.request("GET", "/_matrix/client/v3/account/whoami");
+      await this.#http.request("GET", WHOAMI);
     } catch (error) {
       if (error instanceof UnknownTokenError) this.#feed.fails?.(error);
     }
+  }
+
+  /** Ends the delivery if the own user was refused, which no sync shows: handlers may have been cut off. */
+  async #checkOwnToken(api: HTTPAPI): Promise<void> {
+    if (!api.isTokenDead) return;
+    await api.request("GET", WHOAMI); // says so, in most cases
+    this.#feed.fails?.(new ClientEndedError(REFUSED));
   }
 
   async #ping(signal?: AbortSignal): Promise<number | undefined> {
@@ -403,6 +424,10 @@ export class Appservice {
   }
 }
 
+const REFUSED =
+  "Cannot go on: the homeserver did not know the token for a while; make a new application service";
+/** Says whose token it is. */
+const WHOAMI = "/_matrix/client/v3/account/whoami";
 /** What acts without a device. */
 const NO_DEVICE = "";
 /** The device of each user. */

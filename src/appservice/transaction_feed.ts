@@ -56,6 +56,8 @@ export interface TransactionFeedOptions {
   readonly isThere: UnreadRoomsOptions["isThere"];
   /** The rooms that the own user is in, as the homeserver has it. */
   readonly joinedRooms: UnreadRoomsOptions["joinedRooms"];
+  /** Rejects if the token of the own user is dead, which nothing else may show. */
+  readonly checkToken: () => Promise<void>;
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs a server's faults. */
@@ -146,7 +148,8 @@ export class TransactionFeed implements SyncFeed {
   }
 
   async #sync({ since, timeout = 0, signal }: SyncOptions): Promise<SyncResponse> {
-    const { inbox, clock } = this.#options;
+    const { inbox, clock, checkToken } = this.#options;
+    await checkToken();
     if (since === undefined) {
       const number = await inbox.removed();
       return await this.#response([], { number, queue: undefined, repeated: number, left: [] }, signal);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { ActorError, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError, ClientEndedError, UnknownTokenError } from "@greenroom/matrix";
 import { rejectionOf } from "../actors/kernel/support.ts";
+import { Appservice } from "@greenroom/matrix/appservice";
 import { appserviceScene } from "./scene.ts";
 
 const REFUSAL = {
@@ -34,6 +35,51 @@ Deno.test("What was said when the token of an application service was dead is an
   assert(await next.handlePending());
   assertEquals([scene.answers(), failures], [["1: hello"], []]);
 });
+
+/** With which request the token was dead, and whether it was for longer. */
+const CASES = [["/register", true], ["/heard", true], ["/heard", false]] as const;
+
+for (const [path, isLong] of CASES) {
+  const when = `dead with ${path}${isLong ? "" : ", and not for long"}`;
+  Deno.test(`What the own user was to answer is answered by the next process if the token was ${when}`, async () => {
+    await using scene = await appserviceScene({ isServing: false });
+    const { alice, roomId, stage } = scene;
+    const { homeserver, clock } = stage;
+    const first = scene.instance();
+    await first.bot.joinRoom(roomId);
+    await first.close();
+    const failures: unknown[] = [];
+    const begin = () => {
+      const { registration } = first;
+      const { baseUrl, fetch } = homeserver;
+      const { store, stage: { log } } = scene;
+      const serverName = "localhost";
+      const appservice = scene.serving = new Appservice({
+        ...{ registration, serverName, baseUrl, fetch, clock, log, store },
+      });
+      appservice.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
+      appservice.on("m.room.message", async ({ room_id, content }) => {
+        await appservice.bot.sendText(room_id, `heard ${content.body}`, { txnId: "heard" });
+      });
+      return appservice;
+    };
+    await using second = begin();
+    second.start({ ping: false }).catch(() => {}); // `done` says the same
+    homeserver.faults.add({ ...REFUSAL, match: { path } });
+    if (isLong) homeserver.faults.add({ ...REFUSAL, match: { path: "/account/whoami" } });
+    await alice.sendText(roomId, "hello");
+    const ended = rejectionOf(second.done);
+    await stage.settle();
+    await stage.clock.tick(10_000); // it looks every five seconds
+    assertInstanceOf((await ended as ActorError).cause, isLong ? UnknownTokenError : ClientEndedError);
+    scene.serving = undefined;
+    await clock.tick(300_000); // the lease of what has ended
+    await using third = begin();
+    assert(await third.handlePending());
+    const said = homeserver.room(roomId).messages.map(({ content }) => content.body);
+    assertEquals([said, failures], [["hello", "heard hello"], []]);
+  });
+}
 
 Deno.test("A homeserver that does not know one user of an application service ends nothing", async () => {
   await using scene = await startedScene();

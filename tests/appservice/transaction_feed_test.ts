@@ -23,6 +23,7 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
   const devices: string[] = [];
   const clock = new TestClock();
   const feed = new TransactionFeed({
+    checkToken: () => Promise.resolve(),
     inbox,
     users: new OwnUsers(registration, "localhost"),
     store,
