@@ -1,5 +1,13 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { ActorError, type KvStore, MemoryStore, StoreError } from "@greenroom/matrix";
+import {
+  ActorError,
+  ClientEndedError,
+  type KvStore,
+  MemoryStore,
+  StoreError,
+  UnknownTokenError,
+} from "@greenroom/matrix";
+import { Appservice } from "@greenroom/matrix/appservice";
 import { rejectionOf } from "../actors/kernel/support.ts";
 import { appserviceScene } from "./scene.ts";
 
@@ -91,4 +99,93 @@ Deno.test("The store that fails for a ghost while nothing is handled ends nothin
   await appservice.intent(PARROT).sendText(roomId, "here");
   await alice.syncOnce();
   assertEquals(read, ["here"]);
+});
+
+const REFUSAL = {
+  ...{ kind: "status", status: 401, times: 1 } as const,
+  body: { errcode: "M_UNKNOWN_TOKEN", error: "Unknown token" },
+};
+
+/** An application service that is started, and whose ghost answers Alice. */
+async function startedScene() {
+  const scene = await appserviceScene({ isServing: false });
+  const failures: unknown[] = [];
+  const first = scene.serving = scene.instance();
+  first.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
+  await first.bot.joinRoom(scene.roomId);
+  first.start({ ping: false }).catch(() => {}); // `done` says the same
+  return Object.assign(scene, { first, failures });
+}
+
+Deno.test("What was said when the token of an application service was dead is answered by the next process", async () => {
+  await using scene = await startedScene();
+  const { alice, roomId, first, failures, stage: { homeserver, clock } } = scene;
+  homeserver.faults.add({ ...REFUSAL, match: { path: "/register" } });
+  homeserver.faults.add({ ...REFUSAL, match: { path: "/account/whoami" } });
+  await alice.sendText(roomId, "hello");
+  const error = await rejectionOf(first.done);
+  assertInstanceOf(error, ActorError);
+  assertInstanceOf(error.cause, UnknownTokenError);
+  scene.serving = undefined;
+  await clock.tick(300_000); // the lease of what has ended
+  const next = scene.serving = scene.instance();
+  assert(await next.handlePending());
+  assertEquals([scene.answers(), failures], [["1: hello"], []]);
+});
+
+/** With which request the token was dead, and whether it was for longer. */
+const CASES = [["/register", true], ["/heard", true], ["/heard", false]] as const;
+
+for (const [path, isLong] of CASES) {
+  const when = `dead with ${path}${isLong ? "" : ", and not for long"}`;
+  Deno.test(`What the own user was to answer is answered by the next process if the token was ${when}`, async () => {
+    await using scene = await appserviceScene({ isServing: false });
+    const { alice, roomId, stage } = scene;
+    const { homeserver, clock } = stage;
+    const first = scene.instance();
+    await first.bot.joinRoom(roomId);
+    await first.close();
+    const failures: unknown[] = [];
+    const begin = () => {
+      const { registration } = first;
+      const { baseUrl, fetch } = homeserver;
+      const { store, stage: { log } } = scene;
+      const serverName = "localhost";
+      const appservice = scene.serving = new Appservice({
+        ...{ registration, serverName, baseUrl, fetch, clock, log, store },
+      });
+      appservice.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
+      appservice.on("m.room.message", async ({ room_id, content }) => {
+        await appservice.bot.sendText(room_id, `heard ${content.body}`, { txnId: "heard" });
+      });
+      return appservice;
+    };
+    await using second = begin();
+    second.start({ ping: false }).catch(() => {}); // `done` says the same
+    homeserver.faults.add({ ...REFUSAL, match: { path } });
+    if (isLong) homeserver.faults.add({ ...REFUSAL, match: { path: "/account/whoami" } });
+    await alice.sendText(roomId, "hello");
+    const ended = rejectionOf(second.done);
+    await stage.settle();
+    await stage.clock.tick(10_000); // it looks every five seconds
+    assertInstanceOf((await ended as ActorError).cause, isLong ? UnknownTokenError : ClientEndedError);
+    scene.serving = undefined;
+    await clock.tick(300_000); // the lease of what has ended
+    await using third = begin();
+    assert(await third.handlePending());
+    const said = homeserver.room(roomId).messages.map(({ content }) => content.body);
+    assertEquals([said, failures], [["hello", "heard hello"], []]);
+  });
+}
+
+Deno.test("A homeserver that does not know one user of an application service ends nothing", async () => {
+  await using scene = await startedScene();
+  const { alice, roomId, failures, stage } = scene;
+  stage.homeserver.faults.add({ ...REFUSAL, match: { path: "/register" } });
+  await alice.sendText(roomId, "hello");
+  await stage.until(() => failures.length > 0);
+  assertInstanceOf(failures[0], UnknownTokenError);
+  await alice.sendText(roomId, "again");
+  await stage.until(() => scene.answers().length > 0);
+  assertEquals(scene.answers(), ["1: again"]);
 });
