@@ -638,4 +638,18 @@ export const BUGS: readonly Bug[] = [
     replace: "acting.storeError",
     worlds: ["--service", "--favour=the store fails while a service answers several"],
   },
+  {
+    name: "What a ghost was to answer is lost when the token is dead",
+    path: "src/appservice/appservice.ts",
+    find: "if (error instanceof UnknownTokenError) this.#feed.fails?.(error);",
+    replace: "",
+    worlds: ["--service", "--favour=the homeserver does not know the token of a service for a while"],
+  },
+  {
+    name: "An application service goes on, and handles nothing, when its own user was refused",
+    path: "src/appservice/transaction_feed.ts",
+    find: "    await checkToken();\n",
+    replace: "",
+    worlds: ["--service", "--favour=the homeserver does not know the token of a service for a while"],
+  },
 ];

@@ -251,4 +251,14 @@ export const serviceKinds: readonly ActionKind[] = [
       world.note(`the next request of the service is ${weather.kind}`);
     }),
   },
+  {
+    name: "the homeserver does not know the token of a service for a while",
+    weight: 8,
+    isOfService: true,
+    perform: of(({ way, people }, { world, action: { who, where, what } }) => {
+      way.unknownUntil = world.timeline.now + (1 + what % 6) * 5_000;
+      world.note("the homeserver does not know the token of the service");
+      return people.say(who, where);
+    }),
+  },
 ];

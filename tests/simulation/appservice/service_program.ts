@@ -27,6 +27,8 @@ const MOST_DELETIONS = 10;
 const ENDING = 5_000;
 /** With what a handler fails that is cut off by a store that fails, or by the end of who acts. */
 const CUT_OFF = /\b(?:ClientEndedError|ActorError|ActorStoppedError|StoreError)\b/;
+/** With what one fails that is cut off by a token that the homeserver does not know. */
+const UNKNOWN = /\bUnknownTokenError\b/;
 
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
@@ -117,7 +119,9 @@ function noteFailure(
   const { users: [own], ledger } = service;
   const isOfGhost = answererOf(service, number) !== own;
   if ((error instanceof ForbiddenError && isOfGhost) || isOfDevice(error)) return;
-  if (CUT_OFF.test(describe(error))) return world.reach("service: a handler is cut off");
+  const isCutOff = CUT_OFF.test(describe(error)) ||
+    UNKNOWN.test(describe(error)) && service.way.isUnknown; // else it was known again by then, and only a user was not
+  if (isCutOff) return world.reach("service: a handler is cut off");
   ledger.fails(name, number);
   world.timeline.schedule(ENDING, "", () => {
     if (process.isAlive || service.isStopped(process)) ledger.failed.add(number);

@@ -62,6 +62,10 @@ export class ServiceWay {
   readonly failed = new Set<string>();
   /** To which process all goes, while it runs. Default: to any. */
   goesTo: ServiceRun | undefined;
+  /** Until when the homeserver does not know the token of the application service. */
+  unknownUntil = -Infinity;
+  /** How often it has said so. */
+  refusals = 0;
   #open = 0;
   readonly #world: World;
   readonly #service: WorldService;
@@ -81,10 +85,16 @@ export class ServiceWay {
     return this.#open > 0 || this.#owed.size > 0;
   }
 
+  /** Whether the homeserver does not know the token of the application service now. */
+  get isUnknown(): boolean {
+    return this.#world.timeline.now < this.unknownUntil;
+  }
+
   /** Has nothing go wrong any more. */
   clear(): void {
     this.incoming.length = this.outgoing.length = 0;
     this.goesTo = undefined;
+    this.unknownUntil = -Infinity;
     this.deletions.clear();
     this.tampers.length = 0;
   }
@@ -121,6 +131,10 @@ export class ServiceWay {
     if (kind === "lost") throw new TypeError("the connection was lost");
     if (kind === "502") return new Response("<html>Bad gateway</html>", { status: 502 });
     const send = async (): Promise<Response> => {
+      if (this.isUnknown) {
+        this.refusals++;
+        return Response.json({ errcode: "M_UNKNOWN_TOKEN", error: "Unknown token" }, { status: 401 });
+      }
       await this.#deleteDevice(url);
       const response = await homeserver.fetch(url, { method, headers, body });
       const headersBack = Object.fromEntries(response.headers);

@@ -6,7 +6,15 @@
  * @module
  */
 
-import { type KvMutation, type KvStore, MemoryStore, StoreError, StoreInUseError } from "@greenroom/matrix";
+import {
+  ClientEndedError,
+  type KvMutation,
+  type KvStore,
+  MemoryStore,
+  StoreError,
+  StoreInUseError,
+  UnknownTokenError,
+} from "@greenroom/matrix";
 import {
   type Appservice,
   AppservicePingError,
@@ -187,13 +195,14 @@ export class WorldService {
   }
 
   #start(run: ServiceRun): void {
-    const { failedPings } = this.way;
+    const { failedPings, refusals } = this.way;
     run.appservice.start({ ping: this.plan.pings }).catch((error) => {
       // Otherwise `done` says why.
-      if (!(error instanceof AppservicePingError) || !run.process.isAlive) return;
+      const isRefused = error instanceof AppservicePingError || error instanceof UnknownTokenError;
+      if (!isRefused || !run.process.isAlive) return;
       this.#world.note(`${run.name} is refused: ${describe(error)}`);
       this.#world.reach("service: a start is refused, since the homeserver does not get through");
-      if (this.way.failedPings === failedPings) {
+      if (this.way.failedPings === failedPings && this.way.refusals === refusals) {
         this.#world.violate(`${run.name} says that the homeserver does not get through, which it did`);
       }
       run.process.kill();
@@ -364,7 +373,8 @@ export class WorldService {
     const cause = error instanceof ActorError ? error.cause : error;
     this.#world.note(`${name} failed: ${describe(cause)}`);
     const isExpected = cause instanceof StoreError && process.hasLostCommit ||
-      cause instanceof StoreInUseError && process.hasStoodStill;
+      cause instanceof StoreInUseError && process.hasStoodStill ||
+      (cause instanceof UnknownTokenError || cause instanceof ClientEndedError) && this.way.refusals > 0;
     if (!isExpected) this.#world.violate(`${name} failed: ${describe(cause)}`);
     run.isClosing = true;
     appservice.close().catch(() => {}).finally(() => {
