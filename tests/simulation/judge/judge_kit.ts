@@ -171,7 +171,8 @@ class RoomJudge {
   }
 
   #judgeLeaving(command: number): void {
-    for (const  of of["what", "many", "any"].map((question) => `${question} of ${command}`)) {
+    for (const question of ["what", "many", "any"]) {
+      const of = `${question} of ${command}`;
       const [askedAt, answeredAt] = [this.#find(of)?.at, this.#timeOf(this.#kit.taken.get(of))];
       const asked = { room: this.#room.id, bot: this.#bot, kit: this.#kit, command, of, askedAt, answeredAt };
       if (hasOutlived(this.#world, asked)) {
