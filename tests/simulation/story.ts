@@ -19,7 +19,7 @@ export interface Story {
 }
 
 /** Of so many seeds, one is a large world. */
-const LARGE = 40;
+const LARGE = 50;
 
 /** Of so many seeds with a bot, in one bots are bots of the kit. */
 const KITS = 5;
@@ -46,7 +46,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 ]);
 
 /** How much happens at most in a story that aims at something, beside that: it takes time, too. */
-const FEW = 9;
+const FEW = 7;
 
 /** Of a story that aims at nothing. */
 const NOTHING: Occasion = { needs: {}, parts: [] };
@@ -87,7 +87,7 @@ export function storyOf(seed: number, favoured?: string): Story {
   const hasKit = bots > 0 && (needs.hasKit ?? new Chance(`kit ${seed}`).below(KITS) === 0);
   const service = hasService ? serviceOf(ofService, { trust, needed: needs.service }) : undefined;
   const isAimed = aims.length > 0;
-  const count = isAimed ? 1 + chance.below(FEW) : isLarge ? 25 + chance.below(30) : 3 + chance.below(17);
+  const count = isAimed ? 1 + chance.below(FEW) : isLarge ? 25 + chance.below(30) : 3 + chance.below(14);
   const traits: Traits = {
     hasTrust: trust !== undefined,
     sharesHistory,
