@@ -527,12 +527,13 @@ export class Bot extends Composer<Context> {
     // Another process may have the device for a while: patience begins when this one asks what is new.
     const asks = Promise.withResolvers<void>();
     const asked = () => asks.resolve();
+    const failed = () => void this.#timers.opened().then(asked, () => {}); // it may fail before it has the device
     client.addEventHandler("SYNC_SUCCESSFUL", asked);
-    client.addEventHandler("SYNC_ERRORED", asked);
+    client.addEventHandler("SYNC_ERRORED", failed);
     signal.addEventListener("abort", asked, { once: true });
     await asks.promise;
     client.removeEventHandler("SYNC_SUCCESSFUL", asked);
-    client.removeEventHandler("SYNC_ERRORED", asked);
+    client.removeEventHandler("SYNC_ERRORED", failed);
     // What was said in time is heard before the time for it is over; but a handler may hang.
     const late = client.api.clock.delay(PATIENCE, {
       signal: AbortSignal.any([signal, ended.signal]),

@@ -105,6 +105,11 @@ export class Timers {
     this.#jobs = new Jobs(client, () => this.wake());
   }
 
+  /** Waits until this process has the device whose timers they are. */
+  async opened(): Promise<void> {
+    await this.#client.sessions.read(TIMERS, "opened"); // there is none of that name
+  }
+
   /**
    * Adds a timer, in the commit of a handler.
    *
