@@ -19,6 +19,12 @@ const ROUNDS = 3;
 /** A homeserver that was set back has forgotten such a key: that is until the session after that begins. */
 const ROUNDS_AFTER_SETBACK = 5;
 
+/**
+ * How long after each: it has keys of before, and hands them out a second time. Who was given one tries the next
+ * an hour later.
+ */
+const BETWEEN = 3_700_000;
+
 /** Lets a world come to rest. Who has lost something with a disk gets time to heal, and is talked to. */
 export async function settle(world: World): Promise<void> {
   await rest(world);
@@ -27,6 +33,7 @@ export async function settle(world: World): Promise<void> {
   await world.timeline.pass(HEALING);
   const last = world.setback === undefined ? ROUNDS : ROUNDS_AFTER_SETBACK;
   for (let round = 0; round <= last; round++) {
+    if (round > 0 && world.setback !== undefined) await world.timeline.pass(BETWEEN);
     for (const device of patients) if (round === last) device.loss.healedAt = world.timeline.now;
     for (const room of world.rooms) {
       for (const device of world.devices) {
