@@ -29,18 +29,22 @@ const AIMS: ReadonlyMap<WorldKind, readonly Aim[]> = Map.groupBy(
   ({ operation }) => kindOf(operation),
 );
 
-/** What a seed's story aims at, in a world of a kind: several cells of one operation, or nothing. */
-export function aimsOf(seed: number, kind: WorldKind): readonly Aim[] {
+/**
+ * What a seed's story aims at, in a world of a kind: several cells of one operation, or nothing.
+ *
+ * @param wanted One of them. Default: chance decides.
+ */
+export function aimsOf(seed: number, kind: WorldKind, wanted?: Aim): readonly Aim[] {
   const chance = new Chance(`aims ${seed}`);
-  if (!chance.odds(SHARES[kind])) return [];
-  const first = chance.pick(AIMS.get(kind) ?? []);
+  if (wanted === undefined && !chance.odds(SHARES[kind])) return [];
+  const first = wanted ?? chance.pick(AIMS.get(kind) ?? []);
   const others = cellsOf(first.operation).filter(({ column }) => column !== first.column);
   const at = chance.below(others.length);
   return [first, ...[...others.slice(at), ...others.slice(0, at)].slice(0, AT_ONCE - 1)];
 }
 
-/** All that can happen to an operation. */
-function cellsOf(operation: string): Aim[] {
+/** All that can happen to an operation, and can be aimed at. */
+export function cellsOf(operation: string): Aim[] {
   return columnsOf(operation).filter((column) =>
     column !== DONE && !OUT_OF_REACH.has(cellOf(operation, column))
   ).map((column) => ({ operation, column }));

@@ -38,12 +38,13 @@ export class Coverage {
     this.#printShare(operations, print);
     for (const other of others) print(other);
     missing.push(...this.#printNumbered(print));
-    missing.push(...SERVICE_STATES.filter((state) => !this.#has(state)));
-    for (const name of ALL_KINDS.keys()) if (!this.#has(`action: ${name}`)) missing.push(`action: ${name}`);
+    missing.push(...SERVICE_STATES.filter((state) => !this.has(state)));
+    for (const name of ALL_KINDS.keys()) if (!this.has(`action: ${name}`)) missing.push(`action: ${name}`);
     print(`not reached (${missing.length}): ${missing.join("; ")}`);
   }
 
-  #has(what: string): boolean {
+  /** Whether something was reached. */
+  has(what: string): boolean {
     return this.counts.has(what);
   }
 
@@ -76,7 +77,7 @@ export class Coverage {
       const cells = operations.keys().filter((operation) => operation.startsWith(SERVICE) === isTheirs)
         .flatMap((operation) => columnsOf(operation).map((column) => cellOf(operation, column)))
         .filter((cell) => !OUT_OF_REACH.has(cell)).toArray();
-      print(`${whose}: ${cells.filter((cell) => this.#has(cell)).length} of ${cells.length} cells`);
+      print(`${whose}: ${cells.filter((cell) => this.has(cell)).length} of ${cells.length} cells`);
     }
   }
 
@@ -85,7 +86,7 @@ export class Coverage {
     const missing: string[] = [];
     for (const [point, ways] of CRASH_POINTS) {
       print(line(ways.reduce((sum, way) => sum + (this.counts.get(way) ?? 0), 0), point));
-      missing.push(...ways.filter((way) => !this.#has(way)).map((way) => `${point}: ${way}`));
+      missing.push(...ways.filter((way) => !this.has(way)).map((way) => `${point}: ${way}`));
     }
     for (const [why, cells] of CELLS_ELSEWHERE) print(`           ${cells.join(", ")}: ${why}`);
     for (const [point, why] of CRASHES_ELSEWHERE) print(`           ${point}: ${why}`);

@@ -3,10 +3,12 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION] [--kit] [--service] [--trust] [--vouched] [--history]`
+ * [--favour=ACTION] [--aim=CELL] [--cells] [--kit] [--service] [--trust] [--vouched] [--history]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
  * With `--favour` an action happens often: that gives other stories for the same seeds.
+ * With `--aim` stories aim at a cell of the table, as `commit outbox | crash after`; with `--cells` each cell is
+ * aimed at until it is reached.
  * With `--kit` only worlds are played whose bots are bots of the kit.
  * With `--service` only worlds with an application service are played, with `--trust` those whose users have
  * recovery keys, and with `--vouched` those where all of them vouch for their devices.
@@ -20,12 +22,13 @@
 import { availableParallelism } from "node:os";
 import { Coverage } from "./coverage.ts";
 import { play } from "./play.ts";
+import { aimOf, huntCells } from "./cells.ts";
 import { judgeTraffic } from "./reader/world_reader.ts";
 import { LibolmReader } from "./reader/libolm_reader.ts";
 import { report } from "./report.ts";
 import { installPython } from "../../tools/python.ts";
 import { linesOf } from "../e2e/support/peer/peer_lines.ts";
-import { storyOf } from "./story.ts";
+import { storyOf, type StoryOptions } from "./story.ts";
 import { WORLD_OPTIONS } from "./world/plan.ts";
 
 /** What a worker process prints, one line of JSON for each portion of seeds. */
@@ -54,8 +57,8 @@ const isFirst = Deno.args.includes("--first");
 
 /** Which worlds are left out. */
 const worldOptions = Deno.args.filter((arg) => WORLD_OPTIONS.has(arg));
-/** What happens often. */
-const favoured = option("favour");
+/** What happens often, and what is aimed at. */
+const storyOptions: StoryOptions = { favoured: option("favour"), aim: aimOf(option("aim")) };
 
 /** The value of an option `--name=value`. */
 function option(name: string): string | undefined {
@@ -74,7 +77,7 @@ async function work(from: number, to: number, step: number, until: number): Prom
   };
   await using reader = hasReader ? new LibolmReader(await installPython(LIBOLM, console.error)) : undefined;
   for (let seed = from; seed <= to && now() < until; seed += step) {
-    const story = storyOf(seed, favoured);
+    const story = storyOf(seed, storyOptions);
     if (!worldOptions.every((each) => WORLD_OPTIONS.get(each)?.(story.plan))) continue;
     const { violations: seen, reached, read } = await play(story, { hasReader });
     const reading = read && await reader?.read(read.traffic);
@@ -101,7 +104,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : [], ...worldOptions];
-    if (favoured !== undefined) more.push(`--favour=${favoured}`);
+    more.push(...Deno.args.filter((arg) => /^--(?:favour|aim)=/.test(arg)));
     const args = ["run", "-A", "--no-check", YOUNG, import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
     for await (const line of linesOf(child.stdout)) {
@@ -126,7 +129,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
     violations.toReversed().map((each) => [each.violation.replaceAll(/\S*\d\S*/g, "…"), each]),
   );
   for (const { seed, violation } of [...kinds.values()].slice(0, MOST_REPORTS)) {
-    if (seed > 0) await report(storyOf(seed, favoured), violation, console.log);
+    if (seed > 0) await report(storyOf(seed, storyOptions), violation, console.log);
   }
   if (Deno.args.includes("--coverage")) coverage.print(console.log);
   console.log(
@@ -137,7 +140,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
 
 /** Plays one seed and prints all that happened. */
 async function replay(seed: number): Promise<boolean> {
-  const story = storyOf(seed, favoured);
+  const story = storyOf(seed, storyOptions);
   const { lines, violations, digest } = await play(story, { keeps: true });
   console.log(lines.join("\n"));
   console.log(`digest ${digest}`);
@@ -154,7 +157,9 @@ if (import.meta.main) {
     await work(from, to, step, Number(hours) > 0 ? now() + Number(hours) * HOUR : Infinity);
   } else {
     const [from = 1, to = from] = (seeds ?? "1-1000").split("-").map(Number);
-    const isGood = seed === undefined
+    const isGood = Deno.args.includes("--cells")
+      ? await huntCells(console.log)
+      : seed === undefined
       ? await simulate(from, to, hours === undefined ? undefined : Number(hours))
       : await replay(Number(seed));
     Deno.exit(isGood ? 0 : 1);

@@ -10,6 +10,7 @@ import { aimsOf } from "./aims.ts";
 import type { ServicePlan } from "./appservice/world_service.ts";
 import { Chance } from "./core/chance.ts";
 import { type Needs, type Occasion, occasionOf, type Part } from "./occasions.ts";
+import type { Aim } from "./world/aim.ts";
 import type { WorldPlan } from "./world/plan.ts";
 
 /** A world and what happens in it. */
@@ -54,19 +55,23 @@ const NOTHING: Occasion = { needs: {}, parts: [] };
 /** How much more often an action is drawn that is favoured. */
 const FAVOUR = 20;
 
-/**
- * Draws the story of a seed.
- *
- * @param seed The seed.
- * @param favoured The name of an action that happens often in it: another story than without.
- */
-export function storyOf(seed: number, favoured?: string): Story {
+/** What other story to draw for a seed than that without. */
+export interface StoryOptions {
+  /** The name of an action that happens often in it. */
+  readonly favoured?: string;
+  /** What it aims at. */
+  readonly aim?: Aim;
+}
+
+/** Draws the story of a seed. */
+export function storyOf(seed: number, { favoured, aim }: StoryOptions = {}): Story {
   const chance = new Chance(`story ${seed}`);
   // Other sources, so that the rest of a world does not change with them.
   const drawnTrust = new Chance(`trust ${seed}`).pick(TRUST);
   const ofService = new Chance(`service ${seed}`);
-  const hasService = ofService.below(SERVICES) === 0;
-  const aims = aimsOf(seed, hasService ? "service" : drawnTrust === undefined ? "plain" : "trust");
+  const isOfService = aim !== undefined && occasionOf(aim.operation).needs.service !== undefined;
+  const hasService = ofService.below(SERVICES) === 0 || isOfService;
+  const aims = aimsOf(seed, hasService ? "service" : drawnTrust === undefined ? "plain" : "trust", aim);
   const { needs, parts, also = [] } = aims[0] === undefined ? NOTHING : occasionOf(aims[0].operation);
   const isLarge = chance.below(LARGE) === 0;
   const alone = isLarge ? 1 + chance.below(3) : chance.odds(0.7) ? 1 : 2;
