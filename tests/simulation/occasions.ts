@@ -149,6 +149,17 @@ const OF_CLIENTS: readonly (readonly [Occasion, ...string[]])[] = [
   ],
   [{ needs: {}, parts: [...[0, 1, 2].map((who) => ({ kind: "passes", who })), REST] }, "commit knock"],
   [{ needs: {}, parts: [{ kind: "new device" }, SAY, REST] }, "POST v3/user/*/filter", "commit room/"],
+  // A device that ends when its store is open, and before anything else is kept.
+  [
+    {
+      needs: {},
+      parts: [20, 35, 50].flatMap((after) => [
+        { kind: "new device", after: 0 },
+        { kind: "everybody is away for a day", after },
+      ]),
+    },
+    "commit schema",
+  ],
 ];
 
 const SPOKEN: Occasion = { needs: { service: {} }, parts: [TALK, REST, TALK, REST] };
