@@ -88,7 +88,7 @@ export const historyForgers: readonly ActionKind[] = [
     async perform({ world, room, action: { who, what } }) {
       const [creator] = world.accounts;
       const sharer = chosen(sharersIn(world, room).filter(({ account }) => account !== creator), who);
-      if (sharer === undefined || creator === undefined || room.encryptedAt === Infinity) return;
+      if (sharer === undefined || creator === undefined) return;
       const guest = await findGuest(world, { sharer, room, what });
       if (guest === undefined) return;
       await talk(world, room, guest);

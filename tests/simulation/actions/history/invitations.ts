@@ -180,8 +180,9 @@ export async function show(world: World, room: WorldRoom, history_visibility: st
   await world.timeline.pass(SOON / 10);
 }
 
-/** Members who may share. */
+/** Members who may share; none in a room in clear. */
 export function sharersIn(world: World, room: WorldRoom): Device[] {
+  if (room.encryptedAt === Infinity) return [];
   const memberships = new Memberships(world.homeserver, room.id);
   return world.devices.filter(({ userId, account, isRunning, process, recoveryKey, kit }) =>
     isRunning && !process?.isPaused && account.encrypts && recoveryKey !== undefined && kit === undefined &&
@@ -197,7 +198,7 @@ export const history: readonly ActionKind[] = [
     isOfHistory: true,
     async perform({ world, room, action: { who, where, what } }) {
       const sharer = chosen(sharersIn(world, room), who);
-      if (sharer === undefined || room.encryptedAt === Infinity) return;
+      if (sharer === undefined) return;
       const guest = await findGuest(world, { sharer, room, what });
       if (guest === undefined) return;
       if (what % 2 === 0) await talk(world, room, guest);

@@ -34,7 +34,7 @@ export const historyMoments: readonly ActionKind[] = [
     isOfHistory: true,
     async perform({ world, room, action: { who, where, what } }) {
       const sharer = chosen(sharersIn(world, room), who);
-      if (sharer === undefined || room.encryptedAt === Infinity) return;
+      if (sharer === undefined) return;
       const guest = await findGuest(world, { sharer, room, what });
       if (guest === undefined) return;
       await show(world, room, chosen(["joined", "invited"], where) ?? "joined");
@@ -50,7 +50,7 @@ export const historyMoments: readonly ActionKind[] = [
     isOfHistory: true,
     async perform({ world, room, action: { who, what } }) {
       const sharer = chosen(sharersIn(world, room), who);
-      if (sharer === undefined || room.encryptedAt === Infinity) return;
+      if (sharer === undefined) return;
       if (world.devices.length + 2 > MOST_DEVICES) return;
       const guest = await newGuest(world);
       if (guest === undefined) return;

@@ -83,7 +83,7 @@ export const historyTraitors: readonly ActionKind[] = [
     isOfHistory: true,
     async perform({ world, room, action: { who, where, what } }) {
       const member = chosen(sharersIn(world, room), who);
-      if (member === undefined || room.encryptedAt === Infinity) return;
+      if (member === undefined) return;
       const traitor = await traitorOf(world, member);
       const guest = traitor && await newGuest(world, { isStrict: world.isVouched && what % 2 === 0 });
       const reader = guest?.devices[0];
