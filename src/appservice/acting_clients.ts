@@ -227,7 +227,7 @@ export class ActingClients {
 
 /** Whether a request has failed since the homeserver has deleted the device that it was made with. */
 export function isDeviceLost(error: unknown): boolean {
-  return error instanceof UnknownDeviceError || (error instanceof Error && isDeviceLost(error.cause));
+  return causeOf(error, UnknownDeviceError) !== undefined;
 }
 
 /** Whether something was asked of a client that has ended. */

@@ -18,8 +18,8 @@ export interface SyncFeed extends Pick<SyncAPI, "sync"> {
   /** Whether the responses show what happens in rooms: otherwise that is asked when it matters. */
   readonly showsRooms: boolean;
   /**
-   * Ends the client that delivers the responses, since the store has failed for who acts in its handlers: what
-   * they were called with comes again. That client sets it.
+   * Ends the client that delivers the responses, since the store has failed for who acts in its handlers, or the
+   * token is dead: what they were called with comes again. That client sets it.
    */
   fails?: (cause: unknown) => void;
 }

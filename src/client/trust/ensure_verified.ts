@@ -15,7 +15,7 @@ import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
 import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
-import { isPublished, makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
+import { isPublished, isShown, makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
 import { requestSecrets } from "./request_secrets.ts";
 import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
 
@@ -216,10 +216,10 @@ async function completed(parts: CallParts, options: EnsureVerifiedOptions): Prom
  */
 async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): Promise<void> {
   await identity.look();
-  if (!await isPublished(identity)) return;
   const { seeds } = await identity.create({});
   try {
-    if (!await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
+    const isOurs = await isShown(identity, seeds);
+    if (isOurs && !await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
   } finally {
     wipe(seeds);
   }

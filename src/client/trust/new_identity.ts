@@ -208,8 +208,16 @@ async function upload(
  */
 export async function isPublished(identity: VerifyParts["identity"]): Promise<boolean> {
   const { seeds } = await identity.create({});
+  try {
+    return await isShown(identity, seeds);
+  } finally {
+    wipe(seeds);
+  }
+}
+
+/** Whether the server shows the identity of some private keys, with all its keys. */
+export async function isShown(identity: VerifyParts["identity"], seeds: IdentitySeeds): Promise<boolean> {
   const compared = await identity.compare(seeds);
-  wipe(seeds);
   return compared !== undefined && Object.values(compared).every((outcome) => outcome === "fits");
 }
 
