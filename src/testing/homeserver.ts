@@ -10,7 +10,7 @@ import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { AppserviceFetch, TestRegistration } from "./appservice_registration.ts";
 import { FaultList } from "./fault_list.ts";
 import type { Faults } from "./faults.ts";
-import type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
+import type { HomeserverOptions, HomeserverQuirks, RateLimits } from "./homeserver_options.ts";
 import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
 import { localFetch } from "./http/local_fetch.ts";
 import type { RawRequest } from "./http/request.ts";
@@ -81,6 +81,11 @@ export class Homeserver implements AsyncDisposable {
   readonly requests: RequestLog;
   /** What it does as other homeservers do; it can be changed at any time. */
   readonly quirks: HomeserverQuirks;
+  /**
+   * How often each user may do what; it can be changed at any time. What is refused gets 429 with
+   * `Retry-After`.
+   */
+  readonly rateLimits: RateLimits;
   readonly #state: ServerState;
   readonly #faults = new FaultList();
   readonly #onError: (error: unknown) => void;
@@ -92,6 +97,7 @@ export class Homeserver implements AsyncDisposable {
     this.#onError = options.onError ?? (() => {});
     this.faults = this.#faults;
     this.quirks = { ...options.quirks };
+    this.rateLimits = { ...options.rateLimits };
     this.requests = new RequestLog(options.requestLogSize ?? 10_000);
     this.#state = new ServerState({
       serverName: this.serverName,
@@ -108,7 +114,7 @@ export class Homeserver implements AsyncDisposable {
       pushFetch: options.pushFetch,
       registration: options.registration ?? true,
       turnServer: options.turnServer ?? {},
-      rateLimit: options.rateLimit,
+      rateLimits: this.rateLimits,
       quirks: this.quirks,
     }, `https://${this.serverName}`);
     this.fetch = localFetch({

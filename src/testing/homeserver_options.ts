@@ -20,6 +20,26 @@ export interface HomeserverQuirks {
   showAgain?: number;
 }
 
+/** How often a user may do something: `perSecond` on average, and `burst` times at once. */
+export interface RateLimit {
+  /** How many times per second on average. */
+  perSecond: number;
+  /** How many times at once. */
+  burst: number;
+}
+
+/** How often each user may do what. What is left out has no limit. */
+export interface RateLimits {
+  /** Messages, state events, and redactions. Synapse's default: 0.2 and 10. */
+  messages?: RateLimit;
+  /** Joins. Synapse's default: 0.1 and 10. */
+  joins?: RateLimit;
+  /** Invitations that are sent. Synapse's default: 0.3 and 10. */
+  invites?: RateLimit;
+  /** Rooms that are created. Synapse's default: 0.016 and 10. */
+  rooms?: RateLimit;
+}
+
 /** Options of `new Homeserver()`. */
 export interface HomeserverOptions {
   /**
@@ -103,11 +123,8 @@ export interface HomeserverOptions {
    * nothing.
    */
   readonly quirks?: HomeserverQuirks;
-  /**
-   * How many events each user may send: `perSecond` on average and `burst` at once. Defaults to no
-   * limit.
-   */
-  readonly rateLimit?: { readonly perSecond: number; readonly burst: number };
+  /** How often each user may do what: see {@link Homeserver.rateLimits}. Defaults to no limits. */
+  readonly rateLimits?: RateLimits;
   /**
    * How many requests {@link Homeserver.requests} keeps.
    *

@@ -90,7 +90,7 @@ export type {
 } from "./faults.ts";
 export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
 export type { AppserviceFetch, TestNamespace, TestRegistration } from "./appservice_registration.ts";
-export type { HomeserverOptions, HomeserverQuirks } from "./homeserver_options.ts";
+export type { HomeserverOptions, HomeserverQuirks, RateLimit, RateLimits } from "./homeserver_options.ts";
 export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";

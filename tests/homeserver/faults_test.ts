@@ -143,8 +143,8 @@ Deno.test("faults: clear() takes all of them away", async () => {
   assertEquals((await alice.send("GET", "/account/whoami")).status, 200);
 });
 
-Deno.test("rateLimit: refuses what comes too fast, and says how long to wait", async () => {
-  await using scene = stage(["alice"], { rateLimit: { perSecond: 1, burst: 2 } });
+Deno.test("rateLimits: what comes too fast is refused, with how long to wait", async () => {
+  await using scene = stage(["alice"], { rateLimits: { messages: { perSecond: 1, burst: 2 } } });
   const { alice } = scene.users;
   const room = await alice.createRoom();
   const send = (id: string): Promise<Json> =>
@@ -156,4 +156,26 @@ Deno.test("rateLimit: refuses what comes too fast, and says how long to wait", a
   assertEquals([refused.body.retry_after_ms, refused.headers.get("retry-after")], [1000, "1"]);
   await scene.clock.tick(1000);
   assertEquals((await send("c")).status, 200);
+});
+
+Deno.test("rateLimits: each kind of request, and each user, has its own", async () => {
+  const once = { perSecond: 0.1, burst: 1 };
+  const rateLimits = { messages: once, joins: once, invites: once };
+  await using scene = stage(["alice", "bob", "carol"], { rateLimits });
+  const { alice, bob, carol } = scene.users;
+  const [one, two] = [await alice.createRoom(), await alice.createRoom()];
+  const invite = async (room: string, who: { readonly id: string }): Promise<number> =>
+    (await alice.send("POST", `/rooms/${room}/invite`, { user_id: who.id })).status;
+  const join = async (room: string): Promise<number> =>
+    (await bob.send("POST", `/join/${encodeURIComponent(room)}`, {})).status;
+  assertEquals([await invite(one, bob), await invite(two, carol)], [200, 429]);
+  assertEquals((await alice.send("PUT", `/rooms/${one}/send/m.room.message/a`, MESSAGE)).status, 200);
+  scene.homeserver.rateLimits.invites = undefined;
+  assertEquals(await invite(two, bob), 200);
+  assertEquals([await join(one), await join(one), await join(two)], [200, 200, 429]);
+  await scene.clock.tick(10_000);
+  assertEquals(await join(two), 200);
+  scene.homeserver.rateLimits.rooms = once;
+  await alice.createRoom();
+  assertEquals((await alice.send("POST", "/createRoom", {})).status, 429);
 });

@@ -1,34 +1,37 @@
 /**
- * A limit of how many events a user may send.
+ * Limits of how often a user may do something.
  *
  * @module
  */
 
 import type { Clock } from "../../base/clock.ts";
 import type { UserID } from "../../types/ids.ts";
+import type { RateLimits } from "../homeserver_options.ts";
 import { Failure } from "../http/failure.ts";
 
-/** A leaky bucket per user. */
+/** A leaky bucket per user and kind of request. */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #limit: { readonly perSecond: number; readonly burst: number } | undefined;
-  readonly #buckets = new Map<UserID, { tokens: number; time: number }>();
+  readonly #limits: RateLimits;
+  readonly #buckets = new Map<string, { tokens: number; time: number }>();
 
-  /** Makes a limiter; without a limit it lets everything through. */
-  constructor(clock: Clock, limit: { readonly perSecond: number; readonly burst: number } | undefined) {
+  /** Makes a limiter; `limits` may change later. */
+  constructor(clock: Clock, limits: RateLimits) {
     this.#clock = clock;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
-  /** Counts an event, or refuses it with 429 and the time to wait. */
-  take(user: UserID): void {
-    if (this.#limit === undefined) return;
-    const { perSecond, burst } = this.#limit;
+  /** Counts a request, or refuses it with 429 and the time to wait. */
+  take(user: UserID, kind: keyof RateLimits): void {
+    const limit = this.#limits[kind];
+    if (limit === undefined) return;
+    const { perSecond, burst } = limit;
+    const key = `${kind} ${user}`;
     const now = this.#clock.now();
-    const bucket = this.#buckets.get(user) ?? { tokens: burst, time: now };
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, time: now };
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.time) / 1000 * perSecond);
     bucket.time = now;
-    this.#buckets.set(user, bucket);
+    this.#buckets.set(key, bucket);
     if (bucket.tokens < 1) {
       const wait = Math.ceil((1 - bucket.tokens) / perSecond * 1000);
       throw new Failure(429, "M_LIMIT_EXCEEDED", "Too Many Requests", {

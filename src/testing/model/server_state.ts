@@ -13,7 +13,7 @@ import { Device } from "./users/device.ts";
 import { DeviceChanges } from "./users/device_changes.ts";
 import { KeyBackups } from "./users/key_backup.ts";
 import { MediaStore } from "./media_store.ts";
-import type { HomeserverQuirks } from "../homeserver_options.ts";
+import type { HomeserverQuirks, RateLimits } from "../homeserver_options.ts";
 import { RateLimiter } from "./rate_limiter.ts";
 import type { Room } from "./rooms/room.ts";
 import type { RoomEvent } from "./events/room_event.ts";
@@ -52,8 +52,8 @@ export interface Settings {
   readonly registration: boolean;
   /** The TURN server's answer. */
   readonly turnServer: Readonly<Record<string, unknown>>;
-  /** How many events each user may send; no limit if absent. */
-  readonly rateLimit: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** How often each user may do what. */
+  readonly rateLimits: RateLimits;
   /** What notifications are sent with, if any are. */
   readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
   /** What other homeservers do. */
@@ -100,7 +100,7 @@ export class ServerState {
   readonly appservices: Appservices;
   /** Sends notifications. */
   readonly pushers: Pushers;
-  /** Limits how many events users send. */
+  /** Limits how often users do what. */
   readonly rateLimiter: RateLimiter;
   /** The base URL that clients find by discovery. */
   baseUrl: string;
@@ -117,7 +117,7 @@ export class ServerState {
     this.uia = new UiaSessions(settings.ids);
     this.appservices = new Appservices(this);
     this.pushers = new Pushers(this);
-    this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimit);
+    this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimits);
     this.media = new MediaStore(settings.serverName, settings.ids);
   }
 

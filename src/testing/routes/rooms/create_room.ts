@@ -23,6 +23,7 @@ export const createRoomRoutes: readonly Route[] = [route("POST", "v3/createRoom"
 const PRESETS = ["private_chat", "trusted_private_chat", "public_chat"];
 
 function create({ server, user, token, json: body }: AuthedRequest): Answer {
+  server.rateLimiter.take(user.id, "rooms");
   const version = roomVersion(server, body);
   const alias = roomAlias(server, body, token);
   const { visibility = "private" }: JsonObject = body;

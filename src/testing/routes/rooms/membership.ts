@@ -56,6 +56,7 @@ function enterKnown(request: AuthedRequest, action: "join" | "knock", content: J
   const named = request.param("roomIdOrAlias");
   const room = server.room(named === "" ? request.param("roomId") : resolveRoom(server, named));
   if (room === undefined) throw notReachable();
+  if (action === "join" && room.membership(user.id) !== "join") server.rateLimiter.take(user.id, "joins");
   changeMembership(server, room, { sender: user.id, target: user.id, action, content });
   return { room_id: room.id };
 }
@@ -84,7 +85,9 @@ function moderate(request: AuthedRequest, action: MembershipChange["action"]): A
   if (leaves && server.room(request.param("roomId")) === undefined) {
     throw notKnown(server, target);
   }
-  changeMembership(server, roomToWrite(request), {
+  const room = roomToWrite(request);
+  if (action === "invite") server.rateLimiter.take(user.id, "invites");
+  changeMembership(server, room, {
     sender: user.id,
     target,
     action,

@@ -36,7 +36,7 @@ export const sendRoutes: readonly Route[] = [
 
 function send(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  server.rateLimiter.take(user.id);
+  server.rateLimiter.take(user.id, "messages");
   const room = roomToWrite(request);
   const type = request.param("eventType");
   const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
@@ -62,10 +62,10 @@ function redactedBy(room: Room, { redacts }: JsonObject): EventID {
 
 function putState(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  server.rateLimiter.take(user.id);
   const type = request.param("eventType");
   const stateKey = request.param("stateKey");
   if (type === "m.room.member") return putMember(request);
+  server.rateLimiter.take(user.id, "messages");
   const room = roomToWrite(request);
   const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
   const event = sendEvent(server, room, { type, sender: user.id, stateKey, content: json, redacts });
@@ -81,12 +81,14 @@ function putMember(request: AuthedRequest): Answer {
     throw notReachable();
   }
   const room = roomToWrite(request);
+  if (action === "invite") server.rateLimiter.take(user.id, "invites");
+  if (action === "join" && room.membership(user.id) !== "join") server.rateLimiter.take(user.id, "joins");
   return { event_id: changeMembership(server, room, { sender: user.id, target, action, content: json }).id };
 }
 
 function redact(request: AuthedRequest): Answer {
   const { server, user, json } = request;
-  server.rateLimiter.take(user.id);
+  server.rateLimiter.take(user.id, "messages");
   const room = server.room(request.param("roomId"));
   if (room === undefined) throw notFound(`Could not find room ${request.param("roomId")}`);
   const target = request.param("eventId") as EventID;

@@ -105,6 +105,7 @@ function summary(request: MatrixRequest): Answer {
 
 function upgrade(request: AuthedRequest): Answer {
   const { server, user, json } = request;
+  server.rateLimiter.take(user.id, "rooms");
   requireKeys(json, "new_version");
   const version = roomVersion(server, json, "new_version");
   const additionalCreators = version.creatorPower ? creators(json.additional_creators) : [];
