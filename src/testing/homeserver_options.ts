@@ -18,6 +18,12 @@ export interface HomeserverQuirks {
   pageSize?: number;
   /** How many events that were shown before each timeline begins with. Defaults to 0. */
   showAgain?: number;
+  /**
+   * For how long a `GET /sync` that was answered with something new gets the same answer again, in
+   * milliseconds of the homeserver's clock: 120,000 on Synapse. Defaults to 0: what happened in
+   * between is shown.
+   */
+  syncCache?: number;
 }
 
 /** How often a user may do something: `perSecond` on average, and `burst` times at once. */

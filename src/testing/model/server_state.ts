@@ -19,6 +19,7 @@ import type { Room } from "./rooms/room.ts";
 import type { RoomEvent } from "./events/room_event.ts";
 import { Pushers } from "./users/pushers.ts";
 import { Sessions } from "./users/sessions.ts";
+import { SyncCache } from "../sync/sync_cache.ts";
 import { Stream } from "./stream.ts";
 import { UiaSessions } from "./users/uia_sessions.ts";
 import { Unread } from "./users/unread.ts";
@@ -92,6 +93,8 @@ export class ServerState {
   readonly media: MediaStore;
   /** Backups of room keys. */
   readonly backups: KeyBackups = new KeyBackups();
+  /** Answers to syncs that are given again. */
+  readonly syncCache: SyncCache = new SyncCache();
   /** Unread counters. */
   readonly unread: Unread = new Unread();
   /** The stream position of the latest change of anyone's presence. */

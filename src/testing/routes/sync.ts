@@ -25,6 +25,35 @@ export const syncRoutes: readonly Route[] = [route("GET", "v3/sync", sync)];
 const LONGEST_WAIT = 24 * 60 * 60 * 1000;
 
 async function sync(request: AuthedRequest): Promise<Answer> {
+  const { server } = request;
+  const key = cacheKey(request);
+  const kept = server.syncCache.get(key, server.now);
+  if (kept !== undefined) return kept;
+  const answer = await syncNow(request);
+  const { syncCache = 0 } = server.settings.quirks;
+  // One that ends where it begins is not kept: a client that waits would spin.
+  if (syncCache > 0 && answer.next_batch !== request.query("since")) {
+    server.syncCache.keep(key, answer, { now: server.now, until: server.now + syncCache });
+  }
+  return answer;
+}
+
+/** What Synapse tells requests apart by. Neither the presence nor a name that it does not know is among it. */
+function cacheKey(request: AuthedRequest): string {
+  const { user, device } = request;
+  const timeout = request.queryInteger("timeout") ?? 0;
+  const flags = [request.queryFlag("full_state"), stateAfterName(request)];
+  return JSON.stringify([
+    user.id,
+    device.id,
+    timeout,
+    request.query("since"),
+    request.query("filter"),
+    flags,
+  ]);
+}
+
+async function syncNow(request: AuthedRequest): Promise<JsonObject> {
   const { server, user, device, raw } = request;
   const presence = request.queryOneOf("set_presence", PRESENCE_STATES) ?? "online";
   const timeout = Math.min(request.queryInteger("timeout") ?? 0, LONGEST_WAIT);
@@ -83,7 +112,7 @@ function readFilter(request: AuthedRequest): SyncFilter {
 }
 
 /** The response, or `undefined` if an incremental sync has nothing new. */
-function respond(job: SyncJob): Answer | undefined {
+function respond(job: SyncJob): JsonObject | undefined {
   const arrivals = new Arrivals();
   const rooms = roomsOf(job, arrivals);
   const lists = deviceListsOf(job, arrivals);
@@ -102,7 +131,7 @@ function respond(job: SyncJob): Answer | undefined {
   return Object.keys(parts).length === 0 && job.since !== undefined ? undefined : finish(job, parts);
 }
 
-function finish(job: SyncJob, parts: JsonObject): Answer {
+function finish(job: SyncJob, parts: JsonObject): JsonObject {
   return {
     next_batch: formatToken({ position: job.until, toDevice: toDeviceOf(job).position }),
     ...parts,
