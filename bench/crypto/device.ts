@@ -80,6 +80,7 @@ export class BenchDevice implements AsyncDisposable {
         request: () => Promise.reject(new TypeError()),
         examine: () => Promise.reject(new TypeError()),
       },
+      keysAreLost: false,
       showsRooms: true,
       secrets: undefined,
       backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none

@@ -104,6 +104,8 @@ export class Appservice {
   #stopping = new AbortController();
   /** Ends what a start asks before it delivers. */
   readonly #closing = new AbortController();
+  /** Whether the keys of the users' devices end with the process, which has not been said yet. */
+  #keysAreLost: boolean;
   /** Whether the last start has ended by a failure, as of a process whose store is not the one it was. */
   #hasFailed = false;
   /** How many calls of `start()` have not ended. */
@@ -139,6 +141,7 @@ export class Appservice {
     }
     const deviceId = isEncrypting ? options.deviceId ?? DEVICE : undefined;
     const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users, deviceId });
+    this.#keysAreLost = isEncrypting && store === undefined;
     const kept = store ?? new MemoryStore();
     const inbox = new Inbox(kept, { id: registration.id, userId: users.bot, clock });
     const api = new HTTPAPI({
@@ -248,6 +251,13 @@ export class Appservice {
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
     this.#starts++;
+    if (this.#keysAreLost) {
+      this.#keysAreLost = false; // it is said once
+      this.log.warn(
+        "The keys of all devices are lost when the process ends: the next start ends in a DeviceConflictError; " +
+          "give the application service a store that lasts",
+      );
+    }
     try {
       if (ping && !closed.aborted) await this.#firstPing(AbortSignal.any([signal, closed]));
       await this.#deliver({ ...options, signal });

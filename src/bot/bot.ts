@@ -249,8 +249,9 @@ export class Bot extends Composer<Context> {
 
   /**
    * Makes a bot of what the environment says: `MATRIX_URL` and `MATRIX_TOKEN`, or `MATRIX_USER` and
-   * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_RECOVERY_KEY`,
-   * `MATRIX_ADMINS`, `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is
+   * `MATRIX_PASSWORD`; and, if they are set, `MATRIX_STORE` (a file), `MATRIX_RECOVERY_KEY` or
+   * `MATRIX_RECOVERY_KEY_FILE` (which the first start makes, with the key), `MATRIX_ADMINS`,
+   * `MATRIX_WAKE_SECRET`. Where Deno KV is there (`--unstable-kv`, Deno Deploy), it is
    * the store. With a store that lasts, or a recovery key, the bot encrypts.
    *
    * @param options What the environment need not say, or is not to.

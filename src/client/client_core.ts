@@ -111,6 +111,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     stateStore,
     dispatcher,
     isDurable,
+    hasToken: options.token !== undefined,
     showsRooms: options.feed?.showsRooms ?? true,
     log: cryptoLog,
   });

@@ -39,6 +39,8 @@ export interface ClientEncryptionParts {
   readonly dispatcher: ActorRef<DispatcherProtocol>;
   /** Whether the store outlives the process. */
   readonly isDurable: boolean;
+  /** Whether the access token was given, and outlives the process. */
+  readonly hasToken: boolean;
   /** Whether syncs show what happens in rooms. */
   readonly showsRooms: boolean;
   /** Where encryption logs. */
@@ -58,8 +60,9 @@ export interface ClientEncryption {
 /** Makes a client's end-to-end encryption. */
 export function clientEncryption(
   options: EncryptionOptions,
-  { session, api, store, ready, stateStore, dispatcher, isDurable, showsRooms, log }: ClientEncryptionParts,
+  parts: ClientEncryptionParts,
 ): ClientEncryption {
+  const { session, api, store, ready, stateStore, dispatcher, isDurable, hasToken, showsRooms, log } = parts;
   const { clock } = session.http;
   const stopping = new AbortController();
   const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
@@ -137,6 +140,7 @@ export function clientEncryption(
       },
     },
     secrets: verificationOptions(options),
+    keysAreLost: hasToken && !isDurable,
     showsRooms,
     clock,
     log,

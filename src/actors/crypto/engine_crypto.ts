@@ -28,6 +28,7 @@ import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoMachine, CryptoStartOptions, EncryptOptions } from "./crypto.ts";
 import type { DehydrationMachine } from "./dehydration.ts";
+import { DeviceWarnings } from "./device_warnings.ts";
 import { Following, sinceNow } from "./following.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { HistoryCrypto, HistoryHooks } from "./history_crypto.ts";
@@ -68,6 +69,8 @@ export interface EngineCryptoOptions extends RoomPreparerOptions, EngineOpenerOp
   readonly identity: IdentityWork;
   /** What that may use, also when it starts; undefined: nothing, and it does not. */
   readonly secrets: EnsureVerifiedOptions | undefined;
+  /** Whether the keys are lost with the process, though the access token goes on. */
+  readonly keysAreLost: boolean;
   /** Whether syncs show what happens in rooms. */
   readonly showsRooms: boolean;
   /** The wall clock. */
@@ -101,7 +104,7 @@ export class EngineCrypto implements CryptoMachine {
   readonly #open = (): Promise<OwnIdentity> => this.#opener.opening ?? this.#opener.open();
   readonly #verifications: VerificationHub;
   #checked: Promise<unknown> | undefined;
-  #hasWarned = false;
+  readonly #warnings: DeviceWarnings;
   #renewing: Promise<void> | undefined;
 
   /** @param options What it is made of. */
@@ -109,6 +112,7 @@ export class EngineCrypto implements CryptoMachine {
     this.#options = options;
     const { actor, send, sendToRoom, alarm, clock, log } = options;
     this.#opener = new EngineOpener(options);
+    this.#warnings = new DeviceWarnings(log);
     this.#following = new Following(clock);
     const deliver = ({ recovered, alarms }: AnswerOutput): void => {
       this.#deliver(recovered);
@@ -346,22 +350,16 @@ export class EngineCrypto implements CryptoMachine {
       await this.#verification.verify(secrets, { isAsked: ended > 0 && failure === undefined });
     }
     await this.#requests.round("keysUpload");
-    if (secrets === undefined && failure === undefined) await this.#warnUnsigned();
+    if (failure === undefined) await this.#warn();
     return failure;
   }
 
-  /** Says once that others may not trust this device, and how to mend it. */
-  async #warnUnsigned(): Promise<void> {
-    const { actor, log } = this.#options;
-    if (this.#hasWarned || this.#requests.conflict !== undefined) return;
-    const { isSigned, device } = await actor.ask("health", undefined);
-    if (isSigned) return;
-    this.#hasWarned = true;
-    log.warn(
-      "Nobody has signed this device, so that clients like Element neither show its encrypted messages nor give " +
-        "it keys: give encryption.recoveryKey or passphrase, or verify it with another client of the user",
-      { userId: device.user_id, deviceId: device.device_id },
-    );
+  /** Says what threatens this device. */
+  async #warn(): Promise<void> {
+    const { actor, keysAreLost, secrets } = this.#options;
+    if (this.#requests.conflict !== undefined) return;
+    if (secrets === undefined) this.#warnings.unsigned(await actor.ask("health", undefined));
+    if (keysAreLost) this.#warnings.volatile();
   }
 
   /** Makes a room ready. If that shows that the device can't go on, that is the error. */

@@ -8,6 +8,7 @@ import { Client, type KvStore, ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import type { BotOptions } from "../bot_options.ts";
 import { LazyStore } from "./lazy_store.ts";
+import { readRecoveryKeyFile } from "./recovery_key_file.ts";
 
 /** What is read of the environment, and what it means. */
 export const VARIABLES = {
@@ -16,6 +17,8 @@ export const VARIABLES = {
   MATRIX_USER: "the bot's user ID, like @bot:example.org",
   MATRIX_PASSWORD: "the password of MATRIX_USER",
   MATRIX_RECOVERY_KEY: "the recovery key of the account, by which others trust the bot",
+  MATRIX_RECOVERY_KEY_FILE:
+    "a file with that key; if it is not there, the first start makes the key and the file",
   MATRIX_STORE: "the file of the store, like ./bot.db",
   MATRIX_ADMINS: "the user IDs of the bot's admins, with spaces between",
   MATRIX_WAKE_SECRET: "a secret for the homeserver's wakes, where no process stays",
@@ -48,17 +51,8 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
   }
   if (token === undefined && password !== undefined && user === undefined) throw missing("MATRIX_USER");
   if (mxid !== undefined) Client.parseUserId(mxid);
-  const [recoveryKey, secret, admins] = [
-    value("MATRIX_RECOVERY_KEY"),
-    value("MATRIX_WAKE_SECRET"),
-    value("MATRIX_ADMINS"),
-  ];
+  const [secret, admins] = [value("MATRIX_WAKE_SECRET"), value("MATRIX_ADMINS")];
   const store = storeOf(value("MATRIX_STORE"));
-  const { encryption: wanted = store !== undefined || recoveryKey !== undefined } = given as Partial<
-    BotOptions
-  >;
-  const more = typeof wanted === "object" ? wanted : {};
-  const encryption = wanted === false || recoveryKey === undefined ? wanted : { recoveryKey, ...more };
   return {
     baseUrl,
     mxid: mxid as UserID | undefined,
@@ -67,8 +61,33 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
     ...(secret === undefined ? {} : { wake: { secret } }),
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/) as UserID[] }),
     ...given,
-    encryption,
+    encryption: encryptionOf(value, given as Partial<BotOptions>, { lasts: store !== undefined }),
   };
+}
+
+/** How the bot encrypts: with the recovery key of the environment, which the first start may make. */
+function encryptionOf(
+  value: Read,
+  { encryption: wanted }: Partial<BotOptions>,
+  { lasts }: { readonly lasts: boolean },
+): BotOptions["encryption"] {
+  const [key, path] = [value("MATRIX_RECOVERY_KEY"), value("MATRIX_RECOVERY_KEY_FILE")];
+  if (wanted === false) return false;
+  if (key === undefined && path === undefined) return wanted ?? lasts;
+  if (key !== undefined && path !== undefined) {
+    throw new ValueError(
+      "Cannot make a bot: MATRIX_RECOVERY_KEY and MATRIX_RECOVERY_KEY_FILE are both set; leave out one of them",
+    );
+  }
+  const more = typeof wanted === "object" ? wanted : {};
+  if (path === undefined) return { recoveryKey: key, ...more };
+  const file = readRecoveryKeyFile(path);
+  const onRecoveryKey = async (made: string): Promise<void> => {
+    await file.keep(made);
+    await more.onRecoveryKey?.(made);
+  };
+  const by = more.passphrase === undefined ? { recoveryKey: file.recoveryKey } : {}; // either opens the storage
+  return { ...by, password: value("MATRIX_PASSWORD"), ...more, onRecoveryKey };
 }
 
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */

@@ -78,7 +78,8 @@ async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"])
   const others = devices.length === 0 ? "" : `; ${devices.length} other devices were asked for the keys`;
   parts.log.warn(
     "This device is not signed by its user's identity, so that others may not trust it: " +
-      `nothing was given that opens the secret storage; give encryption.recoveryKey or passphrase${others}`,
+      "nothing was given that opens the secret storage; give the account's recovery key or passphrase " +
+      `(MATRIX_RECOVERY_KEY, or the file of MATRIX_RECOVERY_KEY_FILE, or encryption.recoveryKey)${others}`,
     { master: shown?.master },
   );
 }

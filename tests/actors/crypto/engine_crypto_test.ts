@@ -75,6 +75,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
       renew: unused,
       request: unused,
     },
+    keysAreLost: false,
     showsRooms: true,
     secrets: undefined,
     clock,

@@ -128,7 +128,7 @@ Deno.test("With an identity there and nothing that opens its secrets, nothing is
   assertEquals(await second.crypto?.ensureVerified(), { state: "needs-secret", master, backup: undefined });
   assertEquals(made, ["POST keys/upload", "POST keys/upload"]);
   assertEquals((await shown(first)).signers.SECOND, []);
-  assert(here.log.lines.some((line) => JSON.stringify(line).includes("give encryption.recoveryKey")));
+  assert(here.log.lines.some((line) => JSON.stringify(line).includes("give the account's recovery key")));
 });
 
 Deno.test("An identity that was accepted is taken without its master key, which may be kept elsewhere, and no other is", async () => {

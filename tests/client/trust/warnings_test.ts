@@ -19,7 +19,7 @@ Deno.test("A bot without a recovery key that nobody has signed says so once when
   await plain.crypto?.shareGroupSession("!room:localhost").catch(() => {});
   const [[level, message, data] = []] = warnings();
   assertEquals([warnings().length, level, data], [1, "warn", { userId: ALICE, deviceId: "PLAIN" }]);
-  assert(message?.includes("give encryption.recoveryKey"));
+  assert(message?.includes("encryption.recoveryKey"));
   await plain.close();
 
   // Another client of the user verifies it: the bot has no private key, and needs none.
@@ -40,7 +40,8 @@ Deno.test("A bot without a recovery key that nobody has signed says so once when
 Deno.test("A start that makes the identity, and one that takes it, warn of nothing", async () => {
   await using here = clientStage();
   for (const name of ["FIRST", "NEXT"]) {
-    const bot = await device(here, name, { encryption: { recoveryKey: KEY, dehydratedDevice: true } });
+    const encryption = { recoveryKey: KEY, dehydratedDevice: true };
+    const bot = await device(here, name, { encryption, store: new MemoryStore() });
     await bot.crypto?.start();
     await bot.crypto?.idle();
     await bot.syncOnce();
