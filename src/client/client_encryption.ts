@@ -98,9 +98,9 @@ export function clientEncryption(
       async prepare(identity, using) {
         const { shown, keys } = await identity.known();
         const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
-        if (keys?.phase === "created" || (keys !== undefined && isDone)) return;
-        const { startReads } = await import("./trust/start_reads.ts");
-        early.begin(startReads(using.backup !== false));
+        if (keys?.phase === "created") return;
+        const { firstReads, laterReads } = await import("./trust/start_reads.ts");
+        early.begin(keys !== undefined && isDone ? laterReads(using) : firstReads(using.backup !== false));
       },
       async verify(identity, using, { isAsked = false } = {}) {
         const { ensureVerified } = await import("./trust/ensure_verified.ts");

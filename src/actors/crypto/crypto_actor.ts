@@ -108,6 +108,7 @@ const KEY_STEPS = namesOf<KeyStep>({
   backupState: true,
   newBackup: true,
   adoptBackup: true,
+  followBackup: true,
   forgetBackup: true,
   versionFor: true,
   restoreKeys: true,

@@ -112,7 +112,9 @@ export interface IdentityCrypto {
    * stored in the secret storage before it is published. An identity that is there is never
    * replaced. Then the backup of room keys is taken into use, or made; what goes wrong with that is
    * in the report and the log, and no error. A client with `encryption.recoveryKey` or `passphrase` does it when it starts, before
-   * the device's keys are published. To repeat it is free: what is done needs no request.
+   * the device's keys are published. What is done is not done again, but looked up: another client may have
+   * replaced the identity, the backup, or the key of the secret storage since. A recovery key that has opened
+   * that and does not any more is warned of.
    *
    * @param options What may be used. Default: what the client was made with.
    * @returns What there is now.

@@ -11,6 +11,7 @@ import type { OwnHealth, OwnIdentityState } from "../../crypto/engine/identity_s
 import type { ComparedSeeds, IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
 import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
 import type { NewIdentityInput, OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { StorageOpener } from "../../crypto/identity/storage_opener.ts";
 import type { AskedSecrets, WantedSecrets } from "../../crypto/requests/secret_requests.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import type { UserID } from "../../types/ids.ts";
@@ -99,8 +100,8 @@ export class IdentityPort {
     await this.#options.actor.ask("abandonIdentity", undefined);
   }
 
-  /** Keeps which recovery key has opened the secret storage. */
-  async keepOpener(opener: string): Promise<void> {
+  /** Keeps what has opened the secret storage. */
+  async keepOpener(opener: StorageOpener): Promise<void> {
     await this.#options.actor.ask("keepOpener", opener);
   }
 

@@ -215,7 +215,8 @@ export type KeyBackupOutcome = "on" | "unwanted" | "failed" | KeyBackupProblem;
 /** The backup as encryption uses it. */
 export interface KeyBackupMachine extends KeyBackup {
   /**
-   * Has the backup used, or made if there is none. Never rejects, and replaces nothing.
+   * Has the backup used that the server has now, or one made if there is none. Never rejects, and replaces
+   * nothing.
    *
    * @param open Opens the secret storage; undefined: nothing does.
    * @param options.isNew Whether the storage is another one than before, which has to get the key.

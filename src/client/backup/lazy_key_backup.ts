@@ -7,9 +7,10 @@
 import { abortable } from "@std/async/abortable";
 import type { KeyBackupMachine } from "../../actors/crypto/key_backup.ts";
 import { Turns } from "../../base/turns.ts";
+import type { BackupState } from "../../crypto/backup/backup_protocol.ts";
 import { readSessionRef } from "../../crypto/megolm/session_ref.ts";
 import type { EnsureBackupParts } from "./ensure_backup.ts";
-import type { KeyBackupParts } from "./key_backup_parts.ts";
+import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
 
 /**
  * Makes `client.crypto.backup`. What it is made of is loaded with the first call.
@@ -31,9 +32,17 @@ export function lazyKeyBackup(
     const done = turns.take(work);
     return await (signal === undefined ? done : abortable(done, signal)); // what is aborted makes no request
   };
-  const isOn = async (): Promise<boolean> => {
+  const inUse = async (): Promise<BackupState | undefined> => {
     const state = await parts.actor.ask("backupState", undefined);
-    return state?.phase === "on" && state.isReadable && state.pending === undefined;
+    return state?.phase === "on" && state.isReadable && state.pending === undefined ? state : undefined;
+  };
+  /** Whether the server still has the backup in use, or one with the same key. */
+  const isThere = async ({ version, publicKey }: BackupState): Promise<boolean> => {
+    const shown = await latestVersion(parts.api, {});
+    if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;
+    await parts.actor.ask("followBackup", shown);
+    parts.wake();
+    return await inUse() !== undefined;
   };
   return {
     info: async (options) => await (await loaded()).info(options),
@@ -44,12 +53,19 @@ export function lazyKeyBackup(
     restore: async (options) => await (await loaded()).restore(options),
     delete: async (options) => await (await loaded()).delete(options),
     async ensure(open, { isNew = false } = {}) {
-      if (!isNew && await isOn()) return "on"; // without a request
       return await inTurn(async () => {
-        const isUsed = await isOn();
-        if (isUsed && !isNew) return "on";
+        const used = await inUse();
+        try {
+          if (!isNew && used !== undefined && await isThere(used)) return "on";
+        } catch (error) {
+          log.warn("Could not look whether room keys are backed up", { error: String(error) });
+          return "failed";
+        }
         const { ensureBackup } = await import("./ensure_backup.ts");
-        return await ensureBackup({ ...parts, clock, log, http }, { open, isOn: isUsed });
+        return await ensureBackup({ ...parts, clock, log, http }, {
+          open,
+          isOn: isNew && used !== undefined,
+        });
       });
     },
     async restoreRoom(roomId) {

@@ -8,9 +8,14 @@ import type { EnsureVerifiedOptions, VerificationReport } from "../../actors/cry
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { openerOf } from "../../crypto/identity/storage_opener.ts";
+import { openerOf, type StorageOpener } from "../../crypto/identity/storage_opener.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { NetworkError } from "../../errors/network_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { AccountSecrets } from "../secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import type { SecretStorageUnlock } from "../secrets/unlock.ts";
 import { finishReset } from "./finish_reset.ts";
@@ -26,6 +31,13 @@ import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verif
 const MAX_LOOKS = 30;
 /** How long it waits in between, in milliseconds. */
 const BETWEEN_LOOKS = 200;
+
+/** What has become of identity and device, and of the backup, if that was seen to with them. */
+interface Settled extends Pick<VerificationReport, "state"> {
+  readonly backup?: VerificationReport["backup"];
+}
+const VERIFIED: Settled = { state: "verified" };
+const NEEDS_SECRET: Settled = { state: "needs-secret" };
 
 /**
  * Finds out what the account has, and goes the shortest way that replaces nothing.
@@ -47,7 +59,11 @@ export async function ensured(
 ): Promise<VerificationReport> {
   const { identity } = parts;
   unlockOf(options); // what can't be used is refused before anything is asked
-  const state = await settled(parts, options, await afterReset(parts, await identity.state()));
+  const { state, backup: made } = await settled(
+    parts,
+    options,
+    await afterReset(parts, await identity.state()),
+  );
   await identity.publishDevice();
   await identity.publishSignature();
   const { shown } = await identity.state();
@@ -55,7 +71,7 @@ export async function ensured(
   if (state === "needs-secret") await withoutSecret(parts, shown);
   const isAtHand = state === "verified" || state === "bootstrapped";
   if (isAtHand) await keepOpener(parts);
-  const backup = isAtHand ? await backedUp(parts, options) : undefined;
+  const backup = isAtHand && made !== "on" ? await backedUp(parts, options) : made;
   if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
   if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
   const dehydratedDevice = await parts.dehydration.ensure(identity, () => opened(parts, options));
@@ -84,7 +100,7 @@ async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"])
   );
 }
 
-/** Has the backup used, or made. It needs the storage only if it is not in use yet. */
+/** Has the backup used, or made. It needs the storage only if another one than before is there. */
 async function backedUp(
   parts: CallParts,
   options: EnsureVerifiedOptions,
@@ -122,7 +138,7 @@ async function settled(
   parts: CallParts,
   options: EnsureVerifiedOptions,
   before: OwnIdentityState,
-): Promise<VerificationReport["state"]> {
+): Promise<Settled> {
   let state = before;
   for (let looks = 1;; looks++) {
     try {
@@ -147,45 +163,83 @@ async function verified(
   parts: CallParts,
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
-): Promise<VerificationReport["state"]> {
+): Promise<Settled> {
   const { identity } = parts;
   const { shown, keys } = state;
   const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
   const by = unlockOf(options);
-  if (shown?.verified === true && signs && await isKnown(state, by)) return "verified";
+  if (shown?.verified === true && signs) {
+    if (by === undefined) return VERIFIED;
+    if (await isKnown(state, by)) return await reopened(parts, state, by);
+  }
   if (shown === undefined) {
-    if (by === undefined && options.onRecoveryKey === undefined) return "absent";
+    if (by === undefined && options.onRecoveryKey === undefined) return { state: "absent" };
     const made = await makeIdentity(parts, options, state);
-    return made === "made" ? await completed(parts, options) : made;
+    return made === "made" ? await completed(parts, options) : NEEDS_SECRET;
   }
   // A call before was cut off after it had published the identity.
   if (keys?.phase === "created" && await isPublished(identity)) {
-    if (keys.replaces === true && !await finishReset(parts, options)) return "needs-secret";
+    if (keys.replaces === true && !await finishReset(parts, options)) return NEEDS_SECRET;
     return await completed(parts, options);
   }
-  return by === undefined ? "needs-secret" : await adopted(parts, by);
+  return by === undefined ? NEEDS_SECRET : await adopted(parts, by);
+}
+
+/** Whether what was given has opened the storage before. A recovery key that is wrong would else be noticed late. */
+async function isKnown({ opener }: OwnIdentityState, by: SecretStorageUnlock): Promise<boolean> {
+  if (opener === undefined) return false;
+  return by.recoveryKey === undefined || opener.recoveryKey === await openerOf(by.recoveryKey);
 }
 
 /**
- * Whether the storage need not be opened to tell that it can be. A recovery key that is wrong would
- * else be noticed only when the store is lost.
+ * Opens the storage again with what has opened it before, if it has another key by now. A device that has
+ * all it needs goes on if that fails, with a warning: what is lost with its store can't be had back.
  */
-async function isKnown(
+async function reopened(
+  parts: CallParts,
   { opener }: OwnIdentityState,
-  by: SecretStorageUnlock | undefined,
-): Promise<boolean> {
-  return by?.recoveryKey === undefined || opener === await openerOf(by.recoveryKey);
+  by: SecretStorageUnlock,
+): Promise<Settled> {
+  const { api, held, log } = parts;
+  const named = by.recoveryKey === undefined ? "passphrase" : "recovery key";
+  try {
+    const keyId = await new AccountSecrets(api).defaultKeyId();
+    return keyId === opener?.keyId ? VERIFIED : await adopted(parts, by);
+  } catch (error) {
+    const isOther = error instanceof SecretStorageError || error instanceof OwnIdentityError;
+    if (!isOther && !isUnanswered(error)) throw error;
+    held[Symbol.dispose](); // nothing has shown that it has the private keys
+    log.warn(
+      isOther
+        ? `The ${named} does not open the secret storage with the private keys any more, so that identity and ` +
+          "history are lost with the store: give the one of now, or look with another client what has become of it"
+        : `Could not look whether the ${named} opens the secret storage`,
+      { error: String(error) },
+    );
+    return VERIFIED;
+  }
 }
 
-/** Keeps which recovery key has opened the storage, once its private keys have shown to be the right ones. */
-async function keepOpener({ identity, held }: CallParts): Promise<void> {
-  if (held.recoveryKey === undefined) return;
-  const opener = await openerOf(held.recoveryKey);
-  if ((await identity.known()).opener !== opener) await identity.keepOpener(opener);
+/** Whether the server does not answer, or refuses to, though the token is alive. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof NetworkError || error instanceof ServiceResponseError ||
+    (error instanceof MatrixRequestError && !(error instanceof UnknownTokenError));
+}
+
+/** Keeps what has opened the storage, once its private keys have shown to be the right ones. */
+async function keepOpener({ identity, held: { storage, recoveryKey } }: CallParts): Promise<void> {
+  if (storage === undefined) return;
+  const opener: StorageOpener = {
+    keyId: storage.keyId,
+    ...(recoveryKey !== undefined && { recoveryKey: await openerOf(recoveryKey) }),
+  };
+  const before = (await identity.known()).opener;
+  const isSame = before?.keyId === opener.keyId && before.recoveryKey === opener.recoveryKey;
+  if (!isSame) await identity.keepOpener(opener);
 }
 
 /** Takes the private keys of an identity that is there from the secret storage. */
-async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<"verified"> {
+async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<Settled> {
   const seeds = await readSeeds(await held.open(by), {});
   try {
     assertSigning(seeds);
@@ -195,20 +249,20 @@ async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorage
   } finally {
     wipe(seeds);
   }
-  return "verified";
+  return VERIFIED;
 }
 
 /**
  * Takes the identity that was published into use. The backup comes first: the recovery key that
  * opens the storage is remembered until then only.
  */
-async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<"bootstrapped"> {
+async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<Settled> {
   const { identity } = parts;
-  await backedUp(parts, options);
+  const backup = await backedUp(parts, options);
   if (parts.held.storage !== undefined) await storeAgain(parts, parts.held.storage);
   if (options.dehydratedDevice === true) await opened(parts, options); // likewise
   checkOutcome(await identity.confirm());
-  return "bootstrapped";
+  return { state: "bootstrapped", backup };
 }
 
 /**

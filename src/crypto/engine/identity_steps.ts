@@ -15,7 +15,7 @@ import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ComparedSeeds, IdentitySeeds } from "../identity/identity_seeds.ts";
 import type { KnownIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
 import type { NewIdentity } from "../identity/new_identity.ts";
-import { STORAGE_OPENER } from "../identity/storage_opener.ts";
+import { STORAGE_OPENER, type StorageOpener } from "../identity/storage_opener.ts";
 import type { SigningOutcome } from "../identity/identity_signing.ts";
 import type { ComparedDevice } from "../devices/device.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -33,8 +33,8 @@ export interface OwnIdentityState {
   readonly keys: KnownIdentity | undefined;
   /** Whether the server has to be asked before {@link IdentitySteps.offerIdentity}. */
   readonly isBehind: boolean;
-  /** What is kept of the recovery key that has opened the secret storage last; undefined: none has. */
-  readonly opener: string | undefined;
+  /** What has opened the secret storage last; undefined: nothing has. */
+  readonly opener: StorageOpener | undefined;
 }
 
 /** What is known of the own device and identity. */
@@ -171,8 +171,8 @@ export class IdentitySteps {
     await this.#run((tx, { ownIdentity }) => ownIdentity.abandon(tx));
   }
 
-  /** Keeps which recovery key has opened the secret storage. */
-  async keepOpener(opener: string): Promise<void> {
+  /** Keeps what has opened the secret storage. */
+  async keepOpener(opener: StorageOpener): Promise<void> {
     await this.#run((tx) => {
       tx.set(STORAGE_OPENER, opener);
       return Promise.resolve();

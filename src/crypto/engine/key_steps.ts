@@ -11,6 +11,7 @@ import type {
   NewBackup,
   NewBackupInput,
   RestoredKeys,
+  ShownVersion,
 } from "../backup/backup_protocol.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
@@ -52,6 +53,11 @@ export class KeySteps {
   /** Uses a version of the backup from now on, if its private key is there. */
   async adoptBackup(input: AdoptInput): Promise<AdoptOutcome> {
     return await this.#ofBackup((tx, backup) => backup.adopt(tx, input));
+  }
+
+  /** Follows the server to the version that it shows now: {@link KeyBackup.follow}. */
+  async followBackup(shown: ShownVersion | undefined): Promise<void> {
+    await this.#ofBackup((tx, backup) => backup.follow(tx, shown));
   }
 
   /** Forgets the backup and its keys. */

@@ -1,6 +1,6 @@
 /**
- * Which recovery key has opened the secret storage last, so that a start can tell another one without
- * asking the server.
+ * What has opened the secret storage last, so that a start can tell another recovery key without opening it,
+ * and that the storage has another key by now.
  *
  * Of a recovery key there is a hash: it has 256 bits of chance, so that nobody finds it by that. Of a
  * passphrase there is nothing, for that could be guessed faster than the storage lets it be.
@@ -11,8 +11,16 @@
 import { recordKey } from "../records/transaction.ts";
 import { decodeRecoveryKey } from "../secrets/recovery_key.ts";
 
-/** The record: what {@link openerOf} says of the key. */
-export const STORAGE_OPENER = recordKey<string>("own_identity", "opener");
+/** What has opened the secret storage last. */
+export interface StorageOpener {
+  /** The ID of the key that it opened. */
+  readonly keyId: string;
+  /** What {@link openerOf} says of the recovery key; absent: it was a passphrase. */
+  readonly recoveryKey?: string;
+}
+
+/** The record. */
+export const STORAGE_OPENER = recordKey<StorageOpener>("own_identity", "opener");
 
 /** Hashes are of use for nothing else by that. */
 const PURPOSE = new TextEncoder().encode("greenroom: the key that has opened the secret storage\0");

@@ -71,7 +71,7 @@ Deno.test("The first start with a recovery key takes one round trip more than on
   assertEquals([report?.state, report?.backup], ["verified", "on"]);
 });
 
-Deno.test("The second start with a recovery key makes the same requests as one without", async () => {
+Deno.test("The second start with a recovery key takes no round trip more than one without: what it looks up goes with the rest", async () => {
   await using here = clientStage();
   await account(here);
   const store = new MemoryStore();
@@ -82,7 +82,9 @@ Deno.test("The second start with a recovery key makes the same requests as one w
   };
   await once({ recoveryKey: KEY });
   const without = await once({});
-  assertEquals(await once({ recoveryKey: KEY }), without);
+  const looks = ["GET account_data/m.secret_storage.default_key", "GET room_keys/version"];
+  const last = without.at(-1) ?? [];
+  assertEquals(await once({ recoveryKey: KEY }), [...without.slice(0, -1), [...looks, ...last]]);
 });
 
 /** It takes 26, and some more where cryptography is so late that requests which go together are parted. */
@@ -106,6 +108,7 @@ Deno.test("A start looks whether the user wants a backup by one request, if not"
   await first.client.close();
   const { rounds } = await start(here, "BOT", { store, encryption: { recoveryKey: KEY } });
   assertEquals(rounds.flat().filter((name) => name.includes("account_data")), [
+    "GET account_data/m.secret_storage.default_key",
     "GET account_data/m.key_backup",
   ]);
 });

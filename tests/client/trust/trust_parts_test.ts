@@ -5,7 +5,7 @@ import { EarlyReads } from "../../../src/client/trust/early_reads.ts";
 import { ensureVerified } from "../../../src/client/trust/ensure_verified.ts";
 import { hasSeeds, isWhole } from "../../../src/client/trust/identity_secrets.ts";
 import { requestSecrets, type RequestSecretsParts } from "../../../src/client/trust/request_secrets.ts";
-import { startReads } from "../../../src/client/trust/start_reads.ts";
+import { firstReads } from "../../../src/client/trust/start_reads.ts";
 import type { VerifyParts } from "../../../src/client/trust/verify_parts.ts";
 import type { ClientAPI } from "../../../src/api/client_api.ts";
 import type { OpenSecretStorage } from "../../../src/client/secrets/open_secret_storage.ts";
@@ -93,7 +93,7 @@ Deno.test("What a start reads early is of the account, each once, and of a backu
   await reads.api.getAccountData("m.direct");
   assertEquals(asked, [["m.direct", "!room:example.org"], ["m.direct", undefined]]);
   const names = (hasBackup: boolean) =>
-    JSON.stringify(startReads(hasBackup)).match(/m\.megolm_backup\.v1|m\.key_backup|"version":true/g);
+    JSON.stringify(firstReads(hasBackup)).match(/m\.megolm_backup\.v1|m\.key_backup|"version":true/g);
   assertEquals([names(WITHOUT), names(WITH_BACKUP)?.length], [null, 3]);
 });
 
