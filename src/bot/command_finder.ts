@@ -20,6 +20,7 @@ import { readStructuredCommand } from "./commands/structured.ts";
 import { Context, type Found, type Update } from "./context/context.ts";
 import type { Run } from "./run.ts";
 import { withoutName } from "./text/mentions_user.ts";
+import { PillText } from "./text/pills.ts";
 
 /** What is known now mostly, or later. */
 export type Soon<Value> = Value | Promise<Value>;
@@ -32,7 +33,11 @@ interface Asked {
   readonly rest: Invocation["rest"] | Readonly<Record<string, unknown>>;
   /** Whether it is the bot for sure that is asked. */
   readonly isAddressed: boolean;
+  /** Reads the mentions in it. */
+  readonly pills: PillText;
 }
+
+const NO_PILLS = new PillText("");
 
 /** What a finder works with. */
 export interface CommandFinderOptions {
@@ -77,7 +82,12 @@ export class CommandFinder {
     const structured = readStructuredCommand(update.event.content, mxid || undefined);
     if (structured !== undefined) {
       const { command, arguments: rest } = structured;
-      return this.#found(update, run, { name: command.toLowerCase(), rest, isAddressed: true });
+      return this.#found(update, run, {
+        name: command.toLowerCase(),
+        rest,
+        isAddressed: true,
+        pills: NO_PILLS,
+      });
     }
     const asked = this.#asked(update);
     return asked instanceof Promise
@@ -89,7 +99,7 @@ export class CommandFinder {
     return this.#known ??= [...this.#options.composer.commands, ...this.builtIns];
   }
 
-  #found(update: Update, run: Run, { name, rest, isAddressed }: Asked): Soon<Found | undefined> {
+  #found(update: Update, run: Run, { name, rest, isAddressed, pills }: Asked): Soon<Found | undefined> {
     const commands = this.#commands;
     const chosen = typeof rest === "string" ? chosenOf(commands, { name, rest }) : undefined;
     const command = chosen?.command ?? commands.find(({ names }) => names.includes(name));
@@ -102,13 +112,13 @@ export class CommandFinder {
     }
     const given = chosen?.rest ?? rest;
     return run.isReplaying || command.access === "everybody"
-      ? withArguments(command, given)
-      : this.#ifAllowed(command, given, { update, run });
+      ? withArguments(command, given, pills)
+      : this.#ifAllowed(command, () => withArguments(command, given, pills), { update, run });
   }
 
   async #ifAllowed(
     command: Command,
-    given: Asked["rest"],
+    find: () => Soon<Found>,
     { update, run }: { readonly update: Update; readonly run: Run },
   ): Promise<Found | undefined> {
     const { parts } = this.#options;
@@ -116,43 +126,48 @@ export class CommandFinder {
     const mayUse = typeof access === "function"
       ? await access(new Context(parts, run, update))
       : await parts.access.isAdmin(update.sender, update.room);
-    return mayUse ? await withArguments(command, given) : undefined;
+    return mayUse ? await find() : undefined;
   }
 
   /** What a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
   #asked(update: Update): Soon<Asked | undefined> {
     const { client, options: { prefix } } = this.#options.parts;
-    const text = update.read?.text ?? "";
+    const { formatted_body: html } = update.event.content as { formatted_body?: unknown };
+    const pills = new PillText(update.read?.text ?? "", {
+      html: typeof html === "string" ? html : undefined,
+      own: client.mxid,
+    });
+    const text = pills.marked;
     if (text.startsWith(prefix)) {
       const invocation = /^\s/.test(text.slice(prefix.length))
         ? undefined
         : invocationOf(text.slice(prefix.length));
-      if (invocation !== undefined) return { ...invocation, isAddressed: true };
+      if (invocation !== undefined) return { ...invocation, isAddressed: true, pills };
     }
     const { mxid } = client;
     const mentioned = (update.event.content as { "m.mentions"?: { user_ids?: unknown } })["m.mentions"]
       ?.user_ids;
     if (mxid !== "" && (text.includes(mxid) || (Array.isArray(mentioned) && mentioned.includes(mxid)))) {
-      return this.#mentioning(text, mxid, update.room);
+      return this.#mentioning(pills, mxid, update.room);
     }
     const bare = invocationOf(text);
     return bare === undefined || chosenOf(this.#commands, bare) === undefined
       ? undefined
       : this.#isDirect(update.room).then((isDirect) =>
-        isDirect ? { ...bare, isAddressed: false } : undefined
+        isDirect ? { ...bare, isAddressed: false, pills } : undefined
       );
   }
 
-  async #mentioning(text: string, mxid: UserID, room: RoomID): Promise<Asked | undefined> {
+  async #mentioning(pills: PillText, mxid: UserID, room: RoomID): Promise<Asked | undefined> {
     const { client, options: { prefix } } = this.#options.parts;
     const member = await client.stateStore.getMember(room, mxid);
-    const rest = withoutName(text, mxid, member?.displayname ?? undefined);
+    const rest = withoutName(pills.marked, mxid, member?.displayname ?? undefined);
     const invocation = rest === undefined
       ? undefined
       : invocationOf(rest.startsWith(prefix) ? rest.slice(prefix.length) : rest);
     const isKnown = invocation !== undefined &&
       this.#commands.some((each) => isPartOf(each, invocation.name));
-    return isKnown ? { ...invocation, isAddressed: true } : undefined;
+    return isKnown ? { ...invocation, isAddressed: true, pills } : undefined;
   }
 
   /** Whether nobody is in a room but the bot and one user. */
@@ -162,7 +177,7 @@ export class CommandFinder {
   }
 }
 
-function withArguments(command: Command, rest: Asked["rest"]): Soon<Found> {
-  const given = argumentsOf(command, rest);
+function withArguments(command: Command, rest: Asked["rest"], pills: PillText): Soon<Found> {
+  const given = argumentsOf(command, rest, pills);
   return given instanceof Promise ? given.then((later) => ({ command, given: later })) : { command, given };
 }

@@ -15,6 +15,7 @@
 
 export { Bot } from "./bot.ts";
 export type { BotStartOptions, EveryOptions, PendingReminder, ReminderHandler, RemindersAPI } from "./bot.ts";
+export type { ArgumentType, ArgumentTypes } from "./commands/argument_types.ts";
 export type { BotBehaviour, BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
 export type { BotSession } from "./bot_sessions.ts";
 export type { Command, Parameter } from "./commands/command.ts";
@@ -27,6 +28,7 @@ export type {
   Asking,
   BareName,
   CommandOptions,
+  FlagNames,
   OptionalNames,
   RequiredNames,
   Schemas,
@@ -44,7 +46,14 @@ export {
   type StructuredCommand,
 } from "./commands/structured.ts";
 export { Composer } from "./composer.ts";
-export type { CommandContext, Middleware, MiddlewareLike, Next, QueryContext } from "./composer.ts";
+export type {
+  CommandContext,
+  HeardContext,
+  Middleware,
+  MiddlewareLike,
+  Next,
+  QueryContext,
+} from "./composer.ts";
 export { Context } from "./context/context.ts";
 export type { AskOptions, ConfirmOptions, MenuOptions, WaitOptions } from "./context/context.ts";
 export type { ChoiceLabels, ConfirmWords } from "./conversations/choices.ts";
@@ -80,6 +89,7 @@ export {
   PolicyLists,
   type PolicyListsOptions,
   type PolicyRule,
+  type PolicyRuleType,
 } from "./moderation/policy_lists.ts";
 export {
   type RedactedMessages,
@@ -125,7 +135,7 @@ export {
   formatText,
   type MentionOptions,
 } from "./text/format_message.ts";
-export { formatPieces, type FormatPiecesOptions } from "./text/format_pieces.ts";
+export { formatHtmlPieces, formatPieces, type FormatPiecesOptions } from "./text/format_pieces.ts";
 export { htmlToText } from "./text/html_to_text.ts";
 export {
   escapeMarkdown,

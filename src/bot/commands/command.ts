@@ -5,6 +5,8 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import type { PillText } from "../text/pills.ts";
+import { ARGUMENT_TYPES, type ArgumentType, isArgumentType, readArgument } from "./argument_types.ts";
 import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
 
 /** An argument of a command. */
@@ -29,8 +31,8 @@ export interface Command {
   readonly description: string;
   /** The arguments as they are written, after the name. */
   readonly usage: string;
-  /** What checks arguments. */
-  readonly schemas: Readonly<Record<string, ArgumentSchema | undefined>>;
+  /** What checks arguments: schemas and types. */
+  readonly schemas: Readonly<Record<string, ArgumentSchema | ArgumentType | undefined>>;
   /** Who may use it. */
   readonly access: NonNullable<CommandOptions<string>["access"]>;
   /** Whether help leaves it out. */
@@ -79,10 +81,18 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
       throw bad(pattern, `two arguments are called ${name}`);
     }
   }
-  for (const schema of Object.keys(args)) {
-    if (!parameters.some((each) => each.name === schema)) throw bad(pattern, `it has no argument ${schema}`);
+  for (const [name, type] of Object.entries(args)) {
+    const parameter = parameters.find((each) => each.name === name);
+    if (parameter === undefined) throw bad(pattern, `it has no argument ${name}`);
+    if (typeof type === "string" && !isArgumentType(type)) {
+      throw bad(pattern, `"${type}" is no type: there are ${ARGUMENT_TYPES.join(", ")}`);
+    }
+    if (type === "flag" && (parameter.isRequired || parameter.isRest)) {
+      throw bad(pattern, `the flag ${name} need not be there: write [${name}]`);
+    }
   }
-  const usage = rest.join(" ");
+  const usage = parameters.map((each, index) => args[each.name] === "flag" ? `[--${each.name}]` : rest[index])
+    .join(" ");
   return { name, names, parameters, description, usage, schemas: args, access, isHidden: hidden };
 }
 
@@ -164,14 +174,19 @@ export type Arguments =
 /**
  * Takes the arguments of a command apart, and has them checked.
  *
+ * @param given The rest of the text, with marks for mentions, or the arguments that came with names.
+ * @param pills Reads the marks.
  * @returns A promise only if there is something to check.
  */
 export function argumentsOf(
-  { parameters, schemas }: Command,
+  command: Command,
   given: string | Readonly<Record<string, unknown>>,
+  pills: Pick<PillText, "idsIn" | "namesIn">,
 ): Arguments | Promise<Arguments> {
-  const texts = typeof given === "string" ? assigned(parameters, given) : named(parameters, given);
-  return "problem" in texts || Object.keys(schemas).length === 0 ? texts : checked(texts.args, schemas);
+  const texts = typeof given === "string" ? assigned(command, given, pills) : named(command, given);
+  return "problem" in texts || Object.keys(command.schemas).length === 0
+    ? texts
+    : checked(texts.args, command.schemas);
 }
 
 async function checked(
@@ -180,43 +195,69 @@ async function checked(
 ): Promise<Arguments> {
   const args: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(texts)) {
-    const schema = schemas[name];
-    if (schema === undefined) {
-      args[name] = text;
-      continue;
-    }
-    const result = await schema["~standard"].validate(text);
-    if (result.issues !== undefined) {
-      return { problem: `${name}: ${result.issues[0]?.message ?? "does not fit"}` };
-    }
-    args[name] = result.value;
+    const read = await readBy(schemas[name], text);
+    if ("problem" in read) return { problem: `${name}: ${read.problem}` };
+    args[name] = read.value;
   }
   return { args };
 }
 
+/** Reads a text by a schema or as a type. */
+async function readBy(
+  schema: ArgumentSchema | ArgumentType | undefined,
+  text: unknown,
+): Promise<{ readonly value: unknown } | { readonly problem: string }> {
+  if (schema === undefined || typeof text !== "string") return { value: text }; // flags are read already
+  if (typeof schema === "string") return readArgument(schema, text);
+  const result = await schema["~standard"].validate(text);
+  return result.issues === undefined
+    ? { value: result.value }
+    : { problem: result.issues[0]?.message ?? "does not fit" };
+}
+
 /** Gives each argument its word. */
-function assigned(parameters: readonly Parameter[], text: string): Arguments {
-  const args: Record<string, string> = {};
+function assigned(
+  { parameters, schemas }: Command,
+  text: string,
+  pills: Pick<PillText, "idsIn" | "namesIn">,
+): Arguments {
+  const isFlag = ({ name }: Parameter) => schemas[name] === "flag";
+  const args: Record<string, string | boolean> = {};
+  for (const { name } of parameters.filter(isFlag)) args[name] = false;
   let rest = text.trim();
-  for (const { name, isRequired, isRest } of parameters) {
+  /** Takes the flags away that stand at the beginning, or at the end. */
+  const takeFlags = (at: RegExp): void => {
+    for (let found = at.exec(rest); found !== null; found = at.exec(rest)) {
+      const name = found[1] ?? "";
+      if (schemas[name] !== "flag") return;
+      args[name] = true;
+      rest = found.index === 0 ? rest.slice(found[0].length) : rest.slice(0, found.index);
+    }
+  };
+  if (parameters.some(isFlag)) takeFlags(/\s--([\w-]{1,50})$/);
+  for (const { name, isRequired, isRest } of parameters.filter((each) => !isFlag(each))) {
+    takeFlags(/^--([\w-]{1,50})(?:\s+|$)/);
     if (rest === "") {
       if (isRequired) return { problem: `${name} is missing` };
       break;
     }
     const word = isRest ? { value: rest, after: "" } : firstWord(rest);
-    args[name] = word.value;
+    const isText = isRest && (schemas[name] === undefined || schemas[name] === "text");
+    args[name] = isText ? pills.namesIn(word.value) : pills.idsIn(word.value);
     rest = word.after;
   }
-  return rest === "" ? { args } : { problem: `"${shortened(rest)}" is too much` };
+  takeFlags(/^--([\w-]{1,50})(?:\s+|$)/);
+  return rest === "" ? { args } : { problem: `"${shortened(pills.namesIn(rest))}" is too much` };
 }
 
 /** Takes the arguments that came with names. */
-function named(parameters: readonly Parameter[], given: Readonly<Record<string, unknown>>): Arguments {
-  const args: Record<string, string> = {};
+function named({ parameters, schemas }: Command, given: Readonly<Record<string, unknown>>): Arguments {
+  const args: Record<string, string | boolean> = {};
   for (const { name, isRequired } of parameters) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined || value === null) {
       if (isRequired) return { problem: `${name} is missing` };
+      if (schemas[name] === "flag") args[name] = false;
       continue;
     }
     args[name] = typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -6,6 +6,7 @@
 
 import type { Client } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
+import type { ArgumentType, ArgumentTypes } from "./argument_types.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
 export interface ArgumentSchema<Output = unknown> {
@@ -41,13 +42,20 @@ export type OptionalNames<P extends string> = P extends `${string}[${infer Name}
 /** A name without the dots of an argument that takes the rest. */
 export type BareName<Name extends string> = Name extends `${infer Bare}...` ? Bare : Name;
 
-/** What a schema makes of an argument. */
+/** What becomes of an argument by its schema or type. */
 export type ArgumentValue<S, Name extends PropertyKey> = Name extends keyof S
-  ? S[Name] extends ArgumentSchema<infer Output> ? Output : string
+  ? S[Name] extends ArgumentSchema<infer Output> ? Output
+  : S[Name] extends ArgumentType ? ArgumentTypes[S[Name]]
+  : string
   : string;
 
+/** The names of the arguments that are flags: they are true or false, and never absent. */
+export type FlagNames<P extends string, S> = {
+  [Name in OptionalNames<P>]: Name extends keyof S ? S[Name] extends "flag" ? Name : never : never;
+}[OptionalNames<P>];
+
 /**
- * The arguments of a pattern, by their names: text, or what their schemas make of it.
+ * The arguments of a pattern, by their names: text, or what their schemas and types make of it.
  *
  * @example
  * ```ts
@@ -55,17 +63,20 @@ export type ArgumentValue<S, Name extends PropertyKey> = Name extends keyof S
  *
  * const args: Args<"remind <when> [text...]"> = { when: "tomorrow" };
  * console.assert(args.text === undefined);
+ * const ban: Args<"ban <user> [quiet]", { user: "user"; quiet: "flag" }> = { user: "@a:example.org", quiet: false };
+ * console.assert(ban.user.startsWith("@"));
  * ```
  */
 export type Args<P extends string, S = Record<never, never>> = string extends P
   ? Readonly<Record<string, string | undefined>>
   :
-    & { readonly [Name in RequiredNames<P>]: ArgumentValue<S, Name> }
-    & { readonly [Name in OptionalNames<P>]?: ArgumentValue<S, Name> };
+    & { readonly [Name in RequiredNames<P> | FlagNames<P, S>]: ArgumentValue<S, Name> }
+    & { readonly [Name in Exclude<OptionalNames<P>, FlagNames<P, S>>]?: ArgumentValue<S, Name> };
 
-/** Schemas of some of a pattern's arguments, of any library with Standard Schema. */
-export type Schemas<P extends string> = string extends P ? Readonly<Record<string, ArgumentSchema>>
-  : { readonly [Name in RequiredNames<P> | OptionalNames<P>]?: ArgumentSchema };
+/** Types of some of a pattern's arguments, or schemas of any library with Standard Schema. */
+export type Schemas<P extends string> = string extends P
+  ? Readonly<Record<string, ArgumentSchema | ArgumentType>>
+  : { readonly [Name in RequiredNames<P> | OptionalNames<P>]?: ArgumentSchema | ArgumentType };
 
 /** Who asks for a command, and where: a context is one. */
 export interface Asking {
@@ -86,8 +97,9 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
   /** Other names. Default: none. */
   aliases?: readonly string[];
   /**
-   * What checks arguments, and makes something else of the text. What a schema says of an argument
-   * that does not fit is answered, with how the command is used. Default: none, they are text.
+   * What checks arguments, and makes something else of the text: a type ({@linkcode ArgumentTypes}), or a
+   * schema. What is wrong with an argument is answered, with how the command is used. Default: none, they
+   * are text. A mention of a user or a room is one argument, whatever spaces the name has: its ID.
    */
   args?: S;
   /**

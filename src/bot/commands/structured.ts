@@ -9,9 +9,11 @@
  * @module
  */
 
-import { type MatrixLink, matrixToUrl, parseMatrixLink, ValueError } from "../../../mod.ts";
+import { type MatrixLink, ValueError } from "../../../mod.ts";
 import type { JsonObject, UserID } from "../../../types.ts";
 import { isObject, memberOf, textOf } from "../text/json.ts";
+import { readArgument } from "./argument_types.ts";
+import { linkOf } from "./link_of.ts";
 
 /** The type of the state event that describes a command. */
 export const COMMAND_DESCRIPTION = "org.matrix.msc4391.command_description";
@@ -240,9 +242,8 @@ const READERS: Readers = {
     return Number.isSafeInteger(number) ? number as number : undefined;
   },
   boolean: (value) => {
-    const word = asString(value)?.trim().toLowerCase() ?? "";
-    if (["true", "yes", "on", "1"].includes(word)) return true;
-    return ["false", "no", "off", "0"].includes(word) ? false : undefined;
+    const read = readArgument("flag", asString(value) ?? "");
+    return "value" in read ? read.value as boolean : undefined;
   },
   user: (value) => {
     const id = linkOf(value)?.id;
@@ -260,22 +261,4 @@ const READERS: Readers = {
 
 function asString(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? `${value}` : textOf(value);
-}
-
-/** What an ID, a link, or the object that stands for a room or an event leads to. */
-function linkOf(value: unknown): MatrixLink | undefined {
-  const text = textOf(value)?.trim();
-  const via = memberOf(value, "via");
-  const eventId = memberOf(value, "event_id");
-  try {
-    if (text !== undefined && !/^[@#!]/.test(text)) return parseMatrixLink(text);
-    const link = {
-      id: text ?? memberOf(value, "id") ?? memberOf(value, "room_id"),
-      ...(eventId !== undefined && { eventId }),
-      ...(Array.isArray(via) && via.length > 0 && { via }),
-    } as MatrixLink;
-    return parseMatrixLink(matrixToUrl(link)); // which checks all of it
-  } catch {
-    return undefined;
-  }
 }
