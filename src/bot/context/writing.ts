@@ -75,13 +75,14 @@ export async function write(text: string, format: WriteOptions["format"] = "mark
   }
   const plain = writePlain(text, format);
   if (plain !== undefined) return [plain];
-  const { formatHtml, formatText } = await import("../text/format_message.ts"); // with their libraries
-  const { formatPieces } = await import("../text/format_pieces.ts");
+  const { formatText } = await import("../text/format_message.ts"); // with their libraries
+  const { formatHtmlPieces, formatPieces } = await import("../text/format_pieces.ts");
   const contents = format === "markdown"
     ? await formatPieces(text)
     : format === "html"
-    ? [await formatHtml(text)]
+    ? await formatHtmlPieces(text)
     : splitMessage(text).map((piece) => formatText(piece));
+  if (contents.length === 0) throw new ValueError("Cannot write a message: nothing of the text is shown");
   return contents.map(({ body, formatted_body: html, "m.mentions": { user_ids: mentioned = [] } }) => ({
     body,
     html,

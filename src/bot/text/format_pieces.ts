@@ -1,11 +1,13 @@
 /**
- * Long Markdown as the contents of several messages, each of which servers take.
+ * Long Markdown and HTML as the contents of several messages, each of which servers take.
  *
  * @module
  */
 
 import type { UserID } from "../../../types.ts";
-import { formatMarkdown, type FormattedMessage, type MentionOptions } from "./format_message.ts";
+import { cleanHtml } from "./clean_html.ts";
+import { formatHtml, formatMarkdown, type FormattedMessage, type MentionOptions } from "./format_message.ts";
+import { splitHtml } from "./split_html.ts";
 import { byteLength, PIECE_BYTES, splitMessage } from "./split_message.ts";
 
 /** Options of {@link formatPieces}. */
@@ -20,8 +22,11 @@ export interface FormatPiecesOptions extends MentionOptions {
  * the 65,536 bytes of an event.
  */
 export const MAX_TEXT_BYTES = 22_000;
+/** How long a piece of HTML is: its plain text, which is in the event too, is seldom longer. */
+const HTML_BYTES = 9_000;
 /** Shorter pieces are not split further: they are sent without formatting. */
 const MIN_SPLIT = 128;
+const MIN_SPLIT_HTML = 256;
 /** How long the first part is of a piece that is split: with what the second one repeats, as a table's header, they are two. */
 const FIRST_PART = 0.6;
 
@@ -49,19 +54,67 @@ export async function formatPieces(
   markdown: string,
   { limit = PIECE_BYTES, users = [], room, links = true }: FormatPiecesOptions = {},
 ): Promise<FormattedMessage[]> {
-  const pieces = splitMessage(markdown, limit);
   const contents: FormattedMessage[] = [];
-  for (const piece of pieces) contents.push(...await fitting(piece, links));
+  for (const piece of splitMessage(markdown, limit)) contents.push(...await fitting(piece, links));
   const whole = links && contents.length > 1 ? await formatMarkdown(markdown) : undefined;
-  const linked = whole && new Set<UserID>(whole["m.mentions"].user_ids);
+  return mentioningOnce(contents, { users, room, linked: whole && (whole["m.mentions"].user_ids ?? []) });
+}
+
+/**
+ * Formats HTML of any length, as {@linkcode formatPieces} does Markdown: pieces end between blocks, lines or
+ * words; what is open there is closed, and opened again in the next piece.
+ *
+ * @param html What to say.
+ * @param options Whom to mention in the first piece.
+ * @returns The contents, without `msgtype`; none if it shows nothing.
+ * @example
+ * ```ts
+ * import { formatHtmlPieces } from "@greenroom/matrix/bot";
+ *
+ * const pieces = await formatHtmlPieces(`<ul>${"<li><b>To be</b>, or not to be</li>".repeat(1_000)}</ul>`);
+ * console.assert(pieces.length > 1 && pieces.every(({ formatted_body }) => formatted_body?.startsWith("<ul><li>")));
+ * ```
+ */
+export async function formatHtmlPieces(
+  html: string,
+  { users = [], room, links = true }: MentionOptions = {},
+): Promise<FormattedMessage[]> {
+  const clean = cleanHtml(html);
+  const contents: FormattedMessage[] = [];
+  for (const piece of splitHtml(clean.html, HTML_BYTES)) contents.push(...await fittingHtml(piece, links));
+  return mentioningOnce(contents, { users, room, linked: links ? clean.users : [] });
+}
+
+/** Has each user be mentioned by the first content alone that does so. */
+function mentioningOnce(
+  contents: readonly FormattedMessage[],
+  { users, room, linked }: {
+    readonly users: readonly UserID[];
+    readonly room: boolean | undefined;
+    /** Whom the whole text mentions; undefined: whom its pieces do. */
+    readonly linked: readonly UserID[] | undefined;
+  },
+): FormattedMessage[] {
+  const mayBe = linked && new Set<UserID>(linked);
   const mentioned = new Set<UserID>();
   return contents.map((content, index) => {
-    const own = (content["m.mentions"].user_ids ?? []).filter((user) => linked?.has(user) ?? true);
+    const own = (content["m.mentions"].user_ids ?? []).filter((user) => mayBe?.has(user) ?? true);
     const ids = [...new Set([...(index === 0 ? users : []), ...own])].filter((user) => !mentioned.has(user));
     ids.forEach((user) => mentioned.add(user));
     const mentions = { ...(ids.length > 0 && { user_ids: ids }), ...(index === 0 && room && { room }) };
     return { ...content, "m.mentions": mentions };
   });
+}
+
+/** The contents of a piece of HTML: one, or more if it takes too much. */
+async function fittingHtml(piece: string, links: boolean): Promise<FormattedMessage[]> {
+  const content = await formatHtml(piece, { links });
+  if (byteLength(JSON.stringify(content)) <= MAX_TEXT_BYTES) return [content];
+  const limit = Math.ceil(byteLength(piece) * FIRST_PART);
+  if (limit < MIN_SPLIT_HTML) return [{ body: content.body, "m.mentions": content["m.mentions"] }];
+  const contents: FormattedMessage[] = [];
+  for (const part of splitHtml(piece, limit)) contents.push(...await fittingHtml(part, links));
+  return contents;
 }
 
 /** The contents of a piece: one, or more if it takes too much. */
