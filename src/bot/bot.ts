@@ -238,6 +238,7 @@ export class Bot extends Composer<Context> {
       inviters,
       limiter: rateLimit === false ? undefined : new RateLimiter(rateLimit),
       composer: this,
+      hearsEdits: () => this.hearsEdits,
       failed: () => this.#caught,
       signal: () => this.#ending.signal,
     });

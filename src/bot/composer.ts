@@ -28,11 +28,16 @@ export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
 /** The context of a command. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
 
+/** The context of a message that {@linkcode Composer.hears} has found: after regular expressions alone, `match` is there. */
+export type HeardContext<P> = P extends RegExp | readonly RegExp[]
+  ? CommandContext & { match: RegExpExecArray }
+  : CommandContext;
+
 /** A tree in a tree. */
 interface Branch {
-  readonly tree: Pick<Composer, "types" | "commands" | "hearsEdits">;
-  /** Whether an edit may come into it. */
-  readonly mayGetEdits: boolean;
+  readonly tree: Pick<Composer, "types" | "commands">;
+  /** Whether its functions may get edits. */
+  readonly hearsEdits: () => boolean;
 }
 
 /** The queries that an edit may fit. */
@@ -114,11 +119,18 @@ export class Composer<C extends Context = Context> {
    * @param middleware The functions, or trees of them. `c.match` is what a regular expression has matched,
    *   with its groups; a text leaves it null.
    * @returns A tree that gets the same.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * new Composer().hears(/^roll (\d+)$/, (c) => c.reply(`A die with ${c.match[1]} sides`));
+   * ```
    */
-  hears(
-    pattern: string | RegExp | readonly (string | RegExp)[],
-    ...middleware: readonly MiddlewareLike<CommandContext>[]
-  ): Composer<CommandContext> {
+  hears<const P extends string | RegExp | readonly (string | RegExp)[]>(
+    pattern: P,
+    ...middleware: readonly MiddlewareLike<HeardContext<P>>[]
+  ): Composer<HeardContext<P>> {
     const patterns = [pattern].flat() as readonly (string | RegExp)[];
     const matches = (c: Context): boolean =>
       patterns.some((each) => {
@@ -126,7 +138,8 @@ export class Composer<C extends Context = Context> {
         each.lastIndex = 0; // of one with the flag `g`
         return (c.match = each.exec(c.text)) !== null;
       });
-    return this.on("message:text").filter(matches, ...middleware) as Composer<CommandContext>;
+    const heard = middleware as readonly unknown[] as readonly MiddlewareLike<CommandContext>[];
+    return this.on("message:text").filter(matches, ...heard) as unknown as Composer<HeardContext<P>>;
   }
 
   /**
@@ -247,7 +260,7 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly MiddlewareLike<C>[]
   ): Composer<C> {
     const inside = new Composer<C>().use(...middleware);
-    this.#children.push({ tree: inside, mayGetEdits: true });
+    this.#children.push({ tree: inside, hearsEdits: () => inside.hearsEdits });
     const run = inside.middleware();
     this.#middleware.push(async (c, next): Promise<unknown> => {
       let goesOn = false;
@@ -277,9 +290,9 @@ export class Composer<C extends Context = Context> {
     return [...this.#commands, ...this.#children.flatMap(({ tree }) => tree.commands)];
   }
 
-  /** @internal Whether functions in it may get edits. */
-  get hearsEdits(): boolean {
-    return this.#hearsAll || this.#children.some(({ tree, mayGetEdits }) => mayGetEdits && tree.hearsEdits);
+  /** Whether functions in it may get edits. */
+  protected get hearsEdits(): boolean {
+    return this.#hearsAll || this.#children.some(({ hearsEdits }) => hearsEdits());
   }
 
   #add(each: MiddlewareLike<C>): void {
@@ -290,7 +303,7 @@ export class Composer<C extends Context = Context> {
     if (!(each instanceof Composer)) {
       throw new ValueError(`Cannot use ${typeof each} as middleware: it must be a function or a Composer`);
     }
-    this.#children.push({ tree: each, mayGetEdits: true });
+    this.#children.push({ tree: each, hearsEdits: () => each.hearsEdits });
     this.#middleware.push(each.middleware());
   }
 
@@ -301,7 +314,7 @@ export class Composer<C extends Context = Context> {
   ): Composer<Narrow> {
     const inside = new Composer<Narrow>();
     for (const each of middleware) inside.#add(each);
-    this.#children.push({ tree: inside, mayGetEdits });
+    this.#children.push({ tree: inside, hearsEdits: () => mayGetEdits && inside.hearsEdits });
     const run = inside.middleware();
     this.#middleware.push(async (c, next) => {
       if (await test(c)) await run(c as Context as Narrow, next);

@@ -38,8 +38,9 @@ export interface UpdatesOptions {
   readonly composer: {
     readonly middleware: () => (context: Context, next: Next) => Promise<unknown>;
     readonly commands: readonly Command[];
-    readonly hearsEdits: boolean;
   };
+  /** Whether a function may get edits. */
+  readonly hearsEdits: () => boolean;
   /** Gets what functions throw; undefined: it is reported. */
   readonly failed: () => ((error: unknown, context: Context) => unknown) | undefined;
   /** Ends everything. */
@@ -179,8 +180,8 @@ export class Updates {
 
   /** Whether somebody listens to an edit, and it is its sender's: only then the server is asked for that. */
   async #isHeard(update: Update, context: HandlerContext): Promise<boolean> {
-    const { parts: { client }, composer, conversations } = this.#options;
-    const isWanted = composer.hearsEdits ||
+    const { parts: { client }, hearsEdits, conversations } = this.#options;
+    const isWanted = hearsEdits() ||
       await conversations.isAwaited({ place: placeOf(update), queries: update.queries, context });
     return isWanted && await isOwnEdit(client, { ...update, edits: update.read?.edits });
   }

@@ -189,7 +189,7 @@ Deno.test("Middleware goes on with next(); boundaries and catch() get what is th
       caught.push(`boundary: ${(error as Error).message}`);
       return next();
     }, inside);
-    bot.hears(/^count (\d+)$/, (c) => c.reply(`counted ${c.match?.[1]}`));
+    bot.hears(/^count (\d+)$/, (c) => c.reply(`counted ${c.match[1]}`));
     bot.hears("throw", () => Promise.reject(new ValueError("out")));
     bot.on("message:text", (c) => c.send(`last ${c.text}`));
     bot.catch((error) => void caught.push(`bot: ${(error as Error).message}`));

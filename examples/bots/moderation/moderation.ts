@@ -74,7 +74,7 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
   bot.on("member:join", (c) => judge(c, c.room, [c.event.state_key as UserID]));
   bot.on("m.room.power_levels", (c) => guard(c, c.room)); // it may have been given power
 
-  bot.on(POLICY_RULE_TYPES as `${string}.${string}`[], async (c) => {
+  bot.on(POLICY_RULE_TYPES, async (c) => {
     if (c.room !== policyRoom) return;
     await load();
     lists.apply(policyRoom, c.event as MatrixEvent as PolicyEvent);

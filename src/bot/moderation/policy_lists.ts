@@ -52,17 +52,29 @@ export interface PolicyListsOptions {
   maxRules?: number;
 }
 
-/** The types of rules, with those of before the specification. */
+/** The type of a rule, today's and those of before the specification. */
+export type PolicyRuleType = `${"m.policy" | "m.room" | "org.matrix.mjolnir"}.rule.${PolicyKind}`;
+
+/** What each type of rule is about. */
 const KINDS: ReadonlyMap<string, PolicyKind> = new Map(
-  (["user", "server", "room"] as const).flatMap((kind) =>
-    [`m.policy.rule.${kind}`, `m.room.rule.${kind}`, `org.matrix.mjolnir.rule.${kind}`].map((
-      type,
-    ) => [type, kind])
-  ),
+  (["user", "server", "room"] as const).flatMap((kind) => typesOf(kind).map((type) => [type, kind])),
 );
 
-/** The types of state that are rules: for handlers, and for filters. */
-export const POLICY_RULE_TYPES: readonly string[] = [...KINDS.keys()];
+/**
+ * The types of state that are rules: for handlers, and for filters.
+ *
+ * @example
+ * ```ts
+ * import { Composer, POLICY_RULE_TYPES } from "@greenroom/matrix/bot";
+ *
+ * new Composer().on(POLICY_RULE_TYPES, (c) => console.log(`A rule has changed in ${c.room}`));
+ * ```
+ */
+export const POLICY_RULE_TYPES: readonly PolicyRuleType[] = [...KINDS.keys()] as PolicyRuleType[];
+
+function typesOf(kind: PolicyKind): PolicyRuleType[] {
+  return [`m.policy.rule.${kind}`, `m.room.rule.${kind}`, `org.matrix.mjolnir.rule.${kind}`];
+}
 
 const BAN = "m.ban";
 const FORMER_BAN = "org.matrix.mjolnir.ban";
