@@ -13,6 +13,7 @@ import type {
   MessageTypeContents,
   RoomMessageContent,
 } from "../../types.ts";
+import { isObject } from "./text/json.ts";
 
 /** A message of one kind. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
@@ -165,7 +166,9 @@ const MESSAGES: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
 
 function messageQueries(content: Partial<RoomMessageContent>): ReadonlySet<string> {
   const isEdit = content["m.relates_to"]?.rel_type === "m.replace";
-  const { msgtype } = isEdit ? content["m.new_content"] ?? content : content;
+  const replacement: unknown = isEdit ? content["m.new_content"] : content;
+  if (!isObject(replacement)) return new Set(["m.room.message"]); // an edit without new content edits nothing
+  const { msgtype } = replacement;
   const known = isEdit ? undefined : MESSAGES.get(msgtype);
   if (known !== undefined) return known;
   const kind = String(msgtype).replace(/^m\./, "");

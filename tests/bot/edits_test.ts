@@ -24,6 +24,19 @@ Deno.test("An edit counts only if its sender wrote what it edits", async () => {
   assertEquals(heard, ["@alice:localhost two"]);
 });
 
+Deno.test("An edit whose new content is no object reaches no function for edits", async () => {
+  const heard: unknown[] = [];
+  await using tester = trying((bot) => bot.on(["edit", "edit:text"], (c) => void heard.push(c.text)));
+  const room = await tester.room("alice");
+  const first = await room.say("one");
+  for (const content of [null, "two", 2, ["two"]]) {
+    await room.send("m.room.message", { ...edited("two", first), "m.new_content": content });
+  }
+  await room.send("m.room.message", edited("three", first));
+  await tester.settle();
+  assertEquals(heard, ["three"]);
+});
+
 Deno.test("Who wrote what is edited is asked only if somebody listens to edits", async () => {
   const heard: string[] = [];
   const hear = (c: { text: string }) => void heard.push(c.text);

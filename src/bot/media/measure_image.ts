@@ -26,8 +26,8 @@ export interface ImageMeasures {
 type Stored = Omit<ImageMeasures, "orientation"> & { readonly orientation?: number };
 
 /**
- * Measures an image: PNG, JPEG, GIF or WebP. The rotation that a camera noted in a JPEG is taken
- * into account.
+ * Measures an image: PNG, JPEG, GIF or WebP. The rotation that a camera noted in its Exif data is
+ * taken into account.
  *
  * @param data The bytes of the file.
  * @throws {ValueError} If it is no such image, or its head is damaged.
@@ -58,12 +58,15 @@ export function measureImage(data: Uint8Array): ImageMeasures {
 function measurePng(data: Uint8Array): Stored | undefined {
   let size: { w: number; h: number } | undefined;
   let isAnimated = false;
+  let isInData = false;
+  let orientation: number | undefined;
   for (const { type, view } of pngChunks(data) ?? []) {
-    if (type === "IHDR") size = { w: view.getUint32(0), h: view.getUint32(4) };
-    else if (type === "acTL") isAnimated = view.getUint32(0) > 1;
-    else if (type === "IDAT") break;
+    if (type === "IHDR") size ??= { w: view.getUint32(0), h: view.getUint32(4) };
+    else if (type === "acTL" && !isInData) isAnimated = view.getUint32(0) > 1;
+    else if (type === "eXIf") orientation ??= tiffOrientation(view);
+    else if (type === "IDAT") isInData = true;
   }
-  return size && { mimetype: "image/png", ...size, isAnimated };
+  return size && { mimetype: "image/png", ...size, isAnimated, orientation };
 }
 
 /** Frames of JPEG: all but tables (C4, C8) and conditions (CC). */
@@ -90,20 +93,34 @@ function measureJpeg(view: DataView): Stored | undefined {
     }
     const length = view.getUint16(at + 2);
     if (length < 2) throw new RangeError("No length");
-    if (marker === 0xe1) orientation ??= exifOrientation(view, at + 4, at + 2 + length);
+    if (marker === 0xe1 && hasBytes(view, at + 2 + length)) {
+      orientation ??= exifOrientation(part(view, at + 4, length - 2));
+    }
     at += 2 + length;
   }
 }
 
-/** The orientation that Exif names; undefined if it names none that is one. */
-function exifOrientation(view: DataView, start: number, end: number): number | undefined {
-  const tiff = start + 6;
-  if (tiff + 8 > end || end > view.byteLength || view.getUint32(start) !== 0x45786966) return undefined;
-  const little = view.getUint16(tiff) === 0x4949;
-  const directory = tiff + view.getUint32(tiff + 4, little);
-  if (directory + 2 > end) return undefined;
+const hasBytes = (view: DataView, end: number) => end <= view.byteLength;
+const part = (view: DataView, start: number, length: number) =>
+  new DataView(view.buffer, view.byteOffset + start, length);
+
+const EXIF = 0x45786966;
+const EXIF_CHUNK = 0x45584946;
+
+/** The orientation that Exif names behind its head; undefined if it names none that is one. */
+function exifOrientation(view: DataView): number | undefined {
+  const isExif = view.byteLength >= 6 && view.getUint32(0) === EXIF;
+  return isExif ? tiffOrientation(part(view, 6, view.byteLength - 6)) : undefined;
+}
+
+/** The same, of what follows the head. */
+function tiffOrientation(view: DataView): number | undefined {
+  if (view.byteLength < 8) return undefined;
+  const little = view.getUint16(0) === 0x4949;
+  const directory = view.getUint32(4, little);
+  if (!hasBytes(view, directory + 2)) return undefined;
   const entries = view.getUint16(directory, little);
-  for (let at = directory + 2, left = entries; left > 0 && at + 12 <= end; at += 12, left--) {
+  for (let at = directory + 2, left = entries; left > 0 && hasBytes(view, at + 12); at += 12, left--) {
     if (view.getUint16(at, little) !== 0x0112) continue;
     const value = view.getUint16(at + 8, little);
     return value >= 1 && value <= 8 ? value : undefined;
@@ -159,9 +176,23 @@ function measureWebp(view: DataView): Stored | undefined {
     }
     case 0x56503858: { // VP8X
       const [w, h] = [view.getUint32(23, LITTLE_ENDIAN) >>> 8, view.getUint32(26, LITTLE_ENDIAN) >>> 8];
-      return size(w + 1, h + 1, (view.getUint8(20) & 2) !== 0);
+      return { ...size(w + 1, h + 1, (view.getUint8(20) & 2) !== 0), orientation: webpOrientation(view) };
     }
     default:
       return undefined;
   }
+}
+
+/** What the chunk with Exif data says, which stands behind the image. */
+function webpOrientation(view: DataView): number | undefined {
+  for (let at = 12; hasBytes(view, at + 8);) {
+    const length = view.getUint32(at + 4, LITTLE_ENDIAN);
+    if (!hasBytes(view, at + 8 + length)) return undefined;
+    if (view.getUint32(at) === EXIF_CHUNK) {
+      const exif = part(view, at + 8, length); // most write no head in front, some do
+      return exifOrientation(exif) ?? tiffOrientation(exif);
+    }
+    at += 8 + length + length % 2;
+  }
+  return undefined;
 }

@@ -28,5 +28,5 @@ export function stripReplyFallback(body: string): string {
     if (end < 0) return "";
     at = end + 1;
   }
-  return body.startsWith("\n", at) ? body.slice(at + 1) : body.slice(at);
+  return body.slice(at).replace(/^\r?\n/, "");
 }

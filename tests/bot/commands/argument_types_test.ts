@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Composer } from "@greenroom/matrix/bot";
 import { trying } from "../support.ts";

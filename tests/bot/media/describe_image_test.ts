@@ -7,7 +7,7 @@ import { decodeImage } from "../../../src/bot/media/decode_image.ts";
 import { describeImage } from "../../../src/bot/media/describe_image.ts";
 import { measureImage } from "../../../src/bot/media/measure_image.ts";
 import { shrink, turn } from "../../../src/bot/media/pixels.ts";
-import { concat, deflate, gif, jpg, png, pngHeader, pngOf, rgba, webp } from "./images.ts";
+import { concat, deflate, gif, jpg, png, pngHeader, pngOf, rgba, tiff, webp } from "./images.ts";
 
 const size = (data: Uint8Array) => {
   const { mimetype, w, h, isAnimated } = measureImage(data);
@@ -40,6 +40,21 @@ Deno.test("measureImage() takes into account how a camera was held", () => {
     ["image/jpeg", 20, 30, false],
     ["image/jpeg", 30, 20, false],
   ]);
+});
+
+Deno.test("measureImage() reads the orientation of PNG and WebP too, wherever it stands", () => {
+  const exif = ["eXIf", Uint8Array.from(tiff(6))] as const;
+  const [head, data] = [["IHDR", pngHeader(30, 20)], ["IDAT", new Uint8Array()]] as const;
+  for (const file of [pngOf(head, exif, data), pngOf(head, data, exif)]) {
+    assertEquals(size(file), ["image/png", 20, 30, false]);
+  }
+  for (const prefix of [[], [...new TextEncoder().encode("Exif"), 0, 0]]) {
+    const chunk = [...prefix, ...tiff(8)];
+    const head = [...new TextEncoder().encode("EXIF"), chunk.length, 0, 0, 0];
+    const file = concat(webp("VP8X", 8, 0, 0, 0, 29, 0, 0, 19, 0, 0), Uint8Array.from([...head, ...chunk]));
+    assertEquals(size(file), ["image/webp", 20, 30, false]);
+    assertEquals(size(file.subarray(0, -10)), ["image/webp", 30, 20, false]); // cut off
+  }
 });
 
 Deno.test("measureImage() refuses what is no image, is cut off, or has no size", () => {

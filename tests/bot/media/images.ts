@@ -81,39 +81,23 @@ export function pngHeader(w: number, h: number, depth = 8, colour = 6): Uint8Arr
   return header;
 }
 
-/** A JPEG, with the orientation that a camera noted. */
-export function jpg(w: number, h: number, orientation?: number, paint: Paint = twoColours(w)): Uint8Array {
-  const bytes = Uint8Array.from(jpeg.encode({ width: w, height: h, data: rgba(w, h, paint) }, 90).data);
-  if (orientation === undefined) return bytes;
-  const tiff = [
-    0x49,
-    0x49,
-    42,
-    0,
-    8,
-    0,
-    0,
-    0,
-    1,
-    0,
-    0x12,
-    0x01,
-    3,
-    0,
-    1,
-    0,
-    0,
-    0,
-    orientation,
-    0,
-    0,
-    0,
+/** What Exif data says of an orientation, behind its head. */
+export function tiff(orientation: number): number[] {
+  return [
+    ...[0x49, 0x49, 42, 0, 8, 0, 0, 0],
+    ...[1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0],
     0,
     0,
     0,
     0,
   ];
-  const exif = [...new TextEncoder().encode("Exif"), 0, 0, ...tiff];
+}
+
+/** A JPEG, with the orientation that a camera noted. */
+export function jpg(w: number, h: number, orientation?: number, paint: Paint = twoColours(w)): Uint8Array {
+  const bytes = Uint8Array.from(jpeg.encode({ width: w, height: h, data: rgba(w, h, paint) }, 90).data);
+  if (orientation === undefined) return bytes;
+  const exif = [...new TextEncoder().encode("Exif"), 0, 0, ...tiff(orientation)];
   return concat(
     bytes.subarray(0, 2),
     Uint8Array.from([0xff, 0xe1, 0, exif.length + 2, ...exif]),
@@ -133,5 +117,12 @@ export function gif(w: number, h: number, frames = 1): Uint8Array {
 /** The head of a WebP. */
 export function webp(kind: "VP8 " | "VP8L" | "VP8X", ...bytes: number[]): Uint8Array {
   const text = (text: string) => [...new TextEncoder().encode(text)];
-  return Uint8Array.from([...text("RIFF"), 0, 0, 0, 0, ...text(`WEBP${kind}`), 0, 0, 0, 0, ...bytes]);
+  const length = (bytes: number) => [bytes, 0, 0, 0];
+  return Uint8Array.from([
+    ...text("RIFF"),
+    ...length(0),
+    ...text(`WEBP${kind}`),
+    ...length(bytes.length),
+    ...bytes,
+  ]);
 }

@@ -47,6 +47,7 @@ Deno.test("readText() takes the quote of old clients away from replies, and no o
   assertEquals(readText(text("> my own quote\n\nz", reply)).text, "> my own quote\n\nz");
   assertEquals(stripReplyFallback("> * <@a:b.c> x\n\nz\n\n> w"), "z\n\n> w");
   assertEquals(stripReplyFallback("> <@a:b.c> x"), "");
+  assertEquals(stripReplyFallback("> <@a:b.c> x\r\n> y\r\n\r\nz\r\nw"), "z\r\nw");
 });
 
 Deno.test("readText() takes the name of a file for no text, but its caption", () => {
