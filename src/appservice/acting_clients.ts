@@ -7,7 +7,7 @@
 
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
-import { currentHandler } from "../base/handler_scope.ts";
+import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { UnknownDeviceError, UnknownTokenError } from "../errors/errcodes.ts";
 import { MatrixError } from "../errors/matrix_error.ts";

@@ -1,11 +1,10 @@
 /**
- * The delivery that the running code belongs to, so that a handler that runs again sends with the
+ * The delivery that a handler's call belongs to, so that a handler that runs again sends with the
  * same transaction IDs.
  *
  * @module
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 
 /** An event or message that is about to be sent, before it is encrypted. */
@@ -33,22 +32,4 @@ export interface HandlerScope {
    * @throws {ValueError} If the run has used the key for another type, or in another room.
    */
   transactionId(outgoing: Outgoing, key: string | undefined): Promise<TransactionID>;
-}
-
-const storage = new AsyncLocalStorage<HandlerScope | undefined>();
-
-/** Calls a handler; whatever it calls or starts is inside. */
-export function callHandler<Event, Context>(
-  scope: HandlerScope | undefined,
-  handler: (event: Event, context: Context) => unknown,
-  event: Event,
-  context: Context,
-): unknown {
-  if (scope === undefined && storage.getStore() === undefined) return handler(event, context);
-  return storage.run(scope, handler, event, context);
-}
-
-/** The run that the caller is inside of. */
-export function currentHandler(): HandlerScope | undefined {
-  return storage.getStore();
 }

@@ -42,6 +42,7 @@ import { answerOwners } from "./verification/answer_owner.ts";
 import { lazySecretStorage } from "./secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "./secrets/secret_storage.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
+import { begunInHandlers } from "../base/begun_in_handlers.ts";
 import { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
@@ -158,12 +159,13 @@ export class Client {
     const life = this.#life.api({ ...api, ...facade });
     const wake = wakeOptions(options);
     const tasks = { sessions: () => now().sessions, sendIds: () => now().sendIds };
-    const { sessions, runTask } = tasksAPI({ ...tasks, store, ready, hold });
+    const { sessions, runTask } = tasksAPI({ ...tasks, store, ready, hold, log: this.log });
     this.sessions = sessions;
     this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
     const { registerWake } = this.#serving;
     const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
-    Object.assign(this, api, notingMembers(api, holder), facade, life, { start, registerWake, runTask });
+    const operations = begunInHandlers({ ...api, ...notingMembers(api, holder) }, ["sync"]); // a loop of it may not end
+    Object.assign(this, operations, facade, life, { start, registerWake, runTask });
     this.crypto = holder.crypto ?? options.crypto;
     answerOwners(this, verification);
   }

@@ -47,7 +47,9 @@ export interface HandlersAPI {
    *
    * @param handler Called with each event. One that throws, or whose promise rejects, is reported
    *   with a `HANDLER_ERROR` event; the sync goes on. One whose promise rejects when the client
-   *   can't go on (its token died, it is being closed) is called again with the next start.
+   *   can't go on (its token died, it is being closed) is called again with the next start. It has
+   *   settled when the client's operations that it has begun have ended, too, awaited or not; what
+   *   fails in it and is not awaited is reported, and does not end the process.
    * @param options How it is called.
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;

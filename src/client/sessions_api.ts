@@ -12,7 +12,8 @@ import { keyOfSession, sessionKeyOf, SESSIONS } from "../actors/dispatcher/sessi
 import type { ActorRef } from "../actors/kernel/actor.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
-import { callHandler } from "../base/handler_scope.ts";
+import { HandlerCall } from "../base/handler_call.ts";
+import type { Logger } from "../base/log.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvKey } from "../store/kv_store.ts";
 import { compareParts } from "../store/key_order.ts";
@@ -155,6 +156,8 @@ export interface TasksParts {
   readonly ready: OpenStore;
   /** Takes the device while the store is used. */
   readonly hold: Hold;
+  /** Logs what tasks did not await. */
+  readonly log: Logger;
 }
 
 const MAX_NAME = 200;
@@ -162,7 +165,7 @@ const MAX_NAME = 200;
 const PAGE = 100;
 
 /** Makes the operations on sessions, and on work outside of handlers. */
-export function tasksAPI({ sessions, sendIds, store, ready, hold }: TasksParts): TasksAPI {
+export function tasksAPI({ sessions, sendIds, store, ready, hold, log }: TasksParts): TasksAPI {
   const update: SessionsAPI["update"] = async (definition, key, change) => {
     const place = sessionKeyOf(definition, key);
     await hold(() => sessions().update([{ definition, key: place, change }]));
@@ -205,7 +208,15 @@ export function tasksAPI({ sessions, sendIds, store, ready, hold }: TasksParts):
       const context = new PlainContext(scope, {
         update: (updates) => hold(() => sessions().update(updates)),
       });
-      const result = await callHandler(scope, (_, ctx: HandlerContext) => work(ctx), undefined, context);
+      const call = new HandlerCall(scope, (error) => {
+        log.error("Something that a task had begun failed, and nobody awaited it", { task: name, error });
+      });
+      let result: unknown;
+      try {
+        result = await call.run((_, ctx: HandlerContext) => work(ctx), undefined, context);
+      } finally {
+        await call.settled();
+      }
       await context.settle();
       return result as Awaited<ReturnType<typeof work>>;
     },

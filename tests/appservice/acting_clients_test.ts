@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ActorStoppedError, Client, EncryptionError, MemoryStore, StoreError } from "@greenroom/matrix";
 import type { TransactionID, UserID } from "@greenroom/matrix/types";
-import { callHandler } from "../../src/base/handler_scope.ts";
+import { HandlerCall } from "../../src/base/handler_call.ts";
 import { ActingClients } from "../../src/appservice/acting_clients.ts";
 import { clientStage } from "../client/support/stage.ts";
 
@@ -36,7 +36,8 @@ function failingClients() {
     stopped: new ActorStoppedError("crypto"),
     succeeds: () => clients.run(GHOST, () => Promise.resolve()),
     fails: (error: unknown) => assertRejects(() => clients.run(GHOST, () => Promise.reject(error))),
-    handles: (call: () => Promise<unknown>) => Promise.resolve(callHandler(SCOPE, call, {}, {})),
+    handles: (call: () => Promise<unknown>) =>
+      Promise.resolve(new HandlerCall(SCOPE, () => {}).run(call, {}, {})),
     async [Symbol.asyncDispose]() {
       await clients.close();
       await bot.close();

@@ -68,8 +68,9 @@ export async function deliverCarefully(
     if (!await settlesInTime(clock, over)) await store.ask("outlived", id);
   }
   // An event that has ended must not be blamed if the process ends before anything else is
-  // committed.
+  // committed; nor come again, since then it would never be blamed for what it does when it has ended.
   const note = async () => {
+    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));
     if (ended.length > 0) await store.ask("ended", ended.splice(0));
   };
   await note();

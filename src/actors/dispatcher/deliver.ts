@@ -7,7 +7,7 @@
  */
 
 import type { Logger } from "../../base/log.ts";
-import { callHandler } from "../../base/handler_scope.ts";
+import { HandlerCall } from "../../base/handler_call.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
@@ -217,31 +217,36 @@ export class Deliverer {
   }
 
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
-    const call = entry.handler as Call;
+    const handler = entry.handler as Handler;
     if (this.#isLate(scope)) return Promise.resolve("cut off");
+    if (entry.session !== undefined) {
+      return this.#settling(this.#runWith(entry.session, handler, data, scope), data);
+    }
+    const call = this.#callOf(data, scope);
+    const context = new PlainContext(scope, this.#options.sessions);
     try {
-      if (entry.session !== undefined) {
-        return this.#settling(this.#runWith(entry.session, call, data, scope), data);
-      }
-      const context = new PlainContext(scope, this.#options.sessions);
-      const result = callHandler(scope, call, data, context);
-      return isPromiseLike(result) || context.hasUpdates ? this.#settling(result, data, context) : undefined;
+      const result = call.run(handler, data, context);
+      if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) return undefined;
+      return this.#settling(ended(result, call), data, context);
     } catch (error) {
-      return this.#report(error, data);
+      return call.isBusy
+        ? this.#settling(ended(Promise.reject(error), call), data)
+        : this.#report(error, data);
     }
   }
 
   #runWith(
     definition: SessionDefinition<object>,
-    handler: Call,
+    handler: Handler,
     event: Delivered,
     scope: DeliveryScope | undefined,
   ): Promise<void> {
-    const call = (context: AnyContext) => {
+    const call = this.#callOf(event, scope);
+    const run = (context: AnyContext) => {
       if (this.#isLate(scope)) throw new ClientEndedError(LATE); // while it waited for its session
-      return callHandler(scope, handler, event, context);
+      return ended(call.run(handler, event, context), call);
     };
-    return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call });
+    return this.#options.sessions.run({ definition, event, deliveryId: scope?.name, call: run });
   }
 
   /** Whether a handler must not begin any more: another process calls it, after those that were cut off. */
@@ -266,6 +271,14 @@ export class Deliverer {
     return "settled";
   }
 
+  #callOf(data: Delivered, scope: DeliveryScope | undefined): HandlerCall {
+    return new HandlerCall(scope, (error) => {
+      if (this.#options.isOver()) {
+        this.#log.warn("What an event handler did not await was cut off", logged(data, error));
+      } else void this.#report(error, data, "What an event handler did not await has failed");
+    });
+  }
+
   /**
    * Reports a malformed event, once for all of its handlers.
    *
@@ -286,8 +299,12 @@ export class Deliverer {
    *
    * @returns Undefined if the handlers of the report have settled immediately.
    */
-  #report(error: unknown, data: Delivered): Promise<Ending> | undefined {
-    this.#log.error("An event handler failed", logged(data, error));
+  #report(
+    error: unknown,
+    data: Delivered,
+    message: string = "An event handler failed",
+  ): Promise<Ending> | undefined {
+    this.#log.error(message, logged(data, error));
     if (this.#reports.has(data)) return undefined; // the failure of a handler of failures is only logged
     const report = { error, event: data };
     this.#reports.add(report);
@@ -295,7 +312,7 @@ export class Deliverer {
   }
 }
 
-type Call = (data: Delivered, context: AnyContext) => unknown;
+type Handler = (data: Delivered, context: AnyContext) => unknown;
 
 /** Where data came from. */
 function sourceOf(data: Delivered): SyncStream {
@@ -312,6 +329,15 @@ function logged(data: Delivered, error: unknown): Record<string, unknown> {
 /** Resolves when all tasks have ended; undefined: there are none. */
 function all(tasks: readonly Task[]): Promise<Ending> | undefined {
   return tasks.length === 0 ? undefined : Promise.all(tasks.map(({ done }) => done)).then(() => "settled");
+}
+
+/** What a handler returned, when all that it has begun has ended, awaited or not. */
+async function ended(result: unknown, call: HandlerCall): Promise<unknown> {
+  try {
+    return await result;
+  } finally {
+    await call.settled();
+  }
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

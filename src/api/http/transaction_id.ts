@@ -6,7 +6,8 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import { currentHandler, type Outgoing } from "../../base/handler_scope.ts";
+import { currentHandler } from "../../base/handler_call.ts";
+import type { Outgoing } from "../../base/handler_scope.ts";
 import type { TransactionID, UserID } from "../../types/ids.ts";
 import type { RequestOptions } from "./request_options.ts";
 

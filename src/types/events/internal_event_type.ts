@@ -63,7 +63,7 @@ export const InternalEventType = {
    * see `client.quarantine`.
    */
   EVENT_QUARANTINED: "EVENT_QUARANTINED",
-  /** A handler threw, and not because the client can't go on. */
+  /** A handler threw, or a promise that it did not await was rejected; and not because the client can't go on. */
   HANDLER_ERROR: "HANDLER_ERROR",
 } as const;
 /** A value of {@linkcode InternalEventType}. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { type Delivered, Deliverer, type Task } from "../../../src/actors/dispatcher/deliver.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import { currentHandler } from "../../../src/base/handler_scope.ts";
+import { currentHandler } from "../../../src/base/handler_call.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";

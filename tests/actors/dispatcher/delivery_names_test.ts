@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Deliverer, type NamedDelivery } from "../../../src/actors/dispatcher/deliver.ts";
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import { currentHandler } from "../../../src/base/handler_scope.ts";
+import { currentHandler } from "../../../src/base/handler_call.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { Client } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
@@ -88,3 +89,17 @@ Deno.test("A handler of 20 seconds that is killed by SIGKILL five times complete
   await last.says("ends quick");
   await last.says("ends slow");
 });
+
+for (const ms of [0, 200]) {
+  Deno.test(`An event whose handler ends the process ${ms} ms after it has settled does not do so for ever`, async () => {
+    await using here = await stage();
+    for (let life = 0;; life++) {
+      assert(life < 6, "It ends each process");
+      await using bot = here.bot();
+      await bot.says("up");
+      if (life === 0) await delay(500); // what comes now does not come with the first response
+      if (life === 0) await here.alice.sendText(here.id, `throws after ${ms}`);
+      if (await Promise.race([bot.ended().then(() => false), delay(3_000).then(() => true)])) break;
+    }
+  });
+}

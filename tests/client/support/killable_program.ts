@@ -48,6 +48,8 @@ if (import.meta.main) {
     if (body === "poison") Deno.kill(Deno.pid, "SIGKILL");
     if (body === "slow") await clock.delay(SLOW_MS);
     say(`ends ${body}`);
+    const [, ms] = /^throws after (\d+)/.exec(body) ?? [];
+    if (ms !== undefined) setTimeout(() => reportError(`${body} ms`), Number(ms)); // which nothing catches
   });
   bot.on("EVENT_QUARANTINED", ({ attempts }) => say(`left out ${attempts}`));
   await bot.crypto?.start(); // publishes its keys
