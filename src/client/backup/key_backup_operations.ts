@@ -19,11 +19,17 @@ import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_e
 import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
+import type { JsonObject } from "../../types/json.ts";
 import { restored } from "./key_restore.ts";
 import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
 
 /** What the user wants, as clients note it; of any shape. */
 export const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
+/** The same as clients noted it before that was in the specification: counts where nothing else is noted. */
+export const FORMERLY_WANTED = defineEvent({
+  type: "m.org.matrix.custom.backup_disabled",
+  class: "account_data",
+});
 
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;
@@ -75,13 +81,17 @@ export async function isWantedBy(
   api: KeyBackupParts["api"],
   request: RequestOptions,
 ): Promise<boolean | undefined> {
-  try {
-    const { enabled } = await api.getAccountData(WANTED, request);
-    return typeof enabled === "boolean" ? enabled : undefined;
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
+  const read = async (type: typeof WANTED | typeof FORMERLY_WANTED): Promise<JsonObject> => {
+    try {
+      return { ...await api.getAccountData(type, request) };
+    } catch (error) {
+      if (error instanceof NotFoundError) return {};
+      throw error;
+    }
+  };
+  const [{ enabled }, { disabled }] = await Promise.all([read(WANTED), read(FORMERLY_WANTED)]);
+  if (typeof enabled === "boolean") return enabled;
+  return typeof disabled === "boolean" ? !disabled : undefined;
 }
 
 async function made(

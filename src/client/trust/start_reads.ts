@@ -7,7 +7,7 @@
 import type { EnsureVerifiedOptions } from "../../actors/crypto/identity_crypto.ts";
 import { BACKUP_SECRET } from "../../crypto/backup/backup_key.ts";
 import { SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
-import { WANTED } from "../backup/key_backup_operations.ts";
+import { FORMERLY_WANTED, WANTED } from "../backup/key_backup_operations.ts";
 import { DEFAULT_KEY, rawType } from "../secrets/account_secrets.ts";
 import type { ReadPlan } from "./early_reads.ts";
 
@@ -19,7 +19,8 @@ import type { ReadPlan } from "./early_reads.ts";
  */
 export function firstReads(hasBackup: boolean): ReadPlan {
   const names = [DEFAULT_KEY, ...Object.values(SEED_SECRETS), ...hasBackup ? [BACKUP_SECRET] : []];
-  return { types: [...names.map(rawType), ...hasBackup ? [WANTED] : []], version: hasBackup };
+  const wanted = hasBackup ? [WANTED, FORMERLY_WANTED] : [];
+  return { types: [...names.map(rawType), ...wanted], version: hasBackup };
 }
 
 /** The same if it has them already: whether what was given still opens the storage, and the backup is there. */

@@ -93,6 +93,25 @@ Deno.test("While the server does not say whether the user wants a backup, none i
   assertEquals(count(here, "POST", "/room_keys/version"), 0);
 });
 
+Deno.test("What clients noted before the name was in the specification counts unless the specification's is there", async () => {
+  const former = "m.org.matrix.custom.backup_disabled";
+  const cases: [formerly: object, now: object | undefined, isWanted: boolean | undefined][] = [
+    [{ disabled: true }, undefined, false],
+    [{ disabled: false }, undefined, true],
+    [{ disabled: "yes" }, undefined, undefined],
+    [{ disabled: true }, { enabled: true }, true],
+  ];
+  for (const [formerly, now, isWanted] of cases) {
+    await using here = clientStage();
+    const { client } = await before(here);
+    await plant(client, former, formerly);
+    if (now !== undefined) await plant(client, WANTED, now);
+    assertEquals((await backupOf(client).info()).isWanted, isWanted);
+    const bot = await started(here, "BOT");
+    assertEquals(await outcomeOf(here, bot), isWanted === false ? "unwanted" : "on");
+  }
+});
+
 Deno.test("What says not yes or no to a backup is overwritten by the first start that makes one", async () => {
   await using here = clientStage();
   const { client } = await before(here);

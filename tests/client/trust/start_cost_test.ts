@@ -97,7 +97,7 @@ Deno.test(`A start that makes the identity, the secret storage and the backup ta
   assertEquals((await client.crypto?.ensureVerified())?.state, "verified");
 });
 
-Deno.test("A start looks whether the user wants a backup by one request, if not", async () => {
+Deno.test("A start looks whether the user wants a backup by one request for each name of that, if not", async () => {
   await using here = clientStage();
   await account(here);
   const other = await device(here, "FIRST");
@@ -110,5 +110,6 @@ Deno.test("A start looks whether the user wants a backup by one request, if not"
   assertEquals(rounds.flat().filter((name) => name.includes("account_data")), [
     "GET account_data/m.secret_storage.default_key",
     "GET account_data/m.key_backup",
+    "GET account_data/m.org.matrix.custom.backup_disabled",
   ]);
 });

@@ -23,7 +23,7 @@ Deno.test("T37: keys of history go to no device that its user has not signed, or
   const inbox = (deviceId: string) => server.mailbox({ userId: ALICE, deviceId }).toDevice;
   assertEquals([inbox("PHONE").length, inbox("INJECTED").length], [1, 0]);
   const [message] = inbox("PHONE");
-  assertEquals(message && scene.alice.read(message).type, "io.element.msc4268.room_key_bundle");
+  assertEquals(message && scene.alice.read(message).type, "m.room_key_bundle");
 
   identities.get(ALICE)?.crossSign(); // another identity, that has signed the device
   assertEquals(await told(), 0);
