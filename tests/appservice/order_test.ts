@@ -150,3 +150,16 @@ Deno.test("What a homeserver of several application services has kept back comes
   assertEquals([await send("8"), await send("7"), await send("8")], [503, 200, 200], "it was worth it");
   assertEquals(heard, ["1", "3", "5", "4", "6", "7", "8"]);
 });
+
+Deno.test("What a homeserver sends again among new events takes none of them with it", async () => {
+  await using scene = await appserviceScene();
+  const { roomId, stage, serving } = scene;
+  const texts: unknown[] = [];
+  serving?.on("m.room.message", ({ content }) => void texts.push(content.body));
+  const transactions = [["a"], ["b", "c", "a"], ["d", "b", "e", "a", "f", "f"]];
+  for (const [index, sent] of transactions.entries()) {
+    await scene.send(`tx${index}`, sent.map((text) => message(roomId, text, { event_id: `$${text}` })));
+    await stage.settle();
+  }
+  assertEquals(texts.sort(), ["a", "b", "c", "d", "e", "f"]);
+});

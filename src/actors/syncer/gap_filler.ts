@@ -9,21 +9,18 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { ClientEvent } from "../../types/events/client_event.ts";
 import { PaginationDirection } from "../../types/enums.ts";
-import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
 import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { GapReason } from "../../types/events/internal_event.ts";
 import { isEvent, isRoomEvent, tidyEvent } from "../../types/checks/event_check.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { RoomPart } from "./sync_parts.ts";
+import type { OlderPage, Sifted } from "./gap_start.ts";
+import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import { isFinal } from "./sync_retry.ts";
 import type { SyncRequests } from "./syncer_options.ts";
 
 /** How many events a page is asked to hold. */
 const PAGE = 100;
-
-/** An event of a room's timeline. */
-export type TimelineEvent = MessageEvent | StateEvent;
 
 /** What a gap is read with. */
 export interface GapReader {
@@ -38,13 +35,10 @@ export interface GapReader {
   readonly limit: number;
   /** Which events the timeline has. */
   readonly filter: RoomEventFilter | undefined;
-  /**
-   * Which events of a page were shown before: the gap ends at them, even if the server ignores
-   * `toToken`.
-   */
-  readonly shown?: (events: readonly TimelineEvent[]) => ReadonlySet<TimelineEvent>;
-  /** Whether an event is the last one to be read. */
-  readonly isEnd?: (event: TimelineEvent) => boolean;
+  /** Which events of a page belong to the gap, even if the server ignores `toToken`. Default: all. */
+  readonly sift?: (events: readonly TimelineEvent[]) => Sifted | Promise<Sifted>;
+  /** The index of the event of a page that is the last one to be read; -1: none is. */
+  readonly endAmong?: (events: readonly TimelineEvent[]) => number;
   /** Ends the reading. */
   readonly signal: AbortSignal | undefined;
 }
@@ -66,14 +60,9 @@ export interface GapEnd {
  * by the next process at the latest.
  */
 export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd> {
-  const known = new Set(room.timeline.map(({ event_id }) => event_id));
   const newestFirst: TimelineEvent[] = [];
   try {
-    return await readBack(room, reader, (event) => {
-      if (known.has(event.event_id)) return;
-      known.add(event.event_id);
-      newestFirst.push(event);
-    });
+    return await readBack(room, reader, newestFirst);
   } catch (error) {
     if (!isRefusal(error) || isFinal(error)) throw error;
     return { reason: "refused", error };
@@ -88,8 +77,8 @@ export async function fillGap(room: RoomPart, reader: GapReader): Promise<GapEnd
  */
 async function readBack(
   room: RoomPart,
-  { requests, since, limit, filter, shown, isEnd, signal }: GapReader,
-  add: (event: TimelineEvent) => void,
+  { requests, since, limit, filter, sift, endAmong, signal }: GapReader,
+  newestFirst: TimelineEvent[],
 ): Promise<GapEnd> {
   for (let left = limit; left > 0 && room.prevBatch !== undefined;) {
     const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, room.prevBatch, {
@@ -98,21 +87,46 @@ async function readBack(
       filterJson: filter,
       signal,
     });
-    const events = page.chunk.filter((event) => isEvent(event) && isRoomEvent(event))
-      .map((event) => tagged(event, room));
-    const before = shown?.(events) ?? new Set();
-    // What stands in front of an event that was shown is old.
-    const last = events.findLastIndex((event) => before.has(event));
-    for (const event of last < 0 ? events : events.slice(0, last)) {
-      if (!before.has(event)) add(event);
-      if (isEnd?.(event)) return { reason: "end" };
-    }
+    const all = timelineEvents(page.chunk, room);
+    const { events, isBefore } = await sift?.(all) ?? { events: all, isBefore: false };
+    const last = endAmong?.(events) ?? -1;
+    newestFirst.push(...(last < 0 ? events : events.slice(0, last + 1)));
+    if (last >= 0) return { reason: "end" };
     left -= page.chunk.length || PAGE; // a page can be empty without being the last
-    const atEnd = last >= 0 || page.end === undefined || page.end === room.prevBatch;
+    const atEnd = isBefore || page.end === undefined || page.end === room.prevBatch;
     room.prevBatch = atEnd ? undefined : page.end;
     room.limited = !atEnd;
   }
   return { reason: room.limited ? "limit" : "closed" };
+}
+
+/**
+ * Reads what stands before a token, from new to old, a page with each call.
+ *
+ * @param room The room.
+ * @param reader What it is read with.
+ * @param token The token.
+ */
+export function pagesBefore(
+  room: Pick<RoomPart, "roomId" | "base">,
+  { requests, filter, signal }: Pick<GapReader, "requests" | "filter" | "signal">,
+  token: SyncToken,
+): () => Promise<OlderPage> {
+  let from = token;
+  return async () => {
+    const options = { limit: PAGE, filterJson: filter, signal };
+    const page = await requests.getMessages(room.roomId, PaginationDirection.BACKWARD, from, options);
+    const isLast = page.end === undefined || page.end === from;
+    from = page.end ?? from;
+    return { events: timelineEvents(page.chunk, room), isLast };
+  };
+}
+
+function timelineEvents(
+  chunk: readonly ClientEvent[],
+  room: Pick<RoomPart, "roomId" | "base">,
+): TimelineEvent[] {
+  return chunk.filter((event) => isEvent(event) && isRoomEvent(event)).map((event) => tagged(event, room));
 }
 
 function isRefusal(error: unknown): error is Error {
@@ -121,7 +135,7 @@ function isRefusal(error: unknown): error is Error {
 }
 
 /** An event with the room and the source of its timeline. */
-function tagged(event: ClientEvent, { roomId, base }: RoomPart): TimelineEvent {
+function tagged(event: ClientEvent, { roomId, base }: Pick<RoomPart, "roomId" | "base">): TimelineEvent {
   tidyEvent(event);
   return Object.assign(event, { room_id: roomId, source: base | SyncStream.TIMELINE }) as TimelineEvent;
 }

@@ -74,6 +74,7 @@ export function membershipIn(event: { readonly content: JsonObject } | undefined
 /** Finds the last member event of a user in front of an event of the room. */
 export class FormerMembers {
   readonly #events: readonly MatrixEvent[];
+  readonly #shown: ReadonlySet<MatrixEvent>;
   readonly #stored: ReadonlyMap<string, MemberStateEvent> | undefined;
   /** Those of the first events, by user. */
   #earlier: Map<string, MemberStateEvent> | undefined;
@@ -81,10 +82,16 @@ export class FormerMembers {
 
   /**
    * @param events The room's events, in order.
+   * @param shown Those of them that were shown before: what they say is out of date.
    * @param stored What was known before, by user.
    */
-  constructor(events: readonly MatrixEvent[], stored: ReadonlyMap<string, MemberStateEvent> | undefined) {
+  constructor(
+    events: readonly MatrixEvent[],
+    shown: ReadonlySet<MatrixEvent>,
+    stored: ReadonlyMap<string, MemberStateEvent> | undefined,
+  ) {
     this.#events = events;
+    this.#shown = shown;
     this.#stored = stored;
   }
 
@@ -96,7 +103,9 @@ export class FormerMembers {
     const earlier = this.#earlier ??= new Map();
     for (; this.#count < index; this.#count++) {
       const event = this.#events[this.#count];
-      if (event !== undefined && isMember(event)) earlier.set(event.state_key, event);
+      if (event !== undefined && isMember(event) && !this.#shown.has(event)) {
+        earlier.set(event.state_key, event);
+      }
     }
     return earlier.get(userId) ?? this.#stored?.get(userId);
   }

@@ -9,11 +9,10 @@ import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isMember, type MemberStateEvent } from "./sync_parts.ts";
-import type { TimelineEvent } from "./gap_filler.ts";
 import { prevMembership } from "./membership_change.ts";
 import type { RememberedRoom } from "../store/store_protocol.ts";
-import { isOldest, shownAmong } from "./shown_events.ts";
-import type { RoomPart } from "./sync_parts.ts";
+import { shownAmong } from "./shown_events.ts";
+import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 
 /** What is known of a room when its part comes. */
 export interface StayView {
@@ -36,8 +35,23 @@ export function isEntry(event: MatrixEvent, { own, before }: StayView): boolean 
 }
 
 /**
- * Marks what is history in a room's part, by `SyncStream.HISTORY` in its source, and what is older
- * than what is remembered as shown.
+ * The index of the event with which the user came into the room last, among events from new to old; -1: there
+ * is none. A server can show it twice, or leave out what the user was before a change of the profile: the
+ * oldest counts before which the user does not leave.
+ */
+export function entryAmong(newestFirst: readonly MatrixEvent[], view: StayView): number {
+  let found = -1;
+  for (const [index, event] of newestFirst.entries()) {
+    if (!isOwnMember(event, view.own)) continue;
+    if (isEntry(event, view)) found = index;
+    else if (found >= 0 && event.content.membership !== Membership.JOIN) break;
+  }
+  return found;
+}
+
+/**
+ * Marks what is history in a room's part, by `SyncStream.HISTORY` in its source. An own member event that was
+ * shown before says nothing of where the user was when the others were sent.
  *
  * @returns The own join with which the user came into the room, if that is news.
  */
@@ -46,11 +60,14 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   const { own, before } = view;
   const isNew = !before.isJoined;
   const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
-  const isPlain = !isNew && room.shown.size === 0 && !events.some((event) => isOwnMember(event, own));
-  if (isPlain) return undefined; // the usual case
-  const begin = beginOf(events, room, view);
-  let isIn = wasIn(events.slice(begin), view);
-  const entry = events.some((event) => isEntry(event, view)) ? undefined : entryIn(room.state, view);
+  const isMove = (event: TimelineEvent): event is TimelineEvent & MemberStateEvent =>
+    isOwnMember(event, own) && !room.shown.has(event);
+  if (!isNew && !events.some(isMove)) return undefined; // the usual case
+  const moves = events.filter(isMove);
+  const first = beginOf(moves, view);
+  const begin = first === undefined ? 0 : events.indexOf(first);
+  let isIn = wasIn(first ?? moves[0], view);
+  const entry = moves.some((event) => isEntry(event, view)) ? undefined : entryIn(room.state, view);
   const isFirst = before.shown === "" && (begin > 0 || isEntered(entry, before));
   if (isNew || !isIn || isFirst) {
     room.state.forEach((event) => {
@@ -60,7 +77,7 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
   let entered = isNew ? entry?.event_id : undefined;
   for (const [index, event] of events.entries()) {
     if (index < begin) event.source |= SyncStream.HISTORY;
-    else if (!isOwnMember(event, own)) {
+    else if (!isMove(event)) {
       if (!isIn) event.source |= SyncStream.HISTORY;
     } else {
       const isJoin = event.content.membership === Membership.JOIN;
@@ -74,26 +91,30 @@ export function markHistory(room: RoomPart, view: StayView): EventID | undefined
 }
 
 /**
- * The index from which on it matters whether the user was in the room: what stands before is old
- * anyway.
+ * The own member event from which on it matters whether the user was in the room; undefined: it does from the
+ * start. What stands before it was history when nothing of the room was handled.
  */
-function beginOf(events: readonly TimelineEvent[], room: RoomPart, view: StayView): number {
-  const { before } = view;
-  if (before.shown !== "") {
-    const oldest = room.shown.size === 0 ? -1 : events.findIndex((event) => isOldest(before.shown, event));
-    if (oldest > 0) room.shown = new Set([...room.shown, ...events.slice(0, oldest)]);
-    return Math.max(oldest, 0);
+function beginOf<Move extends MemberStateEvent>(
+  moves: readonly Move[],
+  { before }: StayView,
+): Move | undefined {
+  if (before.shown !== "") return undefined;
+  // What stands before a join that was committed was history then.
+  const committed = moves.find((event) => isEntered(event, before));
+  if (committed !== undefined || before.isJoined) return committed;
+  let last: Move | undefined;
+  let isIn = false;
+  for (const event of moves) {
+    const isJoin = event.content.membership === Membership.JOIN;
+    const prev = prevMembership(event) ?? (isIn ? Membership.JOIN : Membership.LEAVE);
+    if (isJoin && prev !== Membership.JOIN) last = event;
+    isIn = isJoin;
   }
-  // Nothing of the room has been handled: what stands before a join that was committed was history
-  // then.
-  const first = events.findIndex((event) => isEntered(event, before));
-  if (first >= 0) return first;
-  return before.isJoined ? 0 : Math.max(events.findLastIndex((event) => isEntry(event, view)), 0);
+  return last;
 }
 
-/** Whether the user was in the room before some events, according to them. */
-function wasIn(events: readonly TimelineEvent[], { own, before }: StayView): boolean {
-  const first = events.find((event) => isOwnMember(event, own));
+/** Whether the user was in the room before their first member event among some. */
+function wasIn(first: MemberStateEvent | undefined, { before }: StayView): boolean {
   if (first === undefined) return true; // the own join stands before
   const prev = prevMembership(first);
   return prev === undefined ? before.isJoined && !isEntered(first, before) : prev === Membership.JOIN;

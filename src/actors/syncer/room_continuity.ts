@@ -12,7 +12,7 @@ import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./ro
 import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
-import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
+import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 
@@ -124,8 +124,9 @@ function wasThere({ before: { shown, isJoined, entries } }: StayView): boolean {
 /** Sets the news of rooms that are delivered as a whole. */
 function tell(rooms: readonly RoomPart[]): void {
   for (const room of rooms) {
-    room.shown = shownAmong("", room.timeline);
-    const added = namesOf(room.timeline);
+    const events = eventsOf(room);
+    room.shown = shownAmong("", events);
+    const added = namesOf(newAmong(events, room));
     const after = { isJoined: isJoined(room), shown: withShown("", added), entries: [] };
     room.news = { before: NEVER_SEEN, after, added, entry: undefined };
   }
@@ -153,16 +154,26 @@ export async function noteRooms(
 function setNews(room: RoomPart, view: StayView): void {
   const { before } = view;
   const { shown, entries } = before;
+  const events = eventsOf(room);
+  // What was read can overlap with the timeline, and with itself: the first place counts.
+  if (room.filled.length > 0) room.shown = new Set([...room.shown, ...shownAmong(shown, events)]);
   const entry = markHistory(room, view);
   const isNews = entry !== undefined && isJoined(room) && !entries.includes(entry);
-  const events = room.filled.length === 0 ? room.timeline : [...room.filled, ...room.timeline];
-  const added = namesOf(room.shown.size === 0 ? events : events.filter((event) => !room.shown.has(event)));
+  const added = namesOf(newAmong(events, room));
   const after = {
     isJoined: isJoined(room),
     shown: withShown(shown, added),
     entries: isNews ? [...entries, entry].slice(-ENTRIES) : entries,
   };
   room.news = { before, after, added, entry: isNews ? entry : undefined };
+}
+
+function eventsOf({ filled, timeline }: RoomPart): readonly TimelineEvent[] {
+  return filled.length === 0 ? timeline : [...filled, ...timeline];
+}
+
+function newAmong(events: readonly TimelineEvent[], { shown }: RoomPart): readonly TimelineEvent[] {
+  return shown.size === 0 ? events : events.filter((event) => !shown.has(event));
 }
 
 function each(

@@ -10,12 +10,12 @@ import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import { fillGap, type GapEnd, type GapReader, type TimelineEvent } from "./gap_filler.ts";
+import { fillGap, type GapEnd, type GapReader, pagesBefore } from "./gap_filler.ts";
+import { GapStart, type Sifted } from "./gap_start.ts";
 import { prevMembership } from "./membership_change.ts";
-import { isEntry, isOwnMember, type StayView } from "./own_stay.ts";
-import { shownAmong } from "./shown_events.ts";
+import { entryAmong, isEntry, isOwnMember, type StayView } from "./own_stay.ts";
 import type { SyncFilter } from "./sync_reader.ts";
-import type { RoomPart } from "./sync_parts.ts";
+import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import type { SyncRequests } from "./syncer_options.ts";
 
 /** What {@link RoomGaps} works with. */
@@ -105,10 +105,9 @@ export class RoomGaps {
   }
 
   /** Whether events are missing that were not shown, and are wanted if they are history. */
-  #isMissing({ limited, timeline, shown, membership }: RoomPart, view: StayView): boolean {
+  #isMissing({ limited, timeline, membership }: RoomPart, view: StayView): boolean {
     const { before: { isJoined, shown: known, entries: [entry] }, own } = view;
-    const [first] = timeline;
-    if (!limited || (first !== undefined && shown.has(first))) return false;
+    if (!limited) return false;
     // If nothing was handled, the join that was committed may come again.
     if (isJoined) return known !== "" || !timeline.some(({ event_id }) => event_id === entry);
     if (timeline.some((event) => isEntry(event, view))) return this.#options.wantsHistory();
@@ -127,14 +126,19 @@ export class RoomGaps {
     if (room.prevBatch === undefined) return { reason: "refused" };
     const { isJoined, shown, entries: [entry] } = view.before;
     const isAll = !isJoined && this.#options.wantsHistory();
+    const reader = { ...this.#reader(since, limit), filter: this.#options.filter.timeline };
+    const start = new GapStart({
+      shown,
+      isDoubtful: isJoined && shown === "",
+      readOlder: pagesBefore(room, reader, since),
+    });
     return await this.#fill(room, {
-      ...this.#reader(since, limit),
-      filter: this.#options.filter.timeline,
-      shown: (events) =>
-        after === undefined || isAll
-          ? shownAmong(shown, events)
-          : new Set(events.filter(({ event_id }) => !after.has(event_id))),
-      isEnd: (event) => isJoined ? shown === "" && event.event_id === entry : !isAll && isEntry(event, view),
+      ...reader,
+      sift: (events) => after === undefined || isAll ? start.sift(events) : upTo(after, events),
+      endAmong: (events) => {
+        if (!isJoined) return isAll ? -1 : entryAmong(events, view);
+        return shown === "" ? events.findLastIndex(({ event_id }) => event_id === entry) : -1;
+      },
     });
   }
 
@@ -156,8 +160,8 @@ export class RoomGaps {
   async #findEntry(gap: RoomWithGap, nextBatch: SyncToken): Promise<ReadonlySet<EventID> | undefined> {
     const { room, view, since } = gap;
     const all: RoomPart = { ...room, timeline: [], prevBatch: nextBatch };
-    const isEnd = (event: TimelineEvent): boolean => isEntry(event, view);
-    const { reason, error } = await this.#fill(all, { ...this.#reader(since, SEARCHED), isEnd });
+    const endAmong = (events: readonly TimelineEvent[]): number => entryAmong(events, view);
+    const { reason, error } = await this.#fill(all, { ...this.#reader(since, SEARCHED), endAmong });
     const [entry, ...others] = all.filled;
     if (reason === "refused") {
       room.timeline.forEach((event) => event.source |= SyncStream.HISTORY); // rather a lost event than an old command that runs again
@@ -165,6 +169,7 @@ export class RoomGaps {
     }
     if (reason !== "end" || entry === undefined) return undefined;
     const after = new Set(others.map(({ event_id }) => event_id));
+    after.delete(entry.event_id); // shown twice
     const place = room.timeline.findIndex(({ event_id }) => after.has(event_id));
     if (place === 0) room.filled = [entry];
     else room.timeline = room.timeline.toSpliced(place < 0 ? room.timeline.length : place, 0, entry);
@@ -191,6 +196,12 @@ export class RoomGaps {
     const { requests, signal } = this.#options;
     return { requests, since, limit, filter: undefined, signal };
   }
+}
+
+/** The events of a page that stand behind the own join. */
+function upTo(after: ReadonlySet<EventID>, page: readonly TimelineEvent[]): Sifted {
+  const events = page.filter(({ event_id }) => after.has(event_id));
+  return { events, isBefore: events.length < page.length };
 }
 
 /** Why something is left out. */

@@ -45,17 +45,14 @@ export function shownAmong<Event extends MatrixEvent>(
   const names = new Set<string>();
   const found = events.filter((event) => {
     const name = nameOf(event);
-    return shown.includes(` ${name} `) || names.size === names.add(name).size;
+    return hasName(shown, name) || names.size === names.add(name).size;
   });
   return found.length === 0 ? NOTHING : new Set(found);
 }
 
-/**
- * Whether an event is the oldest that is remembered: what stands before it is older than what is
- * remembered.
- */
-export function isOldest(shown: ShownEvents, event: MatrixEvent): boolean {
-  return shown.startsWith(` ${nameOf(event)} `);
+/** Whether an event has been shown. That says nothing of the events around it. */
+export function wasShown(shown: ShownEvents, event: MatrixEvent): boolean {
+  return shown !== "" && hasName(shown, nameOf(event));
 }
 
 /**
@@ -77,6 +74,10 @@ export function withShown(shown: ShownEvents, names: string): ShownEvents {
   const all = `${shown === "" ? " " : shown}${names} `;
   const excess = all.length - MAX_LENGTH;
   return excess <= 0 ? all : all.slice(all.indexOf(" ", excess));
+}
+
+function hasName(shown: ShownEvents, name: string): boolean {
+  return shown.includes(` ${name} `);
 }
 
 function nameOf(event: MatrixEvent): string {

@@ -76,12 +76,18 @@ function keyEvents({ oneTimeKeyCounts, unusedFallbackTypes, deviceLists }: SyncP
   ];
 }
 
-/** The changes of state in a room's part, in order. */
+/**
+ * The changes of state in a room's part, in order. What was shown before changes nothing, in a room whose state
+ * is known since.
+ */
 export function stateChanges(
-  { state, stateAfter, timeline }: RoomPart,
+  { state, stateAfter, timeline, shown, news }: RoomPart,
 ): readonly (StateEvent | StrippedStateEvent)[] {
   if (stateAfter || timeline.length === 0) return state;
-  const changes = timeline.filter((event): event is StateEvent => event.state_key !== undefined);
+  const isKnown = shown.size > 0 && news?.before.isJoined === true;
+  const changes = timeline.filter((event): event is StateEvent =>
+    event.state_key !== undefined && !(isKnown && shown.has(event))
+  );
   return changes.length === 0 ? state : [...state, ...changes];
 }
 
@@ -113,7 +119,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
       remarks.set(index, { type: InternalEventType.UNDECRYPTABLE, data });
     }
     if (!isMember(event)) continue;
-    members ??= new FormerMembers(events, former?.members);
+    members ??= new FormerMembers(events, room.shown, former?.members);
     const change = changeOf(event, index, { context, former, members });
     if (change !== undefined) remarks.set(index, change);
   }

@@ -33,6 +33,9 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RememberedRoom } from "../store/store_protocol.ts";
 
+/** An event of a room's timeline. */
+export type TimelineEvent = MessageEvent | StateEvent;
+
 /** What a part of a room changes of what is remembered of the room. */
 export interface RoomNews {
   /** What was remembered of the room before. */
@@ -58,9 +61,9 @@ export interface RoomPart {
   /** Whether `state` holds at the timeline's end, so that the timeline changes nothing. */
   readonly stateAfter: boolean;
   /** What was missing in front of the timeline and has been read since, in order. */
-  filled: readonly (MessageEvent | StateEvent)[];
+  filled: readonly TimelineEvent[];
   /** The timeline, in order. */
-  timeline: readonly (MessageEvent | StateEvent)[];
+  timeline: readonly TimelineEvent[];
   /** Events of the timeline that were shown before: they are not delivered again. */
   shown: ReadonlySet<MatrixEvent>;
   /** The events that are missing and were not filled in. */

@@ -206,7 +206,9 @@ function syncChange(
  * older than what is known.
  */
 function changesOf(room: RoomPart, { initial }: SyncContext): ReturnType<typeof stateChanges> {
-  const members = initial ? [] : room.filled.filter((event): event is StateEvent => isMember(event));
+  const members = initial
+    ? []
+    : room.filled.filter((event): event is StateEvent => isMember(event) && !room.shown.has(event));
   return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
 }
 

@@ -108,13 +108,13 @@ Deno.test("FormerMembers.before() gives the last member event in front of anothe
   const [join, leave, other] = [member("@a:a", "join"), member("@a:a", "leave"), member("@b:a", "join")]
     .map(state);
   const events = [join, message("1"), leave, other] as unknown as MatrixEvent[];
-  const members = new FormerMembers(events, new Map([["@a:a", kept]]));
+  const members = new FormerMembers(events, new Set(), new Map([["@a:a", kept]]));
   assertStrictEquals(members.before(0, "@a:a"), kept);
   assertStrictEquals(members.before(1, "@a:a"), join);
   assertStrictEquals(members.before(2, "@a:a"), join);
   assertEquals(members.before(3, "@b:a"), undefined);
   assertStrictEquals(members.before(3, "@a:a"), leave);
-  assertEquals(new FormerMembers(events, undefined).before(0, "@a:a"), undefined);
+  assertEquals(new FormerMembers(events, new Set(), undefined).before(0, "@a:a"), undefined);
 });
 
 Deno.test("isMember() takes state only, and an empty state key for one", () => {
@@ -128,7 +128,15 @@ Deno.test("isMember() takes state only, and an empty state key for one", () => {
 Deno.test("State that is about a user, but is no member event, says nothing of what the user was", () => {
   const mood = state(member("@a:a", "join", { type: "com.example.mood" }));
   const join = state(member("@a:a", "join"));
-  const members = new FormerMembers([join, mood] as MatrixEvent[], undefined);
+  const members = new FormerMembers([join, mood] as MatrixEvent[], new Set(), undefined);
   assertStrictEquals(members.before(2, "@a:a"), join);
   assertFalse(isMember(mood));
+});
+
+Deno.test("A member event that was shown before says nothing of the user before another one", () => {
+  const again = member("@a:a", "join") as unknown as MatrixEvent;
+  const now = member("@a:a", "invite") as unknown as MatrixEvent;
+  const left = member("@a:a", "leave") as unknown as StateEvent;
+  const members = new FormerMembers([again, now], new Set([again]), new Map([["@a:a", left]]));
+  assertEquals(members.before(1, "@a:a"), left);
 });
