@@ -8,6 +8,7 @@
  */
 
 import type { HTTPAPI } from "../api/http/http_api.ts";
+import { freshFilter } from "../api/server/fresh_filter.ts";
 import { type SyncAPI, syncAPI } from "../api/server/sync.ts";
 import { Session } from "../api/session.ts";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
@@ -65,7 +66,7 @@ export class DeviceQueue {
     const response = await this.#sync({
       since,
       timeout,
-      filterId: DEVICE_ALONE,
+      filterId: timeout === 0 ? freshFilter(DEVICE_ALONE) : DEVICE_ALONE,
       setPresence: PresenceState.OFFLINE, // that it reads says nothing of anybody
       signal,
     });

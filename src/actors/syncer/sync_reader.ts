@@ -5,11 +5,14 @@
  * @module
  */
 
+import { freshFilter } from "../../api/server/fresh_filter.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
+import type { SyncOptions } from "../../api/server/sync.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
+import type { FreshNames } from "./fresh_names.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -19,6 +22,10 @@ import type { SyncContext } from "./sync_batch.ts";
 
 /** How many events of a room servers return where the filter does not say. */
 const DEFAULT_LIMIT = 10;
+/** The longest filter that is sent in the address of a request, in characters: servers take 8,000 in all. */
+const MAX_IN_ADDRESS = 4_000;
+/** By how much the timeouts of requests differ at most, in milliseconds. */
+const MAX_FRESH_WAIT = 1_000;
 
 /** The filter that the settings describe, by the ID that the server gave it. */
 export class SyncFilter {
@@ -67,6 +74,29 @@ export class SyncFilter {
       DEFAULT_LIMIT;
   }
 
+  /**
+   * Makes a request with the filter as it is in no request before.
+   *
+   * @param name What it differs by.
+   * @param request Gets the filter; and by how many milliseconds its timeout is to differ, if the filter
+   *   can't: what it has is not known, or is too long for an address, or the server takes none there.
+   */
+  async useFresh<Result>(
+    name: number,
+    request: (filterId: FilterID | undefined, wait: number) => Promise<Result>,
+  ): Promise<Result> {
+    const otherwise = () => this.use((id) => request(id, 1 + name % MAX_FRESH_WAIT));
+    if (typeof this.#filter === "string") return await otherwise();
+    const filter = freshFilter(this.#filter, name.toString(36));
+    if (encodeURIComponent(filter).length > MAX_IN_ADDRESS) return await otherwise();
+    try {
+      return await request(filter, 0);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      return await otherwise();
+    }
+  }
+
   /** Makes a request with the filter. If the server has forgotten it, it is uploaded again. */
   async use<Result>(request: (filterId: FilterID | undefined) => Promise<Result>): Promise<Result> {
     const filter = this.#filter;
@@ -77,8 +107,7 @@ export class SyncFilter {
     try {
       return await request(known);
     } catch (error) {
-      const refused = error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
-      if (!refused) throw error;
+      if (!isRefused(error)) throw error;
       return await request(await this.#upload(filter));
     }
   }
@@ -97,6 +126,10 @@ export class SyncFilter {
   }
 }
 
+function isRefused(error: unknown): boolean {
+  return error instanceof MatrixRequestError && (error.status === 400 || error.status === 404);
+}
+
 /** Whether a filter leaves out events by what they are. */
 function chooses({ types, not_types, senders, not_senders, contains_url }: RoomEventFilter = {}): boolean {
   return [types, not_types, senders, not_senders, contains_url].some((choice) => choice !== undefined);
@@ -112,7 +145,9 @@ export interface SyncReaderOptions {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "sync">;
   /** What to sync. */
-  readonly filter: Pick<SyncFilter, "use">;
+  readonly filter: Pick<SyncFilter, "use" | "useFresh">;
+  /** What distinguishes a request that is to be unlike any before. */
+  readonly names: FreshNames;
   /** How long the server may wait for something new, in milliseconds. */
   readonly timeout: number;
   /** The user's presence as others see it. */
@@ -150,8 +185,8 @@ export class SyncReader {
   #discard = new AbortController();
   #signal: AbortSignal;
   #ahead: EarlyRequest | undefined;
-  /** Whether the server has answered: who begins anew wants to know at once what was missed. */
-  #isAnswered = false;
+  /** Where the last answer ended: who does not go on from there wants to know at once how things are. */
+  #end: SyncToken | undefined;
 
   /** @param options What it works with. */
   constructor(options: SyncReaderOptions) {
@@ -186,20 +221,18 @@ export class SyncReader {
   }
 
   #ask(since: SyncToken | undefined): EarlyRequest {
-    const { requests, filter, timeout, presence, clearRooms, clock } = this.#options;
+    const { requests, filter, timeout, names, presence, clearRooms, clock } = this.#options;
     const signal = this.#signal;
     const asked = clock.now();
-    const response = filter.use((filterId) =>
-      requests.sync({
-        since,
-        filterId,
-        timeout: this.#isAnswered ? timeout : 0,
-        setPresence: presence(),
-        useStateAfter: true,
-        signal,
-      })
-    ).then((read) => {
-      this.#isAnswered = true;
+    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<SyncResponse> =>
+      requests.sync({ since, setPresence: presence(), useStateAfter: true, signal, ...options });
+    const goesOn = since !== undefined && since === this.#end;
+    const answer = goesOn
+      ? filter.use((filterId) => ask({ filterId, timeout }))
+      : filter.useFresh(names.next, (filterId, timeout) => ask({ filterId, timeout }));
+    const response = answer.then((read) => {
+      if (!goesOn) names.answered();
+      this.#end = read.next_batch;
       clearRooms.answered({ since, nextBatch: read.next_batch, asked });
       return read;
     }, (error) => {

@@ -19,6 +19,7 @@ import { markOwn } from "./sync_feed.ts";
 import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import type { SyncParts } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
+import type { SyncPosition } from "./sync_position.ts";
 import type { SyncedOnce } from "./syncer_protocol.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 
@@ -48,23 +49,6 @@ export interface SyncRoundOptions {
   readonly announce: (event: InternalDelivery) => Promise<void>;
   /** Delivers a response to handlers. */
   readonly deliver: (taken: TakenSync) => Promise<unknown>;
-}
-
-/** Where to go on. */
-export interface SyncPosition {
-  /** The token; undefined: from the start. */
-  readonly since: SyncToken | undefined;
-  /** Whether what follows may have been delivered before. */
-  readonly repeated: boolean;
-  /**
-   * Whether the events of earlier responses have been handled, or will be: what comes again is not
-   * handled again.
-   */
-  readonly handledBefore: boolean;
-  /** Whether what follows may have been delivered because the application has moved the position. */
-  readonly wasMoved: boolean;
-  /** What the first response ended with, if it is to be handled once more. */
-  readonly first: SyncToken | undefined;
 }
 
 /** A response that was taken in. */

@@ -20,10 +20,12 @@ import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
+import { FreshNames } from "./fresh_names.ts";
 import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
 import { NOBODY } from "./sync_feed.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
-import { type SyncPosition, SyncRound } from "./sync_round.ts";
+import { positionIn, type SyncPosition } from "./sync_position.ts";
+import { SyncRound } from "./sync_round.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import type { SyncedOnce, SyncerProtocol } from "./syncer_protocol.ts";
 
@@ -60,6 +62,7 @@ class Syncer {
   /** The latest delivery, which may go on behind a pass whose time is over. */
   #delivering: Promise<void> = Promise.resolve();
   readonly #memory: RoomMemory;
+  readonly #names = new FreshNames();
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
   constructor(options: SyncerOptions) {
@@ -210,8 +213,16 @@ class Syncer {
     const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
     const memory = this.#memory;
     const filter = new SyncFilter(settings, { createFilter }, store);
-    const { timeout = byDefault } = settings;
-    const reader = new SyncReader({ requests, filter, timeout, presence, clearRooms, clock, signal });
+    const reader = new SyncReader({
+      requests,
+      filter,
+      names: this.#names,
+      timeout: settings.timeout ?? byDefault,
+      presence,
+      clearRooms,
+      clock,
+      signal,
+    });
     return new SyncRound({
       syncer: this.#options,
       settings,
@@ -266,23 +277,12 @@ class Syncer {
     }));
   }
 
-  /**
-   * The token to continue from, and whether what follows may have been delivered before. What this
-   * process has dispatched need not come again, whether or not it has settled.
-   */
   async #position(): Promise<SyncPosition> {
-    const { nextBatch, handled, first, again, ahead } = await this.#options.store.ask("position", undefined);
-    const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";
-    if (nextBatch === handled && nextBatch !== this.#dispatched) this.#memory.clear(); // the application moved it: events may come again
-    const since = goesOn ? nextBatch : handled;
-    const repeated = since !== nextBatch || again !== undefined;
-    return {
-      since,
-      repeated,
-      handledBefore: since !== undefined && !repeated && ahead !== true,
-      wasMoved: since === nextBatch && again === "moved",
-      first: since === undefined ? first : undefined,
-    };
+    const { store, resume } = this.#options;
+    const record = await store.ask("position", undefined);
+    const isMoved = record.nextBatch === record.handled && record.nextBatch !== this.#dispatched;
+    if (isMoved) this.#memory.clear(); // by the application: events may come again
+    return positionIn(record, { dispatched: this.#dispatched, resume });
   }
 
   async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {

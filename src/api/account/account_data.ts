@@ -24,6 +24,8 @@ import {
   outgoingEvent,
   type SendableContent,
 } from "../messages/outgoing_event.ts";
+import { freshFilter } from "../server/fresh_filter.ts";
+import type { Filter } from "../../types/api/filter.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
@@ -236,7 +238,11 @@ export function accountDataAPI(session: Session): AccountDataAPI {
         : http.call(setOfRoom, { path: { ...path, roomId }, body }, options));
     },
     async listAccountData(options) {
-      const query = { timeout: 0, filter: onlyAccountData(), set_presence: PresenceState.OFFLINE }; // it stays
+      const query = {
+        timeout: 0,
+        filter: freshFilter(ACCOUNT_DATA_ALONE),
+        set_presence: PresenceState.OFFLINE,
+      }; // it stays
       const { account_data } = await http.call(listGlobal, { path: {}, query }, options);
       const events: unknown = account_data?.events;
       return new Map((Array.isArray(events) ? events : []).flatMap((event: unknown) => {
@@ -258,18 +264,8 @@ export function accountDataAPI(session: Session): AccountDataAPI {
   };
 }
 
-/**
- * The filter of an initial sync that has nothing else. It is another one each time: Synapse answers one like
- * an earlier one with what it answered then, for minutes.
- */
-function onlyAccountData(): string {
-  const unique = `greenroom.${crypto.getRandomValues(new Uint8Array(12)).toHex()}`;
-  return JSON.stringify({
-    presence: { types: [] },
-    room: { rooms: [] },
-    account_data: { not_types: [unique] },
-  });
-}
+/** What an initial sync is to have of which only the account data is wanted. */
+const ACCOUNT_DATA_ALONE: Filter = { presence: { types: [] }, room: { rooms: [] } };
 
 /** The name of a type that account data can have. */
 function accountDataType(type: EventType): string {

@@ -27,6 +27,7 @@ import { identified, type TransactionOptions } from "../http/transaction_id.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { roomExtrasAPI } from "../rooms/room_extras.ts";
 import { roomStateAPI } from "../rooms/state_events.ts";
+import { freshFilter } from "../server/fresh_filter.ts";
 import { syncAPI } from "../server/sync.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
@@ -244,7 +245,7 @@ async function endOfHistory(
 ): Promise<SyncToken | undefined> {
   if (await session.supports("v1.3", undefined, options)) return undefined;
   if (direction === PaginationDirection.BACKWARD) {
-    const quietly = { timeout: 0, setPresence: PresenceState.OFFLINE, filterId: NOTHING };
+    const quietly = { timeout: 0, setPresence: PresenceState.OFFLINE, filterId: freshFilter(NOTHING) };
     return (await syncAPI(session).sync({ ...options, ...quietly })).next_batch;
   }
   const state = await roomStateAPI(session).getState(roomId, options);
