@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Clock } from "../../base/clock.ts";
 import type { KvKey, KvMutation } from "../../store/kv_store.ts";
 import type { SyncRecord } from "../../store/device/records.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
@@ -28,14 +29,17 @@ export class StorePosition {
   #hasCounted = false;
 
   readonly #shown: ShownLog;
+  readonly #clock: Clock;
 
   /**
    * @param writer Reads and writes.
    * @param shown Stores which events have been handled.
+   * @param clock Says when the application has moved it.
    */
-  constructor(writer: StoreWriter, shown: ShownLog) {
+  constructor(writer: StoreWriter, shown: ShownLog, clock: Clock) {
     this.#writer = writer;
     this.#shown = shown;
+    this.#clock = clock;
   }
 
   /** The position as it is. */
@@ -49,13 +53,13 @@ export class StorePosition {
   /** Moves to another position. */
   async move(nextBatch: SyncToken | undefined): Promise<void> {
     this.#unhandled.clear(); // responses on their way belong to the old position, and events may come again
-    const { filter } = await this.get();
+    const { nextBatch: until, filter } = await this.get();
     const mutations: KvMutation[] = [];
     await this.#shown.clear(mutations);
     this.#set({
       nextBatch,
       handled: nextBatch,
-      ...(nextBatch !== undefined && { again: "moved" }),
+      again: { ...(until !== undefined && { until }), from: this.#clock.now(), moved: true },
       ...(filter && { filter }),
     });
     await this.#writer.flush(mutations);
@@ -91,7 +95,6 @@ export class StorePosition {
       this.#unhandled.delete(older);
       if (older === token) break;
     }
-    this.#hasCounted = false;
     this.#set({ ...withoutStart(before), handled: token, ...this.#shownWith(rooms) });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
@@ -105,7 +108,7 @@ export class StorePosition {
    *   handled; undefined: the response has nothing new, and needs no commit.
    */
   async advance(
-    { nextBatch, repeated, rooms, atOnce = false }: SyncChange,
+    { nextBatch, repeated, again, rooms, atOnce = false }: SyncChange,
     hasChanges: boolean,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
@@ -116,14 +119,11 @@ export class StorePosition {
     const crashes = (before.crashes ?? 0) + (repeated && !this.#hasCounted ? 1 : 0);
     this.#hasCounted ||= repeated;
     const { again: _, ahead: __, ...rest } = before;
-    const again = againAfter(before, nextBatch);
-    const isAhead = before.ahead === true && repeated && nextBatch === before.nextBatch;
     this.#set({
       ...rest,
       nextBatch,
       ...first,
       ...(again && { again }),
-      ...(isAhead && { ahead: true as const }),
       ...(crashes > 0 && { crashes }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
@@ -163,12 +163,6 @@ export class StorePosition {
 /** A position without what is stored only until something is handled. */
 function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecord {
   return rest;
-}
-
-/** Why what follows a response may have been delivered before. */
-function againAfter({ nextBatch: before, first, again }: SyncRecord, nextBatch: SyncToken) {
-  if (nextBatch === before) return again; // it showed nothing
-  return before !== undefined && nextBatch === first ? "repeated" : undefined;
 }
 
 /** Whether a change shows events of its room. */

@@ -46,7 +46,7 @@ export function spawnStore(
   const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
   const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const shown = new ShownLog(writer);
-  const position = new StorePosition(writer, shown);
+  const position = new StorePosition(writer, shown, clock);
   const rooms = new StoreRooms(writer, state, clock, shown);
   const sync = new StoreSync(writer, position, rooms);
   const quarantine = new QuarantinedEvents(writer);

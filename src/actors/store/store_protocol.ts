@@ -5,7 +5,7 @@
  */
 
 import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
-import type { RoomRecord, StoredState, SyncRecord } from "../../store/device/records.ts";
+import type { CatchUp, RoomRecord, StoredState, SyncRecord } from "../../store/device/records.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
@@ -44,6 +44,8 @@ export interface SyncChange {
   readonly after?: SyncToken;
   /** Whether an earlier process may have received the response and not handled it. */
   readonly repeated: boolean;
+  /** Whether those behind it may show what was delivered before. Absent: they do not. */
+  readonly again?: CatchUp;
   /** Whether it counts as handled when it is committed. */
   readonly atOnce?: boolean;
   /** The changes of rooms. */

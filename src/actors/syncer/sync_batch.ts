@@ -14,6 +14,7 @@ import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "../dispatcher/dispatcher_protocol.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
 import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
+import type { CatchUp } from "../../store/device/records.ts";
 import type { CommittedSync, FormerRoom } from "../store/store_protocol.ts";
 
 /** What is known of a sync beside its response. */
@@ -29,6 +30,8 @@ export interface SyncContext {
    * handled again.
    */
   readonly handledBefore: boolean;
+  /** Why responses may show what was delivered before, as of this one. */
+  readonly again?: CatchUp;
   /** The token of the response before, if that may still be on its way to the Store. */
   readonly after?: SyncToken;
   /**

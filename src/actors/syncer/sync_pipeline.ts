@@ -183,11 +183,12 @@ function syncChange(
   { nextBatch, rooms }: SyncParts,
   context: SyncContext,
 ): SyncChange {
-  const { initial, members, own, repeated, after, outlives, atOnce } = context;
+  const { initial, members, own, repeated, again, after, outlives, atOnce } = context;
   return {
     nextBatch,
     after,
     repeated,
+    ...(again !== undefined && again.until !== nextBatch && { again }),
     ...(atOnce && { atOnce }),
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,

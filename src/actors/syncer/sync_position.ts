@@ -1,12 +1,22 @@
 /**
  * Where a client goes on in the stream of responses, and what it may be shown again there.
  *
+ * The Store has two tokens: up to where responses were committed, and up to where they were handled. A
+ * process that begins goes on from the second. What was committed behind it comes again, but not as it came
+ * then: a server may answer from a cache of minutes, with less, or by a worker that lags behind, or with all
+ * at once. So the client catches up until a response ends where the last committed one did, or until no
+ * server can lag any more.
+ *
  * @module
  */
 
-import type { SyncRecord } from "../../store/device/records.ts";
+import { elapsed } from "../../base/clock.ts";
+import type { CatchUp, SyncRecord } from "../../store/device/records.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
+
+/** For how long a client catches up at most, in milliseconds: Synapse gives answers again for 120,000. */
+const LONGEST_CATCH_UP = 600_000;
 
 /** Where to go on. */
 export interface SyncPosition {
@@ -14,6 +24,8 @@ export interface SyncPosition {
   readonly since: SyncToken | undefined;
   /** Whether what follows may have been delivered before. */
   readonly repeated: boolean;
+  /** Why, as the Store is to keep it; undefined: it was not. */
+  readonly again: CatchUp | undefined;
   /**
    * Whether the events of earlier responses have been handled, or will be: what comes again is not
    * handled again.
@@ -25,25 +37,39 @@ export interface SyncPosition {
   readonly first: SyncToken | undefined;
 }
 
+/** What is known of a position beside what the Store has. */
+export interface Life extends Pick<SyncerOptions, "resume"> {
+  /** The token of the last response whose handlers have been started by this process. */
+  readonly dispatched: SyncToken | undefined;
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /**
  * The place to continue from. What this process has dispatched need not come again, whether or not
  * it has settled.
- *
- * @param record What the Store has.
- * @param life What this process has dispatched, and what it goes on from at first.
  */
 export function positionIn(
-  { nextBatch, handled, first, again, ahead }: SyncRecord,
-  { dispatched, resume }: Pick<SyncerOptions, "resume"> & { readonly dispatched: SyncToken | undefined },
+  { nextBatch, handled, first, again: before, ahead }: SyncRecord,
+  { dispatched, resume, now }: Life,
 ): SyncPosition {
   const goesOn = nextBatch === dispatched || resume === "committed";
   const since = goesOn ? nextBatch : handled;
-  const repeated = since !== nextBatch || again !== undefined;
+  const catchesUp = before !== undefined && elapsed(now, before.from) < LONGEST_CATCH_UP;
+  const isBack = since !== nextBatch;
+  // Encryption may have come further than what was committed: to where is unknown.
+  const until = catchesUp ? before.until : ahead === true ? undefined : nextBatch;
+  const again = isBack || ahead === true
+    ? { ...(until !== undefined && { until }), from: now }
+    : catchesUp
+    ? before
+    : undefined;
   return {
     since,
-    repeated,
-    handledBefore: since !== undefined && !repeated && ahead !== true,
-    wasMoved: since === nextBatch && again === "moved",
+    repeated: isBack || (catchesUp && nextBatch !== undefined),
+    again,
+    handledBefore: since !== undefined && again === undefined,
+    wasMoved: !isBack && catchesUp && before.moved === true,
     first: since === undefined ? first : undefined,
   };
 }

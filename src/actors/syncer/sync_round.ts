@@ -120,7 +120,7 @@ export class SyncRound {
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
     const { syncer, settings, signal, own, filter, reader, announce, continuity, memory } = this.#options;
-    const { since, repeated, handledBefore, first } = position;
+    const { since, repeated, again, handledBefore, first } = position;
     const read = await reader.read(since);
     const { response } = read;
     const isTold = syncer.wants(InternalEventType.SYNC_SUCCESSFUL);
@@ -140,6 +140,7 @@ export class SyncRound {
       initial: isInitial,
       repeated,
       handledBefore,
+      again,
       after,
       members: syncer.feed === undefined ? filter.members : "some",
       acceptClear: crypto && syncer.acceptClear,
@@ -185,11 +186,10 @@ export class SyncRound {
   }
 
   /** Whether the next response may be received before this one has been handled. */
-  #mayBeFollowed({ parts, context: { initial, repeated } }: TakenSync): boolean {
+  #mayBeFollowed({ parts, context: { initial, again } }: TakenSync): boolean {
     const { isDurable, resume } = this.#options.syncer;
-    if (!isDurable || resume === "committed" || initial || repeated || this.#failure !== undefined) {
-      return false;
-    }
+    if (!isDurable || resume === "committed" || initial || again !== undefined) return false;
+    if (this.#failure !== undefined) return false;
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }
 
@@ -199,7 +199,7 @@ export class SyncRound {
     { dropTimeline }: SyncContext,
   ): Continuation {
     const { fillGaps = true } = this.#options.settings;
-    // What came in several responses before comes in one now, perhaps with gaps.
+    // What came in several responses before may come in one now, with gaps.
     const wanted = fillGaps || (repeated && !wasMoved);
     const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
     return { since, first, limit, dropTimeline };

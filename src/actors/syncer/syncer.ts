@@ -118,21 +118,21 @@ class Syncer {
       own,
       initial: false,
       repeated: false,
+      again: (await store.ask("position", undefined)).again,
       handledBefore: false, // unknown
       members: "some", // the filter is unknown
       acceptClear: crypto && acceptClear,
       outlives: false, // such a response may come twice
       dropTimeline: false,
     } as const;
-    const memory = this.#memory;
     const taken = await takeSync({ ...response }, context, {
       crypto,
       store,
       log,
-      connect: (parts) => noteRooms(parts, { own, memory, log }),
+      connect: (parts) => noteRooms(parts, { own, memory: this.#memory, log }),
       readAhead: () => undefined,
     });
-    memory.remember(taken.parts);
+    this.#memory.remember(taken.parts);
     await this.#deliver(taken);
     return this.#batch;
   }
@@ -278,11 +278,11 @@ class Syncer {
   }
 
   async #position(): Promise<SyncPosition> {
-    const { store, resume } = this.#options;
+    const { store, resume, clock } = this.#options;
     const record = await store.ask("position", undefined);
     const isMoved = record.nextBatch === record.handled && record.nextBatch !== this.#dispatched;
     if (isMoved) this.#memory.clear(); // by the application: events may come again
-    return positionIn(record, { dispatched: this.#dispatched, resume });
+    return positionIn(record, { dispatched: this.#dispatched, resume, now: clock.now() });
   }
 
   async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {

@@ -21,12 +21,9 @@ export interface SyncRecord {
   /** The token up to which all handlers have settled. */
   readonly handled?: SyncToken;
   /**
-   * Why the next response may show what was delivered before, though it asks for what comes after
-   * `nextBatch`: `repeated`, an earlier process had come further, and this one has started again
-   * with the very first response; `moved`, the application has moved the position. Absent: it may
-   * not.
+   * Why the responses after `nextBatch` may show what was delivered before. Absent: they do not.
    */
-  readonly again?: "repeated" | "moved";
+  readonly again?: CatchUp;
   /**
    * Whether encryption has stored its part of the response that comes after `nextBatch`: its events
    * count as shown there, but have not been delivered. Absent: it has not.
@@ -38,6 +35,19 @@ export interface SyncRecord {
   readonly shown?: ShownLogEnd;
   /** The uploaded filter, and its definition. */
   readonly filter?: { readonly id: FilterID; readonly definition: string };
+}
+
+/**
+ * The time in which a client receives what was received before: it has gone back to an earlier
+ * position. The server may divide it into responses in another way than then.
+ */
+export interface CatchUp {
+  /** The token up to which it was received then; absent: unknown. */
+  readonly until?: SyncToken;
+  /** When it began, in milliseconds since the epoch. */
+  readonly from: number;
+  /** Whether the application has moved the position. */
+  readonly moved?: true;
 }
 
 /** The end of the log of events that have been handled. */

@@ -209,19 +209,3 @@ Deno.test("A repeated response counts one crash more, once a process, until some
   await here.store.ask("handled", "t1");
   assertEquals(await first("t3"), 0);
 });
-
-Deno.test("The last response of an earlier process is repeated after the very first response too, until more comes", async () => {
-  await using here = await stage();
-  for (const token of ["t1", "t2", "t3"]) await here.sync(token);
-  await here.afterKill(async (next) => {
-    await next.sync("t1", { repeated: true });
-    await next.store.ask("handled", "t1");
-    await next.sync("t1"); // nothing has come
-    await next.afterKill(async (last) => {
-      const again = async () => (await last.store.ask("position", undefined)).again;
-      assertEquals(await again(), "repeated");
-      await last.sync("t4");
-      assertEquals(await again(), undefined);
-    });
-  });
-});

@@ -112,5 +112,7 @@ Deno.test("SyncStore returns the position, and moves it", async () => {
   await syncStore.putNextBatch("m");
   assertEquals(await syncStore.getNextBatch(), "m");
   await syncStore.putNextBatch(undefined);
-  assertEquals(await here.store.ask("position", undefined), { nextBatch: undefined, handled: undefined });
+  const { again, ...position } = await here.store.ask("position", undefined);
+  assertEquals(position, { nextBatch: undefined, handled: undefined });
+  assertEquals([again?.until, again?.moved], ["m", true]);
 });

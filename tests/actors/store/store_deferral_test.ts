@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { KvMutation } from "../../../src/store/kv_store.ts";
 import { recordingLogger } from "../kernel/support.ts";
@@ -72,14 +72,4 @@ Deno.test("A record that encryption is ahead of the position is stored with its 
   await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
   await here.store.ask("flush", undefined);
   assertEquals(await position(), { nextBatch: "t2", handled: "t2" });
-});
-
-Deno.test("A record that encryption is ahead stays while the response before comes again", async () => {
-  await using here = await stage();
-  await here.store.ask("deferRecords", changes);
-  await here.store.ask("commitRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
-  await here.store.ask("commitSync", { nextBatch: "t1", repeated: true, rooms: [] });
-  assert((await here.store.ask("position", undefined)).ahead);
-  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
-  assertEquals((await here.store.ask("position", undefined)).ahead, undefined);
 });
