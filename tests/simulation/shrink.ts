@@ -33,8 +33,8 @@ export async function shrink(story: Story, violation: string): Promise<Story> {
       else at += size;
     }
   }
-  for (const plan of smallerPlans(best)) {
-    const candidate = { ...best, plan };
+  for (const smaller of smallerPlans(best)) {
+    const candidate = { ...best, plan: smaller(best.plan) };
     if (await stillFails(candidate)) best = candidate;
   }
   for (let at = 0; at < best.actions.length; at++) {
@@ -46,14 +46,22 @@ export async function shrink(story: Story, violation: string): Promise<Story> {
   return best;
 }
 
-function* smallerPlans({ plan }: Story): Generator<Story["plan"]> {
-  const { aims = [] } = plan;
-  for (let at = aims.length - 1; at >= 0; at--) yield { ...plan, aims: aims.toSpliced(at, 1) };
-  for (let at = plan.rooms.length - 1; at > 0; at--) yield { ...plan, rooms: plan.rooms.slice(0, at) };
-  for (let at = 0; at < plan.devices.length; at++) {
-    if ((plan.devices[at] ?? 1) > 1) yield { ...plan, devices: plan.devices.with(at, 1) };
+/** Changes that make a plan smaller, each of what those before have left. */
+function* smallerPlans({ plan: { aims = [], quirks = [], rooms, devices } }: Story): Generator<Smaller> {
+  for (let at = quirks.length - 1; at >= 0; at--) {
+    yield (plan) => ({ ...plan, quirks: (plan.quirks ?? []).toSpliced(at, 1) });
+  }
+  for (let at = aims.length - 1; at >= 0; at--) {
+    yield (plan) => ({ ...plan, aims: (plan.aims ?? []).toSpliced(at, 1) });
+  }
+  for (let at = rooms.length - 1; at > 0; at--) yield (plan) => ({ ...plan, rooms: plan.rooms.slice(0, at) });
+  for (let at = 0; at < devices.length; at++) {
+    if ((devices[at] ?? 1) > 1) yield (plan) => ({ ...plan, devices: plan.devices.with(at, 1) });
   }
 }
+
+/** Makes a plan smaller. */
+type Smaller = (plan: Story["plan"]) => Story["plan"];
 
 function* simplerThan(action: Action): Generator<Action> {
   for (const name of ["after", "what", "where", "who"] as const) {

@@ -3,7 +3,8 @@
  * seed, which replays exactly.
  *
  * `deno task simulate [--seeds=1-1000] [--seed=N] [--hours=H] [--coverage] [--reader]
- * [--favour=ACTION] [--aim=CELL] [--cells] [--kit] [--service] [--trust] [--vouched] [--history]`
+ * [--favour=ACTION] [--aim=CELL] [--cells] [--quirk=NAME] [--quirks] [--kit] [--service] [--trust] [--vouched]
+ * [--history]`
  *
  * With `--seed` the trace of that seed is printed. With `--hours` seeds go on until the time is up.
  * With `--favour` an action happens often: that gives other stories for the same seeds.
@@ -12,6 +13,8 @@
  * With `--kit` only worlds are played whose bots are bots of the kit.
  * With `--service` only worlds with an application service are played, with `--trust` those whose users have
  * recovery keys, and with `--vouched` those where all of them vouch for their devices.
+ * With `--quirks` only worlds are played whose homeserver has quirks; with `--quirk` each has the one of a name, or
+ * those of some names with commas between, or with `--quirk=none` none.
  * With `--history` only worlds are played whose clients share history with who is invited.
  * With `--reader` libolm reads along as a member of all rooms.
  * A violation is printed with the least of its story that still leads to it; the exit code is 1.
@@ -29,6 +32,7 @@ import { report } from "./report.ts";
 import { installPython } from "../../tools/python.ts";
 import { linesOf } from "../e2e/support/peer/peer_lines.ts";
 import { storyOf, type StoryOptions } from "./story.ts";
+import { quirksNamed } from "./quirks/quirks.ts";
 import { WORLD_OPTIONS } from "./world/plan.ts";
 
 /** What a worker process prints, one line of JSON for each portion of seeds. */
@@ -58,7 +62,11 @@ const isFirst = Deno.args.includes("--first");
 /** Which worlds are left out. */
 const worldOptions = Deno.args.filter((arg) => WORLD_OPTIONS.has(arg));
 /** What happens often, and what is aimed at. */
-const storyOptions: StoryOptions = { favoured: option("favour"), aim: aimOf(option("aim")) };
+const storyOptions: StoryOptions = {
+  favoured: option("favour"),
+  aim: aimOf(option("aim")),
+  quirks: quirksNamed(option("quirk")),
+};
 
 /** The value of an option `--name=value`. */
 function option(name: string): string | undefined {
@@ -104,7 +112,7 @@ async function simulate(from: number, to: number, hours: number | undefined): Pr
   await Promise.all(Array.from({ length: workers }, async (_, index) => {
     const range = `--work=${from + index}-${hours === undefined ? to : Number.MAX_SAFE_INTEGER}-${workers}`;
     const more = [range, `--hours=${hours ?? 0}`, ...hasReader ? ["--reader"] : [], ...worldOptions];
-    more.push(...Deno.args.filter((arg) => /^--(?:favour|aim)=/.test(arg)));
+    more.push(...Deno.args.filter((arg) => /^--(?:favour|aim|quirk)=/.test(arg)));
     const args = ["run", "-A", "--no-check", YOUNG, import.meta.filename ?? "", ...more];
     const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped" }).spawn();
     for await (const line of linesOf(child.stdout)) {

@@ -10,6 +10,7 @@ import { aimsOf } from "./aims.ts";
 import type { ServicePlan } from "./appservice/world_service.ts";
 import { Chance } from "./core/chance.ts";
 import { type Needs, type Occasion, occasionOf, type Part } from "./occasions.ts";
+import { type QuirkName, quirksOf } from "./quirks/quirks.ts";
 import type { Aim } from "./world/aim.ts";
 import type { WorldPlan } from "./world/plan.ts";
 
@@ -61,10 +62,15 @@ export interface StoryOptions {
   readonly favoured?: string;
   /** What it aims at. */
   readonly aim?: Aim;
+  /** The quirks of its homeserver. Default: chance decides. */
+  readonly quirks?: readonly QuirkName[];
 }
 
 /** Draws the story of a seed. */
-export function storyOf(seed: number, { favoured, aim }: StoryOptions = {}): Story {
+export function storyOf(
+  seed: number,
+  { favoured, aim, quirks = quirksOf(seed) }: StoryOptions = {},
+): Story {
   const chance = new Chance(`story ${seed}`);
   // Other sources, so that the rest of a world does not change with them.
   const drawnTrust = new Chance(`trust ${seed}`).pick(TRUST);
@@ -122,6 +128,7 @@ export function storyOf(seed: number, { favoured, aim }: StoryOptions = {}): Sto
       ...hasKit ? { hasKit } : {},
       ...service === undefined ? {} : { service },
       ...isAimed ? { aims: [...also, ...aims] } : {},
+      ...quirks.length > 0 ? { quirks } : {},
     },
     actions: withParts(
       Array.from({ length: count }, () => draw(chance, { kinds, favoured, traits })),

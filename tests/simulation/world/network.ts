@@ -7,6 +7,7 @@
  */
 
 import type { SyncResponse } from "@greenroom/matrix/types";
+import type { Quirks } from "../quirks/quirks.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Timeline } from "../core/timeline.ts";
 import type { Device } from "./device.ts";
@@ -115,10 +116,14 @@ export class Network {
     readonly reused: (device: readonly [userId: string, deviceId: string], at: number) => void;
     readonly upToDate: (device: Device) => void;
   };
+  /** What real servers do, and this one does not. */
+  readonly #quirks: Quirks;
 
   constructor(
     options: {
       readonly homeserver: WorldHomeserver;
+      /** Makes what real servers do, and this one does not. */
+      readonly quirks: (tokens: ReadonlyMap<string, number>) => Quirks;
       readonly timeline: Timeline;
       readonly wire: Wire;
       readonly reach: (what: string) => void;
@@ -130,6 +135,7 @@ export class Network {
     },
   ) {
     this.#options = options;
+    this.#quirks = options.quirks(this.tokens);
   }
 
   /** Sends a request, or has it go wrong. */
@@ -259,11 +265,13 @@ export class Network {
     this.#backAt = Math.max(this.#backAt, timeline.now + ms);
     this.#up.abort();
     this.#up = new AbortController();
+    this.#quirks.forget();
   }
 
   /** Forgets when tokens were made: a server that was set back makes the same ones again. */
   forgetTokens(): void {
     this.tokens.clear();
+    this.#quirks.forget();
     this.firsts.clear();
     this.shown.clear();
   }
@@ -349,7 +357,7 @@ export class Network {
   }
 
   async #serve(device: Device, request: SentRequest): Promise<Response> {
-    const { url, method, headers, body, bytes: file } = request;
+    const { url, body } = request;
     const { homeserver, timeline } = this.#options;
     if (timeline.now < this.#backAt) {
       device.noteTrouble("passing");
@@ -363,12 +371,13 @@ export class Network {
         return Response.json({ errcode: "M_UNKNOWN", error: "Internal server error" }, { status: 500 });
       }
     }
-    const response = await homeserver.fetch(url, {
-      method,
-      headers,
-      body: file ?? body,
-      signal: this.#up.signal,
-    });
+    const { signal } = this.#up;
+    const response = await this.#quirks.ask(
+      device,
+      request,
+      ({ url, method, headers, body, bytes }) =>
+        homeserver.fetch(url, { method, headers, body: bytes ?? body, signal }),
+    );
     if (url.pathname.includes(FILES) && response.ok) return await this.#fileFor(device, response);
     const answer = await response.text();
     if (response.ok) this.#options.published(device, url.pathname, { body: body ?? "{}", answer });

@@ -7,6 +7,7 @@
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import type { ServicePlan } from "../appservice/world_service.ts";
 import { Chance } from "../core/chance.ts";
+import type { QuirkName } from "../quirks/quirks.ts";
 import type { Aim } from "./aim.ts";
 
 /** What a world begins with: plain data. */
@@ -43,6 +44,8 @@ export interface WorldPlan {
   readonly hasKit?: boolean;
   /** An application service; undefined: there is none. */
   readonly service?: ServicePlan;
+  /** What the homeserver does beside what it should. Default: nothing. */
+  readonly quirks?: readonly QuirkName[];
   /** What lies in wait from the beginning. Default: nothing. */
   readonly aims?: readonly Aim[];
   /** Of each room, whether it is encrypted, and after how many messages sessions rotate. */
@@ -56,6 +59,7 @@ export const WORLD_OPTIONS: ReadonlyMap<string, (plan: WorldPlan) => boolean> = 
   ["--trust", ({ trust }) => trust !== undefined],
   ["--vouched", ({ trust }) => trust === "all"],
   ["--history", ({ sharesHistory }) => sharesHistory === true],
+  ["--quirks", ({ quirks = [] }) => quirks.length > 0],
 ]);
 
 /** The recovery key of the user of a number; undefined: that one has none. */

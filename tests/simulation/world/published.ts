@@ -36,6 +36,9 @@ interface Exchange {
   readonly answer: string;
 }
 
+/** How many one-time keys the server may have of a device: fifty, and those after each lie about that. */
+const MOST_KEYS = 400;
+
 /** Notes what the server has accepted of a device. */
 export function notePublished(place: Place, device: Device, pathname: string, exchange: Exchange): void {
   if (pathname.endsWith("/dehydrated_device")) noteDehydrated(place, device, exchange);
@@ -88,7 +91,13 @@ function noteDehydrated({ timeline, reach }: Place, { account }: Device, { body 
   account.dehydrated = { deviceId, at: timeline.now };
 }
 
-function noteKeys({ timeline, setback }: Place, device: Device, { body }: Exchange): void {
+function noteKeys(place: Place, device: Device, { body, answer }: Exchange): void {
+  const { timeline, setback } = place;
+  const { one_time_key_counts: counts = {} }: { one_time_key_counts?: Record<string, number> } = JSON.parse(
+    answer,
+  );
+  const left = counts.signed_curve25519 ?? 0;
+  if (left > MOST_KEYS) place.violate(`${device.name} has ${left} one-time keys on the server`);
   const { device_keys: keys }: { device_keys?: { signatures: Signatures } } = JSON.parse(body);
   if (keys === undefined) return;
   device.publishedAt = Math.min(device.publishedAt, timeline.now);

@@ -37,6 +37,7 @@ import { learn, mustKnowEncrypted } from "./knowledge.ts";
 import { Network, type Published, type Weather } from "./network.ts";
 import { recoveryKeyOf, type WorldPlan } from "./plan.ts";
 import { NosyMember } from "./nosy_member.ts";
+import { Quirks } from "../quirks/quirks.ts";
 import { notePublished } from "./published.ts";
 import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
@@ -166,7 +167,10 @@ export class World implements Surroundings {
     const published: Published = (...of) => notePublished(this, ...of);
     const reused = (key: readonly [string, string], at: number) => this.#reused(key, at);
     const upToDate = (device: Device) => this.setback?.caughtUp(device, this.timeline.now);
-    this.network = new Network({ homeserver, timeline, wire, reach, published, reused, upToDate });
+    const { seed, quirks: names = [] } = plan;
+    const quirks = (tokens: ReadonlyMap<string, number>) =>
+      new Quirks({ seed, names, reach, place: { timeline, homeserver, tokens } });
+    this.network = new Network({ homeserver, timeline, wire, quirks, reach, published, reused, upToDate });
   }
 
   /** A server that was set back gives keys once more that it had given. */

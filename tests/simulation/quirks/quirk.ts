@@ -1,0 +1,78 @@
+/**
+ * What a quirk is made of: a layer between clients and the homeserver that does what real servers do, and
+ * the one in the process does not.
+ *
+ * @module
+ */
+
+import type { Chance } from "../core/chance.ts";
+import type { Timeline } from "../core/timeline.ts";
+import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
+import type { Device } from "../world/device.ts";
+import type { SentRequest } from "../world/process.ts";
+
+// deno-lint-ignore no-explicit-any -- the JSON of an answer, which is changed in any way
+export type Json = any;
+
+/** A request of a device. */
+export interface Asked {
+  readonly device: Device;
+  readonly request: SentRequest;
+}
+
+/** Has the next layer, or the homeserver, answer a request. */
+export type Next = (request: SentRequest) => Promise<Response>;
+
+/** A layer. */
+export interface Layer {
+  /** Answers a request, with or without the next layer. */
+  ask(asked: Asked, next: Next): Promise<Response>;
+  /** The homeserver has begun anew: what it had in memory is gone. */
+  forget?(): void;
+}
+
+/** What a layer finds around it. */
+export interface QuirkPlace {
+  readonly chance: Chance;
+  readonly timeline: Timeline;
+  readonly homeserver: WorldHomeserver;
+  /** By sync token, when the server made it. */
+  readonly tokens: ReadonlyMap<string, number>;
+  /** Counts that it has done something. */
+  readonly does: (how?: string) => void;
+}
+
+/** Whether a request is a sync. */
+export function isSync({ url: { pathname } }: SentRequest): boolean {
+  return pathname.endsWith("/sync");
+}
+
+/** The room that a request names; undefined: it names none. */
+export function roomOf({ url: { pathname } }: SentRequest): string | undefined {
+  const room = /\/(?:rooms|join)\/([^/]+)/.exec(pathname)?.[1];
+  return room === undefined ? undefined : decodeURIComponent(room);
+}
+
+/** The same answer with a body that is changed; one that says no is left as it is. */
+export async function changed(response: Response, change: (body: Json) => void): Promise<Response> {
+  if (!response.ok) return response;
+  const body = await response.json();
+  change(body);
+  const headers = new Headers(response.headers);
+  headers.delete("content-length");
+  return new Response(JSON.stringify(body), { status: response.status, headers });
+}
+
+/** An answer that says no. */
+export function refusal(
+  status: number,
+  errcode: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Response {
+  return Response.json({ errcode, error: "Not now", ...more }, { status });
+}
+
+/** The rooms that a sync response shows as joined. */
+export function joinedIn(body: Json): [room: string, shown: Json][] {
+  return Object.entries(body.rooms?.join ?? {});
+}

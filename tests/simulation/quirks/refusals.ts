@@ -1,0 +1,170 @@
+/**
+ * Servers that say no for a moment, or take their time.
+ *
+ * @module
+ */
+
+import type { Device } from "../world/device.ts";
+import { type Asked, isSync, type Layer, type Next, type QuirkPlace, refusal, roomOf } from "./quirk.ts";
+
+/** For how long at most an invitation can't be accepted, in milliseconds. */
+const LONGEST_WAIT = 60_000;
+
+/** Refuses to let somebody in for a moment after the invitation, as servers do whose room is on another. */
+export class InvitationsWait implements Layer {
+  readonly #place: QuirkPlace;
+  /** By invitation, until when it can't be accepted. */
+  readonly #until = new Map<string, number>();
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    const room = /\/join(?:\/|$)/.test(request.url.pathname) ? roomOf(request) : undefined;
+    if (room === undefined) return await next(request);
+    const { homeserver, timeline, chance, does } = this.#place;
+    const invitation = homeserver.room(room as never).events.findLast(({ type, state_key }) =>
+      type === "m.room.member" && state_key === device.userId
+    );
+    if (invitation?.content.membership !== "invite") return await next(request);
+    const { event_id, origin_server_ts } = invitation;
+    const until = this.#until.getOrInsertComputed(
+      event_id,
+      () => origin_server_ts + (chance.odds(0.6) ? chance.below(LONGEST_WAIT) : 0),
+    );
+    if (timeline.now >= until) return await next(request);
+    does();
+    device.noteTrouble("passing");
+    return chance.odds(0.5)
+      ? refusal(403, "M_FORBIDDEN")
+      : refusal(404, chance.pick(["M_NOT_FOUND", "M_UNKNOWN"]));
+  }
+}
+
+/** How often the server does not know the token any more that a process begins with, and how often in a world. */
+const [REFUSED, MOST_REFUSED] = [0.3, 3];
+
+/** Does not know the tokens of syncs any more that it gave before. */
+export class TokensRefused implements Layer {
+  readonly #place: QuirkPlace;
+  /** By device, the process that has asked last, and before when tokens are refused. */
+  readonly #devices = new Map<Device, { process: unknown; before: number; status: number }>();
+  #times = 0;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    const since = request.url.searchParams.get("since");
+    if (!isSync(request) || since === null) return await next(request);
+    const { timeline, chance, tokens, does } = this.#place;
+    const state = this.#devices.getOrInsertComputed(
+      device,
+      () => ({ process: undefined, before: -Infinity, status: chance.pick([400, 404]) }),
+    );
+    if (state.process !== device.process) {
+      state.process = device.process;
+      if (this.#times < MOST_REFUSED && chance.odds(REFUSED)) {
+        this.#times++;
+        state.before = timeline.now;
+      }
+    }
+    if ((tokens.get(since) ?? -Infinity) >= state.before) return await next(request);
+    does();
+    return refusal(state.status, state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND");
+  }
+}
+
+/** From what absence on a sync is slow, how long it takes at least, and how much more at most, in milliseconds. */
+const [ABSENCE, SLOW, MORE] = [600_000, 31_000, 100_000];
+
+/** Takes its time for a first sync, and for one after a long absence, as servers do for large accounts. */
+export class SlowFirstSyncs implements Layer {
+  readonly #place: QuirkPlace;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ request }: Asked, next: Next): Promise<Response> {
+    if (!isSync(request)) return await next(request);
+    const { timeline, chance, tokens, does } = this.#place;
+    const since = request.url.searchParams.get("since");
+    const isFirst = since === null || timeline.now - (tokens.get(since) ?? timeline.now) > ABSENCE;
+    if (!isFirst) return await next(request);
+    does();
+    const response = await next(request);
+    await timeline.clock().delay(SLOW + chance.below(MORE));
+    return response;
+  }
+}
+
+/** How often a sync is late, and by how much at least and in addition at most, in milliseconds. */
+const [LATE, DELAY, MORE_DELAY] = [0.4, 500, 6_000];
+
+/** Looks at what is new a while after it was asked, as a worker that is behind: more comes at once. */
+export class LateSyncs implements Layer {
+  readonly #place: QuirkPlace;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ request }: Asked, next: Next): Promise<Response> {
+    const { timeline, chance, does } = this.#place;
+    if (!isSync(request) || !chance.odds(LATE)) return await next(request);
+    does();
+    await timeline.clock().delay(DELAY + chance.below(MORE_DELAY));
+    return await next(request);
+  }
+}
+
+/** A kind of limit of Synapse with its defaults. */
+interface Limit {
+  readonly path: RegExp;
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const LIMITS: readonly Limit[] = [
+  { path: /\/rooms\/[^/]+\/(?:send|state|redact)\//, perSecond: 0.2, burst: 10 },
+  { path: /\/join(?:\/|$)/, perSecond: 0.1, burst: 10 },
+  { path: /\/invite$/, perSecond: 0.3, burst: 10 },
+];
+
+/** Limits how often users may do what they do, as Synapse does without being told. */
+export class RateLimits implements Layer {
+  readonly #place: QuirkPlace;
+  readonly #buckets = new Map<string, { level: number; at: number }>();
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    const { url: { pathname }, method } = request;
+    const limit = method === "GET" ? undefined : LIMITS.find(({ path }) => path.test(pathname));
+    if (limit === undefined) return await next(request);
+    const { timeline: { now }, does } = this.#place;
+    const key = `${device.userId} ${limit.path.source}`;
+    const bucket = this.#buckets.getOrInsertComputed(key, () => ({ level: 0, at: now }));
+    bucket.level = Math.max(0, bucket.level - (now - bucket.at) / 1_000 * limit.perSecond);
+    bucket.at = now;
+    if (bucket.level + 1 > limit.burst) {
+      does();
+      device.noteTrouble("passing");
+      const ms = Math.ceil((bucket.level + 1 - limit.burst) / limit.perSecond * 1_000);
+      const answer = refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: ms });
+      answer.headers.set("retry-after", String(Math.ceil(ms / 1_000)));
+      return answer;
+    }
+    bucket.level++;
+    return await next(request);
+  }
+
+  forget(): void {
+    this.#buckets.clear();
+  }
+}

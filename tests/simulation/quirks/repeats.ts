@@ -1,0 +1,171 @@
+/**
+ * Servers that show again what they have shown.
+ *
+ * @module
+ */
+
+import type { Device } from "../world/device.ts";
+import {
+  type Asked,
+  changed,
+  isSync,
+  joinedIn,
+  type Json,
+  type Layer,
+  type Next,
+  type QuirkPlace,
+} from "./quirk.ts";
+
+/** How often a timeline has something in it again. */
+const AGAIN = 0.4;
+
+/** Shows events again, at any place of a later timeline, or of the same. */
+export class ShownAgain implements Layer {
+  readonly #place: QuirkPlace;
+  /** By device and room, the events that it was shown, by their IDs. */
+  readonly #shown = new Map<Device, Map<string, Map<string, Json>>>();
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    const response = await next(request);
+    if (!isSync(request)) return response;
+    const since = request.url.searchParams.get("since");
+    const rooms = this.#shown.getOrInsertComputed(device, () => new Map());
+    return await changed(response, (body) => {
+      for (const [room, { timeline }] of joinedIn(body)) {
+        if (timeline === undefined) continue;
+        const shown = rooms.getOrInsertComputed(room, () => new Map());
+        const before = since === null ? [] : this.#before(room, { shown, since });
+        for (const event of timeline.events) shown.set(event.event_id, event);
+        const own = new Set(timeline.events.map(({ event_id }: Json) => event_id));
+        this.#put(timeline, before.filter(({ event_id }) => !own.has(event_id)));
+      }
+    });
+  }
+
+  /** What was shown before a token was given, as it is now; of state only what is in force. */
+  #before(
+    room: string,
+    { shown, since }: { readonly shown: Map<string, Json>; readonly since: string },
+  ): Json[] {
+    const { tokens, homeserver } = this.#place;
+    const until = tokens.get(since) ?? -Infinity;
+    const events = homeserver.room(room as never).events;
+    return events.filter((event, index) => {
+      const { event_id, type, state_key, origin_server_ts } = event;
+      if (origin_server_ts > until || !shown.has(event_id)) return false;
+      return state_key === undefined ||
+        !events.some((other, at) => at > index && other.type === type && other.state_key === state_key);
+    }).map(({ event_id, content }) => ({ ...shown.get(event_id), content }));
+  }
+
+  #put(timeline: Json, before: readonly Json[]): void {
+    const { chance, does } = this.#place;
+    const { events } = timeline;
+    while (events.length > 0 && chance.odds(AGAIN)) {
+      const isOwn = before.length === 0 || chance.odds(0.3);
+      if (isOwn) {
+        const at = chance.below(events.length);
+        if (events[at].state_key !== undefined) continue; // there may be a newer one between
+        events.splice(at + 1 + chance.below(events.length - at), 0, structuredClone(events[at]));
+      } else {
+        // A gap ends where a timeline begins with what was shown.
+        const first = timeline.limited === true ? 1 : 0;
+        events.splice(
+          first + chance.below(events.length + 1 - first),
+          0,
+          structuredClone(chance.pick(before)),
+        );
+      }
+      does();
+    }
+  }
+}
+
+/** Shows the own join a second time in the timeline that it is in, as Synapse with workers does. */
+export class OwnJoinTwice implements Layer {
+  readonly #place: QuirkPlace;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device: { userId }, request }: Asked, next: Next): Promise<Response> {
+    const response = await next(request);
+    if (!isSync(request)) return response;
+    return await changed(response, (body) => {
+      for (const [, { timeline }] of joinedIn(body)) this.#repeat(timeline?.events ?? [], userId);
+    });
+  }
+
+  #repeat(events: Json[], userId: string): void {
+    const { chance, does } = this.#place;
+    const at = events.findLastIndex(({ type, state_key, content }) =>
+      type === "m.room.member" && state_key === userId && content.membership === "join"
+    );
+    if (at < 0) return;
+    const again = structuredClone(events[at]);
+    if (chance.odds(0.3)) delete again.unsigned?.prev_content;
+    events.splice(at + 1 + chance.below(events.length - at), 0, again);
+    does();
+  }
+}
+
+/** For how long Synapse keeps an answer to a sync, in milliseconds. */
+const CACHED = 120_000;
+/** What Synapse tells two syncs of a device apart by. */
+const TELLING = [
+  "timeout",
+  "since",
+  "filter",
+  "full_state",
+  "use_state_after",
+  "org.matrix.msc4222.use_state_after",
+];
+
+/** Answers a sync as the same one was answered within the last two minutes, as Synapse does. */
+export class CachedAnswers implements Layer {
+  readonly #place: QuirkPlace;
+  readonly #answers = new Map<string, { readonly answer: Promise<Response>; until: number }>();
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  forget(): void {
+    this.#answers.clear();
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    if (!isSync(request)) return await next(request);
+    const { searchParams } = request.url;
+    const key = JSON.stringify([device.deviceId, ...TELLING.map((name) => searchParams.get(name))]);
+    const { timeline: { now }, does } = this.#place;
+    const known = this.#answers.get(key);
+    if (known !== undefined && now < known.until) {
+      does();
+      return (await known.answer).clone();
+    }
+    const answer = next(request);
+    const kept = { answer, until: Infinity };
+    this.#answers.set(key, kept);
+    const drop = (): void => {
+      if (this.#answers.get(key) === kept) this.#answers.delete(key);
+    };
+    try {
+      const response = await answer;
+      const waits = Number(searchParams.get("timeout") ?? 0) > 0 && searchParams.has("since") &&
+        !searchParams.has("full_state");
+      const { next_batch } = response.ok ? await response.clone().json() : { next_batch: undefined };
+      if (!response.ok || waits && next_batch === searchParams.get("since")) drop();
+      else kept.until = this.#place.timeline.now + CACHED;
+      return response.clone();
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  }
+}
