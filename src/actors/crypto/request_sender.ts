@@ -57,10 +57,12 @@ async function send(
       // device before its device keys are overwritten. The fallback key goes last, so that a server
       // that is set back to before the device keys shows by its absence that it has lost them.
       if (deviceKeys === undefined || oneTimeKeys === undefined) {
-        return await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal });
+        return {
+          one_time_key_counts: await api.uploadKeys({ deviceKeys, oneTimeKeys, fallbackKeys, signal }),
+        };
       }
       await api.uploadKeys({ oneTimeKeys, signal });
-      return await api.uploadKeys({ deviceKeys, fallbackKeys, signal });
+      return { one_time_key_counts: await api.uploadKeys({ deviceKeys, fallbackKeys, signal }) };
     }
     case "signaturesUpload":
       return await api.uploadSignatures(request.signatures, { signal });

@@ -20,6 +20,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { decodeBase64 } from "../encoding/base64.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { CountedKeys } from "./key_counts.ts";
 import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts";
 
 /** The record of the own account. */
@@ -53,6 +54,8 @@ export interface AccountRecord {
    * unknown.
    */
   readonly previousPublishedAt?: number;
+  /** How many one-time keys the server had after the last upload, by its answer. */
+  readonly counted?: CountedKeys;
   /** How often the store turned out to be older than what the server has seen. */
   readonly rollbacks: number;
 }

@@ -16,6 +16,7 @@ import type { OwnDevice } from "../engine/context.ts";
 import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
+import { countOf, KeyCounts } from "./key_counts.ts";
 import { newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
 
@@ -55,6 +56,8 @@ export class OwnKeys {
    */
   readonly #doubts: RateLimit;
   #upload: { readonly of: object; readonly request: KeysUploadRequest | undefined } | undefined;
+  /** How many one-time keys the server has. */
+  readonly #counts: KeyCounts;
 
   private constructor(account: OwnAccount, { account: { userId, deviceId }, clock, log }: OwnKeysOptions) {
     const { [`curve25519:${deviceId}`]: curve25519 = "", [`ed25519:${deviceId}`]: ed25519 = "" } =
@@ -63,6 +66,7 @@ export class OwnKeys {
     this.account = account;
     this.#clock = clock;
     this.#log = log;
+    this.#counts = new KeyCounts(clock, OwnKeys.onServer);
     this.#doubts = new RateLimit(clock, { times: 3, periodMs: HOUR });
   }
 
@@ -113,7 +117,8 @@ export class OwnKeys {
 
   /**
    * Receives how many keys the server has left, and generates more if there are too few and none
-   * are still to be uploaded.
+   * are still to be uploaded. A server that does not say how many it has is not given more with each sync:
+   * what its answers to uploads say bounds them.
    *
    * @param counts By algorithm; one that is missing has none.
    * @param unusedFallbackTypes Algorithms whose fallback key is unused; undefined if the server has
@@ -131,7 +136,10 @@ export class OwnKeys {
     this.#forgetPrevious(tx);
     const count = countOf(counts);
     const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
-    this.#generate(tx, { oneTimeKeys: OwnKeys.onServer - count, fallback });
+    this.#generate(tx, {
+      oneTimeKeys: OwnKeys.onServer - this.#counts.believed(count, this.account.facts.counted),
+      fallback,
+    });
     const hasAny = unusedFallbackTypes?.includes(SIGNED_CURVE25519) ?? count > 0;
     return !hasAny && this.isPublished && this.#doubts.take("none left") ? "lost" : "there";
   }
@@ -143,7 +151,7 @@ export class OwnKeys {
     const facts = this.account.durable;
     if (facts === undefined) return undefined;
     if (this.#upload?.of !== facts) this.#upload = { of: facts, request: this.#pending() };
-    return this.#upload.request;
+    return this.#upload.request ?? (this.#counts.isToAsk ? {} : undefined);
   }
 
   /**
@@ -153,25 +161,24 @@ export class OwnKeys {
    * @param response The response, with the number of one-time keys that the server has now.
    */
   receiveUpload(tx: Transaction, request: KeysUploadRequest, response: JsonObject): void {
-    const { identityPublished } = this.account.facts;
-    if (request.device_keys !== undefined && !identityPublished) {
+    if (request.device_keys !== undefined && !this.isPublished) {
       this.account.change(tx, { identityPublished: true });
     }
+    const counted = this.#counts.answered(tx, response);
+    if (counted !== undefined) this.account.change(tx, { counted });
     // A response to an upload of other keys says nothing of these.
-    if (!this.account.facts.unpublished || !sameKeys(request, this.#pending((object) => object))) return;
-    const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
-    this.account.change(
-      tx,
-      { unpublished: false, ...published },
-      (account) => account.markKeysAsPublished(),
-    );
+    if (this.account.facts.unpublished) {
+      if (!sameKeys(request, this.#pending((object) => object))) return;
+      const published = request.fallback_keys === undefined ? {} : { fallbackPublishedAt: this.#clock.now() };
+      this.account.change(
+        tx,
+        { unpublished: false, ...published },
+        (account) => account.markKeysAsPublished(),
+      );
+    } else if (Object.keys(request).length > 0) return; // else it has asked
     // A server that always reports too few keys must not get more and more: the next sync shows.
-    const uploaded = Object.keys(request.one_time_keys ?? {}).length;
-    if (uploaded < OwnKeys.onServer && isJsonObject(response.one_time_key_counts)) {
-      this.#generate(tx, {
-        oneTimeKeys: OwnKeys.onServer - countOf(response.one_time_key_counts),
-        fallback: false,
-      });
+    if (counted !== undefined && Object.keys(request.one_time_keys ?? {}).length < OwnKeys.onServer) {
+      this.#generate(tx, { oneTimeKeys: OwnKeys.onServer - counted.count, fallback: false });
     }
   }
 
@@ -183,6 +190,7 @@ export class OwnKeys {
    *   same upload is to be retried.
    */
   failUpload({ status, message }: RequestFailure): "retry" | "clash" {
+    this.#counts.failed();
     const clash = status === 400 && /already exists/i.test(message) && this.account.facts.unpublished;
     // A server that refuses whatever it is given must not have keys made for it in a circle.
     return clash && this.#doubts.take("upload") ? "clash" : "retry";
@@ -196,9 +204,8 @@ export class OwnKeys {
    *   other keys, so that no device could ever talk to this one.
    */
   checkServer(tx: Transaction, shown: DeviceKeys | "missing"): "same" | "upload" | "differs" {
-    const { identityPublished } = this.account.facts;
     if (shown === "missing") {
-      if (identityPublished && this.#doubts.take("lost")) {
+      if (this.isPublished && this.#doubts.take("lost")) {
         this.#log.warn("The server has lost the keys of this device: uploading them again");
         this.account.change(tx, { identityPublished: false });
       }
@@ -209,7 +216,7 @@ export class OwnKeys {
     const same = isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
       sameKey(keys[`curve25519:${deviceId}`], curve25519);
     if (!same) return "differs";
-    if (!identityPublished) this.account.change(tx, { identityPublished: true });
+    if (!this.isPublished) this.account.change(tx, { identityPublished: true });
     return "same";
   }
 
@@ -290,10 +297,4 @@ export class OwnKeys {
       sign,
     });
   }
-}
-
-/** How many one-time keys the server has, by its own count. */
-function countOf(counts: Readonly<Record<string, unknown>>): number {
-  const count = counts[SIGNED_CURVE25519];
-  return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
 }

@@ -92,7 +92,7 @@ Deno.test("One-time keys are uploaded before the device keys and the fallback ke
     const api = {
       uploadKeys({ signal: _, ...keys }: { signal: AbortSignal }) {
         uploaded.push(JSON.parse(JSON.stringify(keys)));
-        return Promise.resolve({ upload: uploaded.length });
+        return Promise.resolve({ signed_curve25519: uploaded.length });
       },
     } as unknown as EngineOperations;
     const request = { id: "1", kind: "keysUpload", body } as unknown as EngineRequest;
@@ -101,10 +101,12 @@ Deno.test("One-time keys are uploaded before the device keys and the fallback ke
   const rest = { one_time_keys: oneTime, fallback_keys: fallback };
   const sent = { oneTimeKeys: oneTime, fallbackKeys: fallback };
   assertEquals(await uploads({ device_keys: device, ...rest }), [
-    { upload: 2 },
+    { one_time_key_counts: { signed_curve25519: 2 } },
     { oneTimeKeys: oneTime },
     { deviceKeys: device, fallbackKeys: fallback },
   ]);
-  assertEquals(await uploads(rest), [{ upload: 1 }, sent]);
-  assertEquals(await uploads({ device_keys: device }), [{ upload: 1 }, { deviceKeys: device }]);
+  assertEquals(await uploads(rest), [{ one_time_key_counts: { signed_curve25519: 1 } }, sent]);
+  assertEquals(await uploads({ device_keys: device }), [{ one_time_key_counts: { signed_curve25519: 1 } }, {
+    deviceKeys: device,
+  }]);
 });
