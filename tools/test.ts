@@ -1,8 +1,9 @@
 /**
- * The gate: `deno task test` (everything), `test:unit`, `test:e2e` and `ok` (everything that is
- * fast).
+ * The gate: `deno task test` (what a change must pass, within minutes), `test:deep` (what takes longer:
+ * Synapse, simulations, benches), and parts of these, `test:unit` and `test:e2e`. `.ci/run` calls the
+ * first two.
  *
- * Steps run in the order of their speed, all of them whatever the outcome; the last line is
+ * Steps run one after the other, all of them whatever the outcome; the last line is
  * `N passed, N failed`, where a check counts as one and a test run as many as `deno test` counted.
  * With `CI=true` nothing may be skipped.
  *
@@ -201,33 +202,41 @@ const disk: Step = {
 
 const vodozemacEntries = Object.values(vodozemacJson.exports).map((path) => `${VODOZEMAC}/${path}`);
 
-const fast: Step[] = [
+const quick: Step[] = [
   denoStep("format", "fmt", "--check"),
   denoStep("lint", "lint"),
   structure,
   denoStep("types", "check", "."),
   denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports), ...vodozemacEntries),
+  denoStep("demo", "task", "--quiet", "demo"),
   unit,
   testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
-  denoStep("demo", "task", "--quiet", "demo"),
+  vodozemac,
+  denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
+];
+
+const deep: Step[] = [
   disk,
   denoStep("simulation, 600 seeds", "task", "--quiet", "simulate", "--seeds=1-600"),
-  vodozemac,
   denoStep("vodozemac-wasm, fuzz", "task", "--quiet", "--cwd", VODOZEMAC, "fuzz", "--seconds=10"),
   vodozemacBuild,
-  denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
-  ...(ci ? [vodozemacBench, cryptoBench, partsBench, peersBench, lockFile] : []),
+  vodozemacBench,
+  cryptoBench,
+  partsBench,
+  peersBench,
+  synapse,
+  ...(ci ? [lockFile] : []),
 ];
 
 const selections: Record<string, Step[]> = {
-  all: [...fast, synapse],
-  ok: fast,
+  quick,
+  deep,
   unit: [unit],
   e2e: [synapse],
 };
 
 if (import.meta.main) {
-  const name = Deno.args[0] ?? "all";
+  const name = Deno.args[0] ?? "quick";
   const steps = selections[name];
   if (steps === undefined) {
     console.error(`Cannot run "${name}": there are only ${Object.keys(selections).join(", ")}`);

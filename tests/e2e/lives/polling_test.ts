@@ -5,7 +5,7 @@ import { type StoryHost, tell } from "../../lives/world.ts";
 import { synapseHost } from "../support/host.ts";
 import { newUser, synapseTest } from "../support/synapse.ts";
 
-/** A Synapse that may be restarted: the one that `deno task test` keeps for that, or else a new one. */
+/** A Synapse that may be restarted: the one that the gate keeps for that, or else a new one. */
 async function restartable(): Promise<StoryHost & AsyncDisposable> {
   const [baseUrl, sharedSecret, control] = ["URL", "SECRET", "CONTROL"].map((name) =>
     Deno.env.get(`GREENROOM_RESTARTABLE_${name}`)

@@ -1,5 +1,5 @@
 /**
- * The Synapse that end-to-end tests run against: the one that `deno task test` has started, or else
+ * The Synapse that end-to-end tests run against: the one that the gate has started, or else
  * one for each test file.
  *
  * @module
