@@ -27,8 +27,12 @@ export interface SynapseOptions {
    * @default {"3s"}
    */
   refreshableAccessTokenLifetime?: string;
-  /** Settings that take the place of those in `synapse/config.ts`. */
-  config?: Record<string, unknown>;
+  /**
+   * The files with the registrations of its application services.
+   *
+   * @default {[]}
+   */
+  appservices?: readonly string[];
   /**
    * Takes what is worth telling: that Synapse is being installed.
    *
@@ -85,14 +89,26 @@ export class Synapse implements SynapseServer, AsyncDisposable {
    * @throws {Error} If it does not come up: with the end of its log.
    */
   static async start(options: SynapseOptions = {}): Promise<Synapse> {
-    const { serverName = "localhost", refreshableAccessTokenLifetime = "3s", print = console.log } = options;
+    const {
+      serverName = "localhost",
+      refreshableAccessTokenLifetime = "3s",
+      appservices = [],
+      print = console.log,
+    } = options;
     const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
     const folder = await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
     const port = freePort();
     const sharedSecret = randomSecret(16);
-    const config = synapseConfig({ folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime });
+    const config = synapseConfig({
+      folder,
+      port,
+      serverName,
+      sharedSecret,
+      refreshableAccessTokenLifetime,
+      appservices,
+    });
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
-    await Deno.writeTextFile(`${folder}/homeserver.json`, JSON.stringify({ ...config, ...options.config }));
+    await Deno.writeTextFile(`${folder}/homeserver.json`, JSON.stringify(config));
     const server = { baseUrl: `http://127.0.0.1:${port}`, serverName, sharedSecret };
     const synapse = new Synapse(python, folder, server);
     try {

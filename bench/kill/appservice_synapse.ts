@@ -22,13 +22,7 @@ export async function appserviceSynapse(
   const file = `${folder}/registration.yaml`;
   await Deno.writeTextFile(file, registrationToYaml(registration));
   const synapse = await Synapse.start({
-    config: {
-      app_service_config_files: [file],
-      experimental_features: {
-        msc2409_to_device_messages_enabled: true,
-        msc3202_transaction_extensions: true,
-      },
-    },
+    appservices: [file],
   });
   return {
     synapse,

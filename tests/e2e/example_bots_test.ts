@@ -172,7 +172,7 @@ async function bridgedSynapse(
     stdout: "null",
   });
   assertEquals((await register.output()).code, 0);
-  const synapse = await Synapse.start({ config: { app_service_config_files: [file] }, print() {} });
+  const synapse = await Synapse.start({ appservices: [file], print() {} });
   stack.use(synapse);
   return { synapse, env: { ...env, MATRIX_URL: synapse.baseUrl } };
 }

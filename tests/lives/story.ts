@@ -22,6 +22,8 @@ export interface Story {
   readonly kinds?: readonly Kind[];
   /** Whether it restarts the homeserver, which has to be its own then. Default: false. */
   readonly restarts?: boolean;
+  /** Whether its bot says more than ten things at once, and so has no rate limits. Default: false. */
+  readonly talkative?: boolean;
   /** Fails if something is lost, done twice, or not told. */
   tell(world: World): Promise<void>;
 }

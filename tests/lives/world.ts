@@ -8,6 +8,7 @@ import { assertEquals } from "@std/assert";
 import { Client, type ClientOptions } from "@greenroom/matrix";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { OperationsHost } from "../operations/support/operation.ts";
+import type { Unlimited } from "../../tools/synapse/exceptions.ts";
 import { Bot, type BotOptions } from "./bot.ts";
 import { Person } from "./person.ts";
 import type { Story } from "./story.ts";
@@ -21,8 +22,12 @@ export interface StoryHost extends OperationsHost {
    * story.
    */
   restart(): Promise<void>;
-  /** Makes the account of a bot. */
-  bot(transport: Transport): Promise<BotAccount>;
+  /**
+   * Makes the account of a bot.
+   *
+   * @param unlimited Why it has no rate limits. Default: it has those of the homeserver.
+   */
+  bot(transport: Transport, unlimited?: Unlimited): Promise<BotAccount>;
   /**
    * Whether it may keep a transaction back until another comes, as Synapse does with one that it makes
    * in the moment in which it has sent those again that had failed. Default: no.
@@ -48,9 +53,16 @@ export class World implements AsyncDisposable {
   readonly kind: Kind;
   readonly #people: Person[] = [];
   readonly #bots: Bot[] = [];
+  readonly #unlimited?: Unlimited;
 
   /** @param host The homeserver. */
-  constructor(host: StoryHost, { encrypted, transport = "polling", kind = "client" }: Telling) {
+  constructor(
+    host: StoryHost,
+    { encrypted, transport = "polling", kind = "client", talkative = false }:
+      & Telling
+      & Pick<Story, "talkative">,
+  ) {
+    if (talkative) this.#unlimited = "talkative";
     this.kind = kind;
     this.host = host;
     this.encrypted = encrypted;
@@ -59,13 +71,13 @@ export class World implements AsyncDisposable {
 
   /** A new user, who syncs. */
   async person(name: string): Promise<Person> {
-    const account = await this.host.register(name);
+    const account = await this.host.register(name, "people");
     return this.#meet(this.client({ token: account.accessToken }), account.userId);
   }
 
   /** A person whose messages to devices are kept back until they are delivered. */
   async late(name: string): Promise<{ readonly person: Person; readonly deliver: () => Promise<void> }> {
-    const { accessToken, userId } = await this.host.register(name);
+    const { accessToken, userId } = await this.host.register(name, "people");
     const kept: Request[] = [];
     const client = this.client({
       token: accessToken,
@@ -104,7 +116,7 @@ export class World implements AsyncDisposable {
   /** A new bot, which is not started. */
   async bot(options: Partial<BotOptions> = {}): Promise<Bot> {
     const { host: { baseUrl, fetch }, encrypted, kind } = this;
-    const account = options.account ?? await this.host.bot(this.transport);
+    const account = options.account ?? await this.host.bot(this.transport, this.#unlimited);
     const goOn = () => Promise.all(this.#people.map((person) => person.makeNoise()));
     const more = this.keepsBack && { goOn };
     const bot = new Bot({ baseUrl, fetch, account, encrypted, kind, ...more, ...options });
@@ -210,6 +222,6 @@ function byNumber(one: string, other: string): number {
 
 /** Tells a story in all the ways that it is to be told. */
 export async function tell(story: Story, telling: Telling, host: StoryHost): Promise<void> {
-  await using world = new World(host, telling);
+  await using world = new World(host, { ...telling, talkative: story.talkative });
   await story.tell(world);
 }

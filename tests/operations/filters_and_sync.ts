@@ -83,7 +83,8 @@ export const filtersAndSync: readonly Operation[] = [
       "sync() tells all state with fullState, the user's presence with setPresence, and members only as they are needed",
     covers: ["sync"],
     async run(scene) {
-      const [alice, bob, carol] = await scene.players("alice", "bob", "carol");
+      const [alice, carol] = await scene.players("alice", "carol");
+      const bob = await scene.player("bob", { unlimited: "present" });
       const roomId = await roomOf(alice, bob, carol);
       await alice.sendStateEvent(roomId, "m.room.name", { name: "Without a name, members stand for it" });
       const nameless = await roomOf(alice, carol);
@@ -143,7 +144,8 @@ export const filtersAndSync: readonly Operation[] = [
       const own = await roomOf(bob);
       await bob.leaveRoom(own);
       const leftRooms = async (filterId?: Filter) =>
-        Object.keys((await bob.sync({ filterId, timeout: 0 })).rooms?.leave ?? {});
+        // Synapse keeps what it answered with another timeout
+        Object.keys((await bob.sync({ filterId, timeout: 1 })).rooms?.leave ?? {});
       assertEquals(await leftRooms(), [roomId], "who was removed always learns of it");
       assertEquals((await leftRooms({ room: { include_leave: true } })).toSorted(), [roomId, own].toSorted());
     },

@@ -100,7 +100,8 @@ export const profile: readonly Operation[] = [
     name: "setPresence() reaches users who share a room",
     covers: ["setPresence", "getPresence"],
     async run(scene) {
-      const [alice, bob, carol] = await scene.players("alice", "bob", "carol");
+      const alice = await scene.player("alice", { unlimited: "present" });
+      const [bob, carol] = await scene.players("bob", "carol");
       await roomOf(alice, bob);
       const since = await syncToken(bob);
       await alice.setPresence({ presence: "unavailable", status: "On stage" });

@@ -3,7 +3,7 @@ import { stories } from "../../lives/stories/all.ts";
 import { casesOf } from "../../lives/story.ts";
 import { type StoryHost, tell } from "../../lives/world.ts";
 import { synapseHost } from "../support/host.ts";
-import { newUser, synapseTest } from "../support/synapse.ts";
+import { synapseTest } from "../support/synapse.ts";
 
 /** A Synapse that may be restarted: the one that the gate keeps for that, or else a new one. */
 async function restartable(): Promise<StoryHost & AsyncDisposable> {
@@ -14,7 +14,6 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
     const server = { baseUrl, sharedSecret, serverName: "localhost" };
     return {
       ...synapseHost(server),
-      bot: () => newUser(server, "bot"),
       restart: async () => void await (await fetch(control)).body?.cancel(),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
@@ -22,7 +21,6 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
   const own = await Synapse.start();
   return {
     ...synapseHost(own),
-    bot: () => newUser(own, "bot"),
     restart: () => own.restart(),
     [Symbol.asyncDispose]: () => own.stop(),
   };
@@ -32,8 +30,6 @@ for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
   if (transport !== "polling") continue; // wakes_test.ts, transactions_test.ts
   synapseTest(`Synapse: ${name}`, async (server) => {
     await using own = story.restarts === true ? await restartable() : undefined;
-    const restart = () => Promise.reject(new Error("Cannot restart what other tests use"));
-    const host = own ?? { ...synapseHost(server), restart, bot: () => newUser(server, "bot") };
-    await tell(story, { encrypted: rooms === "encrypted", kind }, host);
+    await tell(story, { encrypted: rooms === "encrypted", kind }, own ?? synapseHost(server));
   });
 }

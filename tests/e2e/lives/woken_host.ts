@@ -55,13 +55,7 @@ class Host implements AsyncDisposable {
     }
     const synapse = stack.use(
       await Synapse.start({
-        config: {
-          app_service_config_files: unused.map(({ registration }) => `${folder}/${registration?.id}.yaml`),
-          experimental_features: {
-            msc2409_to_device_messages_enabled: true,
-            msc3202_transaction_extensions: true,
-          },
-        },
+        appservices: unused.map(({ registration }) => `${folder}/${registration?.id}.yaml`),
         print() {},
       }),
     );
@@ -73,16 +67,16 @@ class Host implements AsyncDisposable {
     return {
       ...synapseHost(this.#synapse),
       restart: () => this.#synapse.restart(),
-      bot: (transport) => this.#bot(transport),
+      bot: (transport, unlimited) => this.#bot(transport, unlimited),
       keepsBack: true,
     };
   }
 
-  async #bot(transport: Transport): ReturnType<StoryHost["bot"]> {
+  async #bot(...[transport, unlimited]: Parameters<StoryHost["bot"]>): ReturnType<StoryHost["bot"]> {
     const account = this.#unused.pop();
     if (account === undefined) throw new Error(`Synapse knows no more application services: ${this.#folder}`);
     const { door } = account;
-    return transport === "wake" ? { ...await newUser(this.#synapse, "bot"), door } : account;
+    return transport === "wake" ? { ...await newUser(this.#synapse, "bot", { unlimited }), door } : account;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

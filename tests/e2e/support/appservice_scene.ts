@@ -49,13 +49,7 @@ export async function appserviceScene(
   });
   await Deno.writeTextFile(`${folder}/registration.yaml`, registrationToYaml(registration));
   const synapse = await Synapse.start({
-    config: {
-      app_service_config_files: [`${folder}/registration.yaml`],
-      experimental_features: {
-        msc2409_to_device_messages_enabled: encryption,
-        msc3202_transaction_extensions: encryption,
-      },
-    },
+    appservices: [`${folder}/registration.yaml`],
     print() {},
   });
   const store = new MemoryStore();

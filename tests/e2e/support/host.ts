@@ -1,14 +1,21 @@
 /**
- * Synapse as a homeserver that scenes are played on.
+ * Synapse as a homeserver that scenes and stories are played on.
  *
  * @module
  */
 
-import type { OperationsHost } from "../../operations/support/operation.ts";
+import type { StoryHost } from "../../lives/world.ts";
 import { newUser, type SynapseServer } from "./synapse.ts";
 
-/** What a scene needs of a Synapse. */
-export function synapseHost(server: SynapseServer): OperationsHost {
+/** What a scene needs of a Synapse, and a story whose bot polls and which does not restart it. */
+export function synapseHost(server: SynapseServer): StoryHost {
   const { baseUrl, serverName } = server;
-  return { baseUrl, serverName, fetch, register: (name) => newUser(server, name) };
+  return {
+    baseUrl,
+    serverName,
+    fetch,
+    register: (name, unlimited) => newUser(server, name, { unlimited }),
+    bot: (_transport, unlimited) => newUser(server, "bot", { unlimited }),
+    restart: () => Promise.reject(new Error("Cannot restart what other tests use")),
+  };
 }

@@ -6,6 +6,8 @@
  */
 
 import { Synapse } from "../../../tools/synapse.ts";
+import type { Unlimited } from "../../../tools/synapse/exceptions.ts";
+import { liftLimits } from "../../../tools/synapse/lift_limits.ts";
 import { findPython, NO_PYTHON } from "../../../tools/python.ts";
 import {
   type RegisteredUser,
@@ -56,6 +58,14 @@ export function synapseTest(name: string, test: (server: SynapseServer) => Promi
   });
 }
 
+/** What of a user may differ. */
+export interface NewUserOptions {
+  /** Whether it is an administrator. Default: no. */
+  readonly admin?: boolean;
+  /** Why it has no rate limits. Default: it has those of Synapse. */
+  readonly unlimited?: Unlimited;
+}
+
 /**
  * Registers a user that no other test has.
  *
@@ -64,11 +74,12 @@ export function synapseTest(name: string, test: (server: SynapseServer) => Promi
 export async function newUser(
   server: SynapseServer,
   name: string,
-  options: { admin?: boolean } = {},
+  { admin, unlimited }: NewUserOptions = {},
 ): Promise<TestUser> {
   const localpart = `${name}-${crypto.randomUUID().slice(0, 8)}`;
   const password = crypto.randomUUID();
-  const user = await registerUser(server, { localpart, password, ...options });
+  const user = await registerUser(server, { localpart, password, admin });
+  if (unlimited !== undefined) await liftLimits(server, user.userId);
   return { ...user, localpart, password };
 }
 

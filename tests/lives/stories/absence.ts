@@ -29,6 +29,7 @@ export const absence: readonly Story[] = [
     name: "A bot that is offline for a day handles each message of that day once when it is back",
     rooms: BOTH,
     transports: TRANSPORTS,
+    talkative: true,
     async tell(world) {
       const [alice, carol, bot] = [
         await world.person("alice"),
@@ -90,6 +91,7 @@ export const absence: readonly Story[] = [
     name: "A bot whose clock goes a year wrong, and is set right, answers all the time",
     rooms: BOTH,
     transports: TRANSPORTS,
+    talkative: true,
     async tell(world) {
       const [alice, bot] = [await world.person("alice"), await world.bot()];
       let offset = 0;

@@ -8,6 +8,7 @@ export const conversation: readonly Story[] = [
     name: "A bot answers what several people say, at once and in two rooms, in the order of each room",
     rooms: BOTH,
     transports: TRANSPORTS,
+    talkative: true,
     async tell(world) {
       const { alice, bot, talk } = await world.conversation();
       const carol = await world.person("carol");

@@ -15,6 +15,7 @@ export const deployment: readonly Story[] = [
     name: "A bot that is redeployed again and again, stopped or killed, answers each message once",
     rooms: BOTH,
     transports: TRANSPORTS,
+    talkative: true,
     async tell(world) {
       const { bot, talk } = await world.conversation();
       for (
@@ -124,6 +125,7 @@ export const deployment: readonly Story[] = [
   {
     name: "A bot that Deno.cron wakes handles what was said between two wakes, however much that was",
     rooms: BOTH,
+    talkative: true,
     async tell(world) {
       const { bot, talk } = await world.conversation();
       for (const count of [3, 40]) {

@@ -6,6 +6,7 @@
  */
 
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
+import type { Unlimited } from "../../../tools/synapse/exceptions.ts";
 import type { ClientAPI } from "../../../src/api/client_api.ts";
 import type { Scene } from "./scene.ts";
 
@@ -27,8 +28,13 @@ export interface OperationsHost {
   readonly serverName: string;
   /** What reaches it. */
   readonly fetch: typeof fetch;
-  /** Registers a user whom no other test knows; `name` is the start of the localpart. */
-  register(name: string): Promise<Account>;
+  /**
+   * Registers a user whom no other test knows.
+   *
+   * @param name The start of the localpart.
+   * @param unlimited Why the user has no rate limits. Default: it has those of the homeserver.
+   */
+  register(name: string, unlimited?: Unlimited): Promise<Account>;
 }
 
 /** A test of one or more operations. */

@@ -7,6 +7,7 @@
 
 import { Client, type ClientOptions } from "@greenroom/matrix";
 import type { RoomID, RoomMemberContent, UserID } from "@greenroom/matrix/types";
+import type { Unlimited } from "../../../tools/synapse/exceptions.ts";
 import { recordingFetch } from "../../support/recording_fetch.ts";
 import type { Account, Operation, OperationsHost } from "./operation.ts";
 
@@ -24,9 +25,16 @@ export class Scene implements AsyncDisposable {
     this.host = host;
   }
 
-  /** A fresh user. */
-  async player(name: string, options: Partial<ClientOptions> = {}): Promise<Player> {
-    const { userId, deviceId, accessToken, password } = await this.host.register(name);
+  /**
+   * A fresh user.
+   *
+   * @param options.unlimited Why it has no rate limits. Default: it has those of the homeserver.
+   */
+  async player(
+    name: string,
+    { unlimited, ...options }: Partial<ClientOptions> & { readonly unlimited?: Unlimited } = {},
+  ): Promise<Player> {
+    const { userId, deviceId, accessToken, password } = await this.host.register(name, unlimited);
     const client = this.client({ mxid: userId, deviceId, token: accessToken, ...options });
     return Object.assign(client, { userId, password });
   }
@@ -71,7 +79,7 @@ export class Scene implements AsyncDisposable {
 /** The same homeserver, reached by another `fetch`. */
 export function withFetch(host: OperationsHost, fetch: OperationsHost["fetch"]): OperationsHost {
   const { baseUrl, serverName } = host;
-  return { baseUrl, serverName, fetch, register: (name) => host.register(name) };
+  return { baseUrl, serverName, fetch, register: (name, unlimited) => host.register(name, unlimited) };
 }
 
 /**

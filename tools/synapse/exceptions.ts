@@ -1,0 +1,81 @@
+/**
+ * All that is not as Synapse has it by default, where tests run, and why.
+ *
+ * Caches, rate limits and experimental features are what people's own servers have, since what is
+ * lost or repeated there has to be so here.
+ *
+ * @module
+ */
+
+/** A setting of every Synapse that tests start. */
+export interface Exception {
+  /** The settings, as they stand in Synapse's configuration. */
+  readonly settings: Record<string, unknown>;
+  /** What needs them. */
+  readonly why: string;
+}
+
+const UNLIMITED = { per_second: 1_000_000, burst_count: 1_000_000 };
+
+/** The settings of every Synapse that tests start which are not Synapse's defaults. */
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    settings: { enable_registration: true, enable_registration_without_verification: true },
+    why: "The operations that register users.",
+  },
+  {
+    settings: { rc_registration: UNLIMITED, rc_login: { address: UNLIMITED } },
+    why: "Hundreds of users come from one address.",
+  },
+  { settings: { bcrypt_rounds: 4 }, why: "A password of each user would take a third of a second." },
+  { settings: { allow_guest_access: true }, why: "The operation that registers guests." },
+  {
+    settings: { login_via_existing_session: { enabled: true, require_ui_auth: false } },
+    why: "The operation that gets a login token.",
+  },
+  {
+    settings: { room_list_publication_rules: [{ action: "allow" }] },
+    why: "The operations with the directory of rooms: nobody may publish a room by default.",
+  },
+  {
+    settings: { server_notices: { system_mxid_localpart: "notices", room_name: "Server notices" } },
+    why: "A bot hears notices of its server, and does not leave their room.",
+  },
+  {
+    settings: { turn_uris: ["turn:127.0.0.1?transport=udp"], turn_shared_secret: "secret" },
+    why: "The operation that gets TURN servers.",
+  },
+  {
+    settings: { max_upload_size: "600M" },
+    why: "Files that do not fit into memory are uploaded as streams.",
+  },
+  {
+    settings: { url_preview_enabled: true, url_preview_ip_range_blacklist: [] },
+    why: "The operation that previews a page, which is on this machine.",
+  },
+  { settings: { ip_range_whitelist: ["127.0.0.1"] }, why: "Pushers wake bots on this machine." },
+  { settings: { experimental_features: { msc3814_enabled: true } }, why: "Dehydrated devices." },
+  {
+    settings: {
+      experimental_features: {
+        msc2409_to_device_messages_enabled: true,
+        msc3202_transaction_extensions: true,
+      },
+    },
+    why: "Application services that encrypt: Synapse sends them no keys without.",
+  },
+  {
+    settings: { caches: { sync_response_cache_duration: "0s" } },
+    why: "Until no request relies on an answer that an old one may stand in for.",
+  },
+];
+
+/** The users that have no rate limits, and why. `newUser()` of the tests takes the reason's name. */
+export const UNLIMITED_USERS = {
+  people: "People of stories say in seconds what takes people minutes: the limits are for bots.",
+  present: "Who changes its presence twice within ten seconds: of some, the second is lost in silence.",
+  talkative: "Stories in which a bot says more than ten things at once, and that are not about limits.",
+} as const satisfies Record<string, string>;
+
+/** Why a user has no rate limits. */
+export type Unlimited = keyof typeof UNLIMITED_USERS;
