@@ -22,9 +22,9 @@
  * @module
  */
 
+import { freePort } from "../tools/free_port.ts";
 import { Synapse } from "../tools/synapse.ts";
 import { appserviceSynapse } from "./kill/appservice_synapse.ts";
-import { freePort } from "./kill/free_port.ts";
 import type { Way } from "./kill/setup.ts";
 import { STORE_KINDS, type StoreKind } from "./kill/store_place.ts";
 

@@ -10,6 +10,7 @@
  */
 
 import { delay } from "@std/async/delay";
+import { freePort } from "./free_port.ts";
 import { ROOT, run } from "./process.ts";
 
 const VERSION = "0.14.0";
@@ -204,11 +205,6 @@ export class Denokv implements AsyncDisposable {
     }
     throw new Error("Cannot start denokv: it does not answer");
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function tail(output: string): string {

@@ -59,7 +59,7 @@ export async function installPython(wanted: PythonPackage, print: (line: string)
   const python = await findPython();
   if (python === undefined) throw new Error(`Cannot install ${wanted.package}: ${NO_PYTHON}`);
   const pins = `${ROOT}tools/python/${wanted.name}.txt`;
-  const requirements = await Deno.readTextFile(pins);
+  const requirements = await readPins(pins);
   const version = requirements.match(new RegExp(`^${wanted.package}==(\\S+)$`, "m"))?.[1];
   if (version === undefined) throw new Error(`Cannot install ${wanted.package}: ${pins} does not pin it`);
 
@@ -77,6 +77,13 @@ export async function installPython(wanted: PythonPackage, print: (line: string)
     await Deno.writeTextFile(`${folder}/installed`, stamp);
   }
   return `${folder}/bin/python`;
+}
+
+/** The pins of a file, and of those that it names with `-r`. */
+async function readPins(path: string): Promise<string> {
+  const pins = await Deno.readTextFile(path);
+  const named = pins.matchAll(/^-r (\S+)$/gm).map(([, name]) => readPins(`${ROOT}tools/python/${name}`));
+  return [pins, ...await Promise.all(named)].join("\n");
 }
 
 async function mustRun(command: string, args: string[]): Promise<void> {

@@ -7,10 +7,11 @@
  * @module
  */
 
-import { delay } from "@std/async/delay";
-import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
+import { freePort } from "./free_port.ts";
 import { installPython } from "./python.ts";
+import { randomSecret, synapseConfig, synapseLogConfig } from "./synapse/config.ts";
 import { registerUser, type SynapseServer } from "./synapse/register_user.ts";
+import { SynapseProcess } from "./synapse/synapse_process.ts";
 
 /** How a Synapse for tests is started. */
 export interface SynapseOptions {
@@ -41,11 +42,6 @@ export interface SynapseOptions {
   print?: (line: string) => void;
 }
 
-const START_ATTEMPTS = 600;
-const START_INTERVAL_MS = 100;
-const STOP_DEADLINE_MS = 10_000;
-const LOG_TAIL_LINES = 40;
-
 /** The environment variable with the Python that has Synapse, where a test may not install it. */
 export const INSTALLED_SYNAPSE = "GREENROOM_SYNAPSE_PYTHON";
 
@@ -64,18 +60,15 @@ export class Synapse implements SynapseServer, AsyncDisposable {
   readonly baseUrl: string;
   readonly serverName: string;
   readonly sharedSecret: string;
-  readonly #python: string;
-  readonly #folder: string;
-  #process: Deno.ChildProcess;
-  #ended = false;
+  readonly #process: SynapseProcess;
+  readonly #stack: AsyncDisposableStack;
 
-  private constructor(python: string, folder: string, server: SynapseServer) {
-    this.#python = python;
-    this.#folder = folder;
+  private constructor(server: SynapseServer, process: SynapseProcess, stack: AsyncDisposableStack) {
     this.baseUrl = server.baseUrl;
     this.serverName = server.serverName;
     this.sharedSecret = server.sharedSecret;
-    this.#process = this.#spawn();
+    this.#process = process;
+    this.#stack = stack;
   }
 
   /** The ID of its process. */
@@ -96,7 +89,9 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       print = console.log,
     } = options;
     const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
+    await using stack = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "greenroom-synapse-" });
+    stack.defer(() => Deno.remove(folder, { recursive: true }));
     const port = freePort();
     const sharedSecret = randomSecret(16);
     const config = synapseConfig({
@@ -107,89 +102,36 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       refreshableAccessTokenLifetime,
       appservices,
     });
+    const file = `${folder}/homeserver.json`;
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));
-    await Deno.writeTextFile(`${folder}/homeserver.json`, JSON.stringify(config));
-    const server = { baseUrl: `http://127.0.0.1:${port}`, serverName, sharedSecret };
-    const synapse = new Synapse(python, folder, server);
-    try {
-      await synapse.#waitUntilItAnswers();
-    } catch (error) {
-      await synapse.stop();
-      throw error;
-    }
-    return synapse;
+    await Deno.writeTextFile(file, JSON.stringify(config));
+    const url = `http://127.0.0.1:${port}`;
+    const log = `${folder}/output.log`;
+    const process = stack.use(
+      await SynapseProcess.start({ python, app: "homeserver", configs: [file], log, url }),
+    );
+    return new Synapse({ baseUrl: url, serverName, sharedSecret }, process, stack.move());
   }
 
   /** The last lines that Synapse wrote to its log. */
-  async logTail(): Promise<string> {
-    const log = await Deno.readTextFile(`${this.#folder}/output.log`).catch(() => "");
-    return log.trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
+  logTail(): Promise<string> {
+    return this.#process.logTail();
   }
 
   /** Ends its process, and starts another with the same data at the same address. */
-  async restart(): Promise<void> {
-    await this.#end();
-    this.#process = this.#spawn();
-    await this.#waitUntilItAnswers();
+  restart(): Promise<void> {
+    return this.#process.restart();
   }
 
   /** Stops it, with force if it takes too long, and removes its data. */
-  async stop(): Promise<void> {
-    await this.#end();
-    await Deno.remove(this.#folder, { recursive: true });
-  }
-
-  #spawn(): Deno.ChildProcess {
-    const folder = this.#folder;
-    const process = new Deno.Command(this.#python, {
-      args: [`${import.meta.dirname}/synapse/launch.py`, `${folder}/output.log`, `${folder}/homeserver.json`],
-      // The order of its sets, so that it is the same in every run: read markers have one.
-      env: { PYTHONHASHSEED: "1" },
-      stdin: "piped", // its end shows Synapse that this process has ended
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    this.#ended = false;
-    process.status.then(() => this.#ended = true);
-    return process;
-  }
-
-  async #end(): Promise<void> {
-    const deadline = new AbortController();
-    if (!this.#ended) this.#process.kill("SIGTERM");
-    const late = delay(STOP_DEADLINE_MS, { signal: deadline.signal }).then(() => {
-      if (!this.#ended) this.#process.kill("SIGKILL");
-    }, () => {});
-    await this.#process.status;
-    deadline.abort();
-    await late;
-    await this.#process.stdin.close().catch(() => {}); // the other end is gone
+  stop(): Promise<void> {
+    return this.#stack.disposeAsync();
   }
 
   /** {@linkcode Synapse.prototype.stop} at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
-
-  async #waitUntilItAnswers(): Promise<void> {
-    for (let attempt = 0; attempt < START_ATTEMPTS; attempt++) {
-      if (this.#ended) throw new Error(`Cannot start Synapse: it ended; its log:\n${await this.logTail()}`);
-      try {
-        const response = await fetch(`${this.baseUrl}/_matrix/client/versions`);
-        await response.body?.cancel();
-        if (response.ok) return;
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error; // not listening yet
-      }
-      await delay(START_INTERVAL_MS);
-    }
-    throw new Error(`Cannot start Synapse: it does not answer; its log:\n${await this.logTail()}`);
-  }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 if (import.meta.main) {

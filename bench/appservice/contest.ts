@@ -7,7 +7,7 @@
 
 import { installPython } from "../../tools/python.ts";
 import { PEER_PACKAGES } from "../../tools/peers.ts";
-import { freePort } from "../kill/free_port.ts";
+import { freePort } from "../../tools/free_port.ts";
 import { installJsPeers, nodeVersion } from "../peers/js_peers.ts";
 
 /** An application service in a process of its own. */

@@ -13,6 +13,7 @@ import {
   type Registration,
   registrationToYaml,
 } from "@greenroom/matrix/appservice";
+import { freePort } from "../../tools/free_port.ts";
 import { Synapse } from "../../tools/synapse.ts";
 import { appserviceScene } from "./support/appservice_scene.ts";
 import { within } from "./support/deadline.ts";
@@ -207,9 +208,4 @@ async function killed(process: Deno.ChildProcess): Promise<void> {
     if (!(error instanceof TypeError)) throw error; // it has ended
   }
   await process.status;
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

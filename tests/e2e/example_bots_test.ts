@@ -10,6 +10,7 @@ import { Client } from "@greenroom/matrix";
 import { pollResponse } from "@greenroom/matrix/bot";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { ToyNetwork } from "../../examples/bots/bridge/network.ts";
+import { freePort } from "../../tools/free_port.ts";
 import { Synapse } from "../../tools/synapse.ts";
 import { ExampleProcess } from "./support/example_process.ts";
 import { Guest } from "./support/guest.ts";
@@ -238,9 +239,3 @@ synapseTest("examples/bots/bridge takes what is said both ways, once each, throu
     "SAY Come in",
   ]);
 });
-
-/** A port that nobody listens to. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}

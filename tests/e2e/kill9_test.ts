@@ -7,7 +7,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { appserviceSynapse } from "../../bench/kill/appservice_synapse.ts";
-import { freePort } from "../../bench/kill/free_port.ts";
+import { freePort } from "../../tools/free_port.ts";
 import { killKitRun } from "../../bench/kill/kit/run.ts";
 import { killRun } from "../../bench/kill/run.ts";
 import type { Way } from "../../bench/kill/setup.ts";

@@ -1,8 +1,9 @@
-"""Runs Synapse for the tests: `launch.py LOG CONFIG`.
+"""Runs Synapse for the tests: `launch.py LOG APP CONFIG…`, with APP `homeserver` or `generic_worker`.
 
 Its output goes to the file LOG. It stops when its standard input ends, so that it never outlives who started it.
 """
 
+import importlib
 import os
 import signal
 import sys
@@ -14,13 +15,11 @@ def stop_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-log_path, config_path = sys.argv[1:]
+log_path, app, *config_paths = sys.argv[1:]
 log = os.open(log_path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
 os.dup2(log, 1)
 os.dup2(log, 2)
 threading.Thread(target=stop_with_parent, daemon=True).start()
 
-from synapse.app import homeserver  # noqa: E402  (its import errors belong into the log as well)
-
-sys.argv = ["synapse", "--config-path", config_path]
-homeserver.main()
+sys.argv = ["synapse", *(arg for path in config_paths for arg in ("--config-path", path))]
+importlib.import_module(f"synapse.app.{app}").main()  # its import errors belong into the log as well
