@@ -32,7 +32,14 @@ export interface Endpoint<Path extends string, Result> {
   readonly idempotent: boolean;
   /** Whether the access token goes along. Default: true. */
   readonly auth: boolean;
+  /** With which other requests the server counts it, to limit them. Default: with those of the operation. */
+  readonly limit: string;
+  /** Whether the requests of a room leave one after the other, as they were called. Default: false. */
+  readonly inOrder: boolean;
 }
+
+/** What an endpoint says beside method and path. */
+type EndpointOptions = Partial<Pick<Endpoint<string, unknown>, "idempotent" | "auth" | "limit" | "inOrder">>;
 
 /** Describes an endpoint. */
 export function endpoint<const Path extends string, Result>(
@@ -40,9 +47,9 @@ export function endpoint<const Path extends string, Result>(
   method: Method,
   path: Path,
   parse: Parse<Result>,
-  { idempotent = method !== "POST", auth = true }: { idempotent?: boolean; auth?: boolean } = {},
+  { idempotent = method !== "POST", auth = true, limit = operation, inOrder = false }: EndpointOptions = {},
 ): Endpoint<Path, Result> {
-  return { operation, method, path, parse, idempotent, auth };
+  return { operation, method, path, parse, idempotent, auth, limit, inOrder };
 }
 
 // Paths.

@@ -24,11 +24,12 @@ import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
 import { identityQuery, requestHeaders, type RequestOptions } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
-import { DEFAULT_RETRY, isMatrixRefusal, retryDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
-import { restartDelay, singleTry } from "./restart.ts";
+import { DEFAULT_RETRY, isMatrixRefusal, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { restartDelay } from "./restart.ts";
 import { type ServerTime, skewOf } from "./server_time.ts";
 import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./transaction_id.ts";
+import { Tries } from "./tries.ts";
 
 /** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
 const TRACING = Symbol.for("opentelemetry.js.api.1");
@@ -61,6 +62,7 @@ export class HTTPAPI {
   readonly #credentials: Credentials;
   readonly #retry: RetryPolicy;
   readonly #options: HTTPAPIOptions;
+  readonly #tries: Tries;
   #headers: Readonly<Record<string, string>> | undefined;
   readonly #address: Address;
 
@@ -76,6 +78,7 @@ export class HTTPAPI {
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.clock = options.clock ?? systemClock;
     this.log = loggerOf(options.log, this.clock, "http");
+    this.#tries = new Tries(this.clock, this.log);
     this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
     this.#credentials = new Credentials({
       clock: this.clock,
@@ -218,8 +221,6 @@ export class HTTPAPI {
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
     const query = queryString(call.query, identityQuery(options, this.#options), options.query);
-    const repeatable = endpoint.idempotent && (call.raw?.repeatable ?? true);
-    const policy = retryPolicy(this.#retry, repeatable ? options.retry : false);
     const request: Exchange = {
       operation,
       method,
@@ -238,7 +239,10 @@ export class HTTPAPI {
       clock: this.clock,
       log: this.log,
     };
-    const run = () => this.#tries(request, { policy, auth, repeatable }, read);
+    const once = (resends: number) => this.#once(request, { auth, resends }, read);
+    const user = options.asUserId ?? this.asUserId;
+    const policy = retryPolicy(this.#retry, options.retry);
+    const run = () => this.#tries.run({ endpoint, call, options, request, policy, user }, once);
     return TRACING in globalThis ? await (await import("./trace.ts")).traced(endpoint, run) : await run();
   }
 
@@ -264,34 +268,17 @@ export class HTTPAPI {
     });
   }
 
-  async #tries<Result>(
+  async #once<Result>(
     request: Exchange,
-    { policy, auth, repeatable }: {
-      readonly policy: RetryPolicy;
-      readonly auth: boolean;
-      readonly repeatable: boolean;
-    },
+    { auth, resends }: { readonly auth: boolean; readonly resends: number },
     read: ReadAnswer<Result>,
   ): Promise<Result> {
-    for (let resends = 0;; resends++) {
-      try {
-        if (!auth) return await exchange(request, { token: "", resends }, read);
-        return await this.#authorised(request, resends, read);
-      } catch (error) {
-        this.isAnswered ||= isMatrixRefusal(error);
-        const delay = retryDelay(error, resends, policy);
-        if (delay === undefined) throw repeatable ? error : singleTry(error);
-        const { operation, path, signal } = request;
-        const told = {
-          operation,
-          path,
-          attempt: resends + 1,
-          delay: Math.round(delay),
-          error: String(error),
-        };
-        this.log.warn("Request failed, trying again", told);
-        await this.clock.delay(delay, { signal });
-      }
+    try {
+      if (!auth) return await exchange(request, { token: "", resends }, read);
+      return await this.#authorised(request, resends, read);
+    } catch (error) {
+      this.isAnswered ||= isMatrixRefusal(error);
+      throw error;
     }
   }
 

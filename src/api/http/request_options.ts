@@ -25,7 +25,10 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string>>;
   /** More parameters of the query. */
   query?: Query;
-  /** Changes to the client's retry policy, or `false` for a single try. */
+  /**
+   * Changes to the client's retry policy, or `false` for a single try. `maxRetries` given here holds for
+   * requests, too, that might be done twice then.
+   */
   retry?: Partial<RetryPolicy> | false;
   /** Application services: the user to act as (`user_id`). */
   asUserId?: UserID;

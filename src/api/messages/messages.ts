@@ -37,12 +37,14 @@ const send = endpoint(
   "PUT",
   "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
   eventIdOf,
+  { limit: "send", inOrder: true },
 );
 const redaction = endpoint(
   "redact",
   "PUT",
   "/_matrix/client/v3/rooms/{roomId}/redact/{eventId}/{txnId}",
   eventIdOf,
+  { limit: "send", inOrder: true },
 );
 const event = endpoint(
   "getEvent",

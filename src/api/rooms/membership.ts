@@ -27,7 +27,7 @@ const joinById = endpoint(
   "POST",
   "/_matrix/client/v3/rooms/{roomId}/join",
   roomIdOf,
-  repeatable,
+  { ...repeatable, limit: "joinRoom" },
 );
 const leave = endpoint("leaveRoom", "POST", "/_matrix/client/v3/rooms/{roomId}/leave", nothing, repeatable);
 const forget = endpoint(

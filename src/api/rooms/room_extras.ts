@@ -26,6 +26,7 @@ const upgrade = endpoint(
   "POST",
   `${ROOM}/upgrade`,
   field<RoomID>("replacement_room", "string"),
+  { limit: "createRoom" },
 );
 const context = endpoint(
   "getEventContext",

@@ -15,7 +15,7 @@ import { checkIdentifier } from "../../types/identifiers.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
-// Never repeated: a creation whose answer was lost would leave two rooms.
+// Not repeated: a creation whose answer was lost would leave two rooms.
 const create = endpoint(
   "createRoom",
   "POST",
@@ -65,7 +65,7 @@ export interface RoomsAPI {
   /**
    * Creates a room and joins it.
    *
-   * A creation is not repeated when its answer is lost, for that might leave two rooms.
+   * A creation is not repeated when its answer is lost, for that might leave two rooms, unless `retry` says how often.
    *
    * @param options What the room is to be, and request options.
    * @returns The room's ID.

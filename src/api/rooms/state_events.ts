@@ -55,7 +55,10 @@ const stateEvent = endpoint(
   STATE_PATH,
   shaped(clientStateEvent),
 );
-const sendState = endpoint("sendStateEvent", "PUT", STATE_PATH, field<EventID>("event_id", "string"));
+const eventIdOf = field<EventID>("event_id", "string");
+const sendState = endpoint("sendStateEvent", "PUT", STATE_PATH, eventIdOf, { limit: "send", inOrder: true });
+// Servers do not count it with messages, and a ban is not to wait for them.
+const sendMember = endpoint("sendStateEvent", "PUT", STATE_PATH, eventIdOf);
 
 /** Options of {@link RoomStateAPI.getMembers}. */
 export interface GetMembersOptions extends RequestOptions {
@@ -268,7 +271,8 @@ export function roomStateAPI({ http }: Session): RoomStateAPI {
     async sendStateEvent(roomId, type, body, { stateKey = "", ...options } = {}) {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "state", body);
-      return await http.call(sendState, { path: { roomId, eventType, stateKey }, body: content }, options);
+      const send = eventType === "m.room.member" ? sendMember : sendState;
+      return await http.call(send, { path: { roomId, eventType, stateKey }, body: content }, options);
     },
   };
 }

@@ -95,7 +95,11 @@ export function syncAPI({ http }: Session): SyncAPI {
         set_presence: setPresence,
         use_state_after: useStateAfter || undefined,
       };
-      return await http.call(sync, { path: {}, query }, { requestTimeout: waitLimit(timeout), ...options });
+      return await http.call(sync, { path: {}, query }, {
+        requestTimeout: waitLimit(timeout),
+        ...options,
+        retry: false,
+      });
     },
   };
 }

@@ -1,14 +1,16 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
-import { LimitExceededError, RoomInUseError } from "../../../src/errors/errcodes.ts";
+import { RoomInUseError } from "../../../src/errors/errcodes.ts";
+import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { refusal, scripted } from "../../support/scripted_fetch.ts";
+import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 
 const CREATE = "POST /_matrix/client/v3/createRoom";
 const created = { room_id: "!new" };
+const busy = refusal(502, "M_UNKNOWN");
 
 Deno.test("createRoom() without options asks for a private, invite-only room that is no direct chat", async () => {
   const { session, log, body } = scripted({ [CREATE]: created });
@@ -71,17 +73,24 @@ Deno.test("createRoom() leaves out what is empty, and lets everything go before 
   });
 });
 
-Deno.test("createRoom() is never repeated", async () => {
+Deno.test("createRoom() is not repeated if it may have been done, unless the call says so", async () => {
   for (
-    const [answer, Class] of [
-      [new TypeError("gone"), NetworkError],
-      [refusal(429, "M_LIMIT_EXCEEDED"), LimitExceededError],
-    ] as const
+    const [answer, Class] of [[new TypeError("gone"), NetworkError], [busy, MatrixRequestError]] as const
   ) {
-    const { session, requests } = scripted({ [CREATE]: answer });
+    const { session, requests, clock } = scripted({ [CREATE]: inTurn(answer, { room_id: "!r:x" }) });
     await assertRejects(() => roomsAPI(session).createRoom(), Class);
     assertEquals(requests.length, 1);
+    const again = scripted({ [CREATE]: inTurn(answer, { room_id: "!r:x" }) }, { clock });
+    await untilSettled(clock, roomsAPI(again.session).createRoom({ retry: { maxRetries: 1 } }));
+    assertEquals(again.requests.length, 2);
   }
+});
+
+Deno.test("createRoom() waits for a server that wants fewer rooms", async () => {
+  const tooMany = refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 62_500 });
+  const { session, requests, clock } = scripted({ [CREATE]: inTurn(tooMany, tooMany, { room_id: "!r:x" }) });
+  assertEquals(await untilSettled(clock, roomsAPI(session).createRoom()), "!r:x");
+  assertEquals(requests.length, 3);
 });
 
 Deno.test("createRoom() rejects an answer without a room ID, and reports a refusal", async () => {
