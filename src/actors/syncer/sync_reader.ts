@@ -7,6 +7,7 @@
 
 import { freshFilter } from "../../api/server/fresh_filter.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
@@ -26,6 +27,9 @@ const DEFAULT_LIMIT = 10;
 const MAX_IN_ADDRESS = 4_000;
 /** By how much the timeouts of requests differ at most, in milliseconds. */
 const MAX_FRESH_WAIT = 1_000;
+
+/** After how long without the first answer it is said that one waits, in milliseconds. */
+const LONG_WAIT = 30_000;
 
 /** The filter that the settings describe, by the ID that the server gave it. */
 export class SyncFilter {
@@ -156,6 +160,8 @@ export interface SyncReaderOptions {
   readonly clearRooms: SyncerOptions["clearRooms"];
   /** Says when a request was made. */
   readonly clock: Clock;
+  /** Says when an answer takes long. */
+  readonly log: Logger;
   /** Ends the request under way. */
   readonly signal: AbortSignal;
 }
@@ -230,6 +236,7 @@ export class SyncReader {
     const answer = goesOn
       ? filter.use((filterId) => ask({ filterId, timeout }))
       : filter.useFresh(names.next, (filterId, timeout) => ask({ filterId, timeout }));
+    if (!goesOn) this.#watch(answer);
     const response = answer.then((read) => {
       if (!goesOn) names.answered();
       this.#end = read.next_batch;
@@ -240,6 +247,21 @@ export class SyncReader {
       throw error;
     });
     return { since, asked, response };
+  }
+
+  /** Says that one waits, if it takes long: a server may take minutes to collect what a large account has. */
+  #watch(answer: Promise<unknown>): void {
+    const { clock, log, signal } = this.#options;
+    const answered = new AbortController();
+    const over = AbortSignal.any([answered.signal, signal]);
+    clock.delay(LONG_WAIT, { signal: over, persistent: false }).then(
+      () =>
+        log.info("Waiting for the first answer to a sync: the homeserver may have much to collect", {
+          waited: LONG_WAIT,
+        }),
+      () => {},
+    );
+    answer.finally(() => answered.abort()).catch(() => {}); // `read()` rejects with it
   }
 
   /** Cancels the early request: another response has to come first. */

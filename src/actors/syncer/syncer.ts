@@ -206,23 +206,15 @@ class Syncer {
     signal: AbortSignal,
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, store, presence, wantsHistory, clearRooms, clock, log } = this.#options;
+    const { requests, store, wantsHistory, log } = this.#options;
     const own = await this.#open(signal);
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
     const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
     const memory = this.#memory;
     const filter = new SyncFilter(settings, { createFilter }, store);
-    const reader = new SyncReader({
-      requests,
-      filter,
-      names: this.#names,
-      timeout: settings.timeout ?? byDefault,
-      presence,
-      clearRooms,
-      clock,
-      signal,
-    });
+    const timeout = settings.timeout ?? byDefault;
+    const reader = new SyncReader({ ...this.#options, filter, names: this.#names, timeout, signal });
     return new SyncRound({
       syncer: this.#options,
       settings,

@@ -18,7 +18,7 @@ import type { DeviceID, SyncToken, UserID } from "../../types/ids.ts";
 import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkInteger } from "../http/integer.ts";
-import { type RequestOptions, waitLimit } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
@@ -228,13 +228,13 @@ export function deviceKeysAPI(session: Session): DeviceKeysAPI {
         : deviceKeys;
       Object.keys(users).forEach((userId) => checkIdentifier("userId", userId));
       const body = { device_keys: users, timeout, token: token || undefined };
-      return await http.call(query, { path: {}, body }, { requestTimeout: waitLimit(timeout), ...options });
+      return await http.call(query, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
     },
     async claimKeys(oneTimeKeys, { timeout = 10_000, ...options } = {}) {
       checkInteger("timeout", timeout);
       Object.keys(oneTimeKeys).forEach((userId) => checkIdentifier("userId", userId));
       const body = { one_time_keys: oneTimeKeys, timeout };
-      return await http.call(claim, { path: {}, body }, { requestTimeout: waitLimit(timeout), ...options });
+      return await http.call(claim, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
     },
     getKeyChanges: (from, to, options) => http.call(changes, { path: {}, query: { from, to } }, options),
     uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey, ...options } = {}) {

@@ -37,6 +37,8 @@ const TRACING = Symbol.for("opentelemetry.js.api.1");
 const MAX_RENEWALS = 4;
 /** After how long it is said that nobody has answered yet, in milliseconds. */
 const SILENCE = 5_000;
+/** What a server gets beyond its wait before the connection counts as dead, in milliseconds. */
+const GRACE = 30_000;
 
 /** The low-level client of one session: authorises, escapes, retries, bounds and checks. */
 export class HTTPAPI {
@@ -208,6 +210,17 @@ export class HTTPAPI {
   /** @internal When to begin again with what this was part of, as {@link restartDelay} says. */
   restartDelay(error: unknown, restarts: number): number | undefined {
     return restartDelay(error, restarts, this.#retry);
+  }
+
+  /**
+   * The time limit of a request in which the server is asked to wait, in milliseconds; 0: none.
+   *
+   * @param wait How long the server may wait.
+   * @param needs What it gets beyond that, unless the client's `requestTimeout` says.
+   */
+  limit(wait: number, needs = GRACE): number {
+    const { requestTimeout = needs } = this.#options;
+    return requestTimeout === 0 ? 0 : wait + requestTimeout;
   }
 
   /** One request with all its tries; `read` reads the result from the answer, as part of a try. */

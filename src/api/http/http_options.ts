@@ -79,7 +79,9 @@ export interface HTTPAPIOptions {
   /** Changes to the retry policy, or `false` for single tries. */
   retry?: Partial<RetryPolicy> | false;
   /**
-   * How long a try may stay without progress, in milliseconds; 0 means for ever. Default: 60,000.
+   * How long a try may stay without progress, in milliseconds; 0 means for ever. Where the server is
+   * asked to wait, as in a sync, that time begins when the wait is over. Default: 60,000; behind a
+   * wait 30,000; for a first sync 600,000.
    */
   requestTimeout?: number;
   /** The largest answer to take, in bytes after decompression. Default: 256 MiB. */

@@ -18,7 +18,8 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /**
    * How long one try may stay without progress, in milliseconds; 0 means for ever. Default: the
-   * client's `requestTimeout`, 60,000 unless set.
+   * client's `requestTimeout`, 60,000 unless set. Where the server is asked to wait, that time
+   * begins when the wait is over.
    */
   requestTimeout?: number;
   /** More headers. `Authorization` is the client's own and can't be set. */
@@ -84,16 +85,4 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
   }
   headers.delete("authorization");
   return Object.fromEntries(headers);
-}
-
-/** What the server gets beyond the wait before the connection counts as dead, in milliseconds. */
-const GRACE = 30_000;
-
-/**
- * The time limit of a request in which the server is asked to wait.
- *
- * @param wait How long the server may wait, in milliseconds.
- */
-export function waitLimit(wait: number): number {
-  return wait + GRACE;
 }

@@ -13,7 +13,7 @@ import { parseContentURI } from "../../types/identifiers.ts";
 import { type Endpoint, endpoint, nothing, type Query } from "../http/endpoint.ts";
 import type { ReadAnswer } from "../http/exchange.ts";
 import { checkInteger } from "../http/integer.ts";
-import { type RequestOptions, waitLimit } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
 /** An endpoint that moved in version 1.11, when media became private. */
@@ -140,7 +140,7 @@ export function downloader(session: Session): Downloader {
     const path = { ...parseContentURI(url) };
     checkInteger("timeout", timeout);
     const here = await located(session, endpoint, options);
-    const limit = timeout === undefined ? {} : { requestTimeout: waitLimit(timeout) };
+    const limit = timeout === undefined ? {} : { requestTimeout: http.limit(timeout) };
     const allQuery = {
       ...query,
       timeout_ms: timeout,

@@ -11,7 +11,7 @@ import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import { endpoint, fields } from "../http/endpoint.ts";
 import { checkInteger } from "../http/integer.ts";
-import { type RequestOptions, waitLimit } from "../http/request_options.ts";
+import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
 const sync = endpoint(
@@ -30,13 +30,20 @@ const sync = endpoint(
   { idempotent: false }, // the caller decides when to poll again
 );
 
+/** Up to this wait, in milliseconds, a request asks for what there is, and not for what comes next. */
+const AT_ONCE = 1_000;
+/** How long a server may take to collect what there is, in milliseconds. */
+const COLLECTING = 600_000;
+
 /** Options of {@link SyncAPI.sync}. */
 export interface SyncOptions extends RequestOptions {
   /** Where to go on: `next_batch` of the response before. Default: none, for an initial sync. */
   since?: SyncToken;
   /**
-   * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless
-   * `requestTimeout` says otherwise, the request fails when nothing has come 30 s after that.
+   * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless a
+   * `requestTimeout` says otherwise, this request's or the client's, the request fails when nothing
+   * has come 30 s after that; ten minutes after that without `since`, or if the server is not to
+   * wait: of a large account, or after a long absence, it has much to collect.
    */
   timeout?: number;
   /** What to receive: the ID of an uploaded filter, or a filter. Default: everything. */
@@ -95,11 +102,9 @@ export function syncAPI({ http }: Session): SyncAPI {
         set_presence: setPresence,
         use_state_after: useStateAfter || undefined,
       };
-      return await http.call(sync, { path: {}, query }, {
-        requestTimeout: waitLimit(timeout),
-        ...options,
-        retry: false,
-      });
+      const isCollected = since === undefined || timeout <= AT_ONCE;
+      const requestTimeout = http.limit(timeout, isCollected ? COLLECTING : undefined);
+      return await http.call(sync, { path: {}, query }, { requestTimeout, ...options, retry: false });
     },
   };
 }
