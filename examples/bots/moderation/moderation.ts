@@ -74,10 +74,11 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
   bot.on("member:join", (c) => judge(c, c.room, [c.event.state_key as UserID]));
   bot.on("m.room.power_levels", (c) => guard(c, c.room)); // it may have been given power
 
-  bot.on(POLICY_RULE_TYPES, async (c) => {
+  bot.on([...POLICY_RULE_TYPES, "m.room.redaction"], async (c) => {
     if (c.room !== policyRoom) return;
     await load();
-    lists.apply(policyRoom, c.event as MatrixEvent as PolicyEvent);
+    const isNews = lists.apply(policyRoom, c.event as MatrixEvent as PolicyEvent); // a redaction ends a rule
+    if (!isNews && c.event.type === "m.room.redaction") return;
     for (const room of await client.stateStore.getJoinedRooms()) await guard(c, room);
   });
 

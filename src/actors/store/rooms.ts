@@ -19,6 +19,7 @@ import type {
   RoomChange,
   StateQuery,
 } from "./store_protocol.ts";
+import { RedactableState } from "./redactable_state.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
 import type { ShownLog } from "./shown_log.ts";
 import { set, type StoreWriter } from "./writer.ts";
@@ -49,7 +50,7 @@ const MAX_REMOVALS = 500;
 /** Stores what is known of rooms. */
 export class StoreRooms {
   readonly #writer: StoreWriter;
-  readonly #state: RoomState;
+  readonly #state: RedactableState;
   readonly #clock: Clock;
   readonly #shown: ShownLog;
   readonly #records: RoomRecords;
@@ -65,7 +66,7 @@ export class StoreRooms {
   constructor(writer: StoreWriter, state: RoomState, clock: Clock, shown: ShownLog) {
     this.#writer = writer;
     this.#shown = shown;
-    this.#state = state;
+    this.#state = new RedactableState(state);
     this.#clock = clock;
     this.#records = new RoomRecords(writer);
   }
@@ -125,9 +126,11 @@ export class StoreRooms {
         await this.#state.clear(roomId, Infinity, mutations);
       }
       if (state.length > 0) this.#state.set(roomId, state, mutations);
+      // The stored state of a room that the user comes into is old.
+      await this.#state.redact(room, record?.membership === "join" ? "stored" : "new", mutations);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
-      if (next !== record || state.length > 0) changed.push(roomId);
+      if (next !== record || state.length > 0 || room.redactions !== undefined) changed.push(roomId);
       if (next === record) continue;
       mutations.push(set(keys.room(roomId), next));
       records.push(next);
@@ -215,7 +218,9 @@ export class StoreRooms {
    */
   #mustWait(rooms: readonly RoomChange[]): boolean {
     return this.#changing.size > 0 &&
-      rooms.some(({ roomId, state }) => state.length > 0 || this.#changing.has(roomId));
+      rooms.some(({ roomId, state, redactions }) =>
+        state.length > 0 || redactions !== undefined || this.#changing.has(roomId)
+      );
   }
 
   /**

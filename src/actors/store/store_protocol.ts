@@ -7,6 +7,7 @@
 import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
 import type { CatchUp, RoomRecord, StoredState, SyncRecord } from "../../store/device/records.ts";
 import type { Membership } from "../../types/enums.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
 import type { ShownEvents } from "../syncer/shown_events.ts";
@@ -19,6 +20,8 @@ export interface RoomChange {
   readonly membership: Membership;
   /** State events, in the order in which they take effect. */
   readonly state: readonly StoredState[];
+  /** Redactions, of state or of other events, which come after it. Absent: there are none. */
+  readonly redactions?: readonly MessageEvent[];
   /** Whether the room's members are all in `state`, if the room is new to the store. */
   readonly complete: boolean;
   /** Whether members may have changed without being in `state`. */

@@ -26,6 +26,7 @@ import {
   stateKeyOf,
   type SyncParts,
   takeApart,
+  type TimelineEvent,
   type Undecryptable,
 } from "./sync_parts.ts";
 
@@ -194,6 +195,7 @@ function syncChange(
       roomId: room.roomId,
       membership: membershipOf(room, own),
       state: changesOf(room, context),
+      ...redactionsOf(room),
       complete: members === "all" && room.timeline.length + room.state.length > 0,
       lossy: isLossy(room, members),
       ...(outlives && newsOf(room, initial)),
@@ -211,6 +213,14 @@ function changesOf(room: RoomPart, { initial }: SyncContext): ReturnType<typeof 
     ? []
     : room.filled.filter((event): event is StateEvent => isMember(event) && !room.shown.has(event));
   return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
+}
+
+/** The redactions in a room's part, and in the gap before it: servers do not send the state again. */
+function redactionsOf({ filled, timeline }: RoomPart): Pick<RoomChange, "redactions"> {
+  const isRedaction = (event: TimelineEvent): event is MessageEvent =>
+    event.type === "m.room.redaction" && event.state_key === undefined;
+  const redactions = [filled, timeline].flatMap((events) => events.filter(isRedaction));
+  return redactions.length === 0 ? {} : { redactions };
 }
 
 /**

@@ -30,9 +30,9 @@ export interface PolicyRule {
   readonly eventId?: EventID;
 }
 
-/** As much of a state event as is looked at. */
+/** As much of an event as is looked at. */
 export interface PolicyEvent {
-  /** Its type; others than those of rules are left out. */
+  /** Its type; others than those of rules, and `m.room.redaction`, are left out. */
   readonly type: string;
   /** Its state key. */
   readonly state_key?: string;
@@ -42,6 +42,8 @@ export interface PolicyEvent {
   readonly event_id?: EventID;
   /** What it says. */
   readonly content: object;
+  /** The ID of the event that it redacts, if it is a redaction. */
+  readonly redacts?: EventID;
 }
 
 /** Options of {@link PolicyLists}. */
@@ -110,6 +112,8 @@ export class PolicyLists {
   readonly #maxRules: number;
   /** By room, type and state key. */
   readonly #rules = new Map<string, Kept>();
+  /** The keys of rules, by room and the event that made them. */
+  readonly #byEvent = new Map<string, string>();
   /** Those without wildcards, by kind and entity; most rules are. */
   readonly #literals = new Map<string, Set<Kept>>();
   readonly #globs = new Map<PolicyKind, Set<Kept>>();
@@ -135,14 +139,15 @@ export class PolicyLists {
   }
 
   /**
-   * Takes in a state event of a list: a new rule, one in place of another, or the end of one, which
-   * is a rule without content.
+   * Takes in an event of a list: a new rule, one in place of another, or the end of one, which is a rule
+   * without content, or the redaction of its event.
    *
    * @param roomId The room of the list.
-   * @param event The event; any other than a rule is left out.
+   * @param event The event; any other than a rule or a redaction is left out.
    * @returns Whether the rules have changed.
    */
   apply(roomId: RoomID, event: PolicyEvent): boolean {
+    if (event.type === "m.room.redaction") return this.#redact(roomId, event);
     const kind = KINDS.get(event.type);
     if (kind === undefined || event.state_key === undefined) return false;
     const key = JSON.stringify([roomId, event.type, event.state_key]);
@@ -209,13 +214,27 @@ export class PolicyLists {
     }
   }
 
+  /** Ends the rule that a redacted event has made. The same that a later event has made stays. */
+  #redact(roomId: RoomID, { redacts, content }: PolicyEvent): boolean {
+    const id = redacts ?? textOf(memberOf(content, "redacts"));
+    const key = id && this.#byEvent.get(eventName(roomId, id));
+    const kept = key && this.#rules.get(key);
+    if (key === undefined || !kept) return false;
+    this.#remove(key, kept);
+    return true;
+  }
+
   #add(key: string, kept: Kept): void {
     this.#rules.set(key, kept);
+    const { roomId, eventId } = kept.rule;
+    if (eventId !== undefined) this.#byEvent.set(eventName(roomId, eventId), key);
     this.#placeOf(kept).add(kept);
   }
 
   #remove(key: string, kept: Kept): void {
     this.#rules.delete(key);
+    const { roomId, eventId } = kept.rule;
+    if (eventId !== undefined) this.#byEvent.delete(eventName(roomId, eventId));
     const place = this.#placeOf(kept);
     place.delete(kept);
     if (place.size === 0) this.#literals.delete(literalOf(kept));
@@ -231,6 +250,8 @@ export class PolicyLists {
     return place;
   }
 }
+
+const eventName = (roomId: RoomID, id: string) => `${roomId} ${id}`;
 
 const literalOf = ({ rule: { kind, entity } }: Kept) => `${kind} ${normal(kind, entity)}`;
 

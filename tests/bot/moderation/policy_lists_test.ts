@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
+import type { EventID } from "../../../types.ts";
 import { readGlob } from "../../../src/bot/moderation/glob.ts";
 import {
   POLICY_RULE_TYPES,
@@ -107,6 +108,24 @@ Deno.test("PolicyLists bans for no other recommendation, but tells of it", () =>
   assertEquals([...lists.rulesFor("@eve:a.b")].map(({ recommendation }) => recommendation), [
     "org.example.watch",
   ]);
+});
+
+Deno.test("PolicyLists.apply() ends a rule whose event is redacted, and no other", () => {
+  const redaction = (id: EventID, place: "beside" | "within"): PolicyEvent => ({
+    type: "m.room.redaction",
+    sender: "@mod:a.b",
+    content: place === "beside" ? {} : { redacts: id },
+    ...(place === "beside" && { redacts: id }),
+  });
+  const first = { ...rule("m.policy.rule.user", "@a:a.b", {}, "key"), event_id: "$1" as const };
+  const second = { ...rule("m.policy.rule.user", "@b:a.b", {}, "key"), event_id: "$2" as const };
+  const lists = listsOf(first, second, user("@c:a.b"));
+  assert(!lists.apply(LIST, redaction("$1", "beside")), "another rule is in its place");
+  assert(!lists.apply("!other:a.b", redaction("$2", "beside")), "another room");
+  assert(lists.matches("@b:a.b"));
+  assert(lists.apply(LIST, redaction("$2", "within")));
+  assert(!lists.apply(LIST, redaction("$2", "beside")), "once");
+  assertEquals([...lists.rules()].map(({ entity }) => entity), ["@c:a.b"]);
 });
 
 Deno.test("PolicyLists.apply() puts a rule in place of one with its key, and ends one that is cleared", () => {

@@ -1,0 +1,96 @@
+import { assertEquals } from "@std/assert";
+import { type Client, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import type { EventID, RoomID } from "@greenroom/matrix/types";
+import { POLICY_RULE_TYPES, PolicyLists } from "@greenroom/matrix/bot";
+import { type ClientStage, clientStage } from "../support/stage.ts";
+
+const RULE = { entity: "@eve:localhost", recommendation: "m.ban" };
+const CHILD = { via: ["localhost"] };
+
+/** Alice's room with a policy rule, a space child and a name of hers, and a bot in it. */
+async function scene(here: ClientStage, roomVersion: string) {
+  const alice = here.client("alice");
+  here.client("bot");
+  const room = await alice.createRoom({ roomVersion, invitees: ["@bot:localhost"] });
+  const ids: EventID[] = [
+    await alice.sendStateEvent(room, "m.policy.rule.user", RULE, { stateKey: "rule" }),
+    await alice.sendStateEvent(room, "m.space.child", CHILD, { stateKey: "!child:localhost" }),
+    await alice.sendStateEvent(room, "m.room.member", { membership: "join", displayname: "Rude word" }, {
+      stateKey: "@alice:localhost",
+    }),
+    await alice.sendStateEvent(room, "m.room.topic", { topic: "Rude word" }),
+  ];
+  return { alice, room, ids };
+}
+
+/** The contents of that state, and the rules of a policy list that is read from it. */
+async function stateOf(client: Client, room: RoomID): Promise<unknown[]> {
+  const { stateStore } = client;
+  const contents = [];
+  for (
+    const [type, key] of [
+      ["m.policy.rule.user", "rule"],
+      ["m.space.child", "!child:localhost"],
+      ["m.room.member", "@alice:localhost"],
+      ["m.room.topic", ""],
+    ] as const
+  ) contents.push((await stateStore.getState(room, type, key))?.content);
+  const lists = new PolicyLists();
+  for (const type of POLICY_RULE_TYPES) {
+    for (const event of await stateStore.listState(room, type)) {
+      lists.apply(room, event as Parameters<PolicyLists["apply"]>[1]);
+    }
+  }
+  return [...contents, lists.size];
+}
+
+const BEFORE = [RULE, CHILD, { membership: "join", displayname: "Rude word" }, { topic: "Rude word" }, 1];
+const AFTER: unknown[] = [{}, {}, { membership: "join" }, {}, 0];
+
+const STORES: [string, () => Promise<KvStore | undefined>][] = [
+  ["without a store", () => Promise.resolve(undefined)],
+  ["in memory", () => Promise.resolve(new MemoryStore())],
+  ["on SQLite", () => SqliteStore.open(":memory:")],
+];
+
+for (const roomVersion of ["9", "10", "11", "12"]) {
+  for (const [where, open] of STORES) {
+    Deno.test(`What is redacted is gone from the state that is kept, in a room of version ${roomVersion}, ${where}`, async () => {
+      await using here = clientStage();
+      const { alice, room, ids } = await scene(here, roomVersion);
+      const store = await open();
+      let bot = here.client("bot", { ...(store && { store }) });
+      await bot.joinRoom(room);
+      await bot.syncOnce();
+      assertEquals(await stateOf(bot, room), BEFORE);
+      if (store !== undefined) {
+        await bot.close();
+        bot = here.client("bot", { store });
+      }
+      for (const id of ids) await alice.redact(room, id);
+      await alice.sendText(room, "and on");
+      await bot.syncOnce();
+      assertEquals(await stateOf(bot, room), AFTER);
+      await bot.close();
+      if (store === undefined) return;
+      const next = here.client("bot", { store });
+      assertEquals(await stateOf(next, room), AFTER);
+      await next.close();
+      if (store instanceof SqliteStore) await store.close();
+    });
+  }
+}
+
+Deno.test("A redaction in a gap counts, and one of what was replaced since does not", async () => {
+  await using here = clientStage();
+  const { alice, room, ids } = await scene(here, "12");
+  const bot = here.client("bot", { store: new MemoryStore() });
+  await bot.joinRoom(room);
+  await bot.syncOnce();
+  await alice.sendStateEvent(room, "m.room.topic", { topic: "Kind words" });
+  for (const id of ids) await alice.redact(room, id);
+  for (let line = 0; line < 30; line++) await alice.sendText(room, `${line}`);
+  await bot.syncOnce();
+  assertEquals(await stateOf(bot, room), AFTER.with(3, { topic: "Kind words" }));
+});
