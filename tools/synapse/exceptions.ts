@@ -64,10 +64,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     },
     why: "Application services that encrypt: Synapse sends them no keys without.",
   },
-  {
-    settings: { caches: { sync_response_cache_duration: "0s" } },
-    why: "Until no request relies on an answer that an old one may stand in for.",
-  },
 ];
 
 /** The users that have no rate limits, and why. `newUser()` of the tests takes the reason's name. */
