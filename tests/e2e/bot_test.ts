@@ -79,7 +79,7 @@ sceneTest("A bot logs in, comes when it is invited, and echoes", async (scene) =
 });
 
 sceneTest("Sequential handlers take the messages of a room one at a time and in order", async (scene) => {
-  const [alice, bot] = await scene.players("alice", "bot");
+  const [[alice], [bot]] = [await scene.people("alice"), await scene.players("bot")];
   const rooms = [await roomOf(alice, bot), await roomOf(alice, bot)];
   const steps = new Map<RoomID, string[]>(rooms.map((roomId) => [roomId, []]));
   const ears = new Ears();
@@ -103,7 +103,7 @@ sceneTest("Sequential handlers take the messages of a room one at a time and in 
 sceneTest(
   "A bot that is started again with the same store, again and again while people send, receives everything once and in order",
   async (scene, server) => {
-    const alice = await scene.player("alice");
+    const [alice] = await scene.people("alice");
     const { userId, deviceId, accessToken: token } = await newUser(server, "bot");
     const roomId = await alice.createRoom({ preset: "public_chat" });
     const store = new MemoryStore();
@@ -131,7 +131,7 @@ sceneTest(
 );
 
 sceneTest("A hundred messages of several senders in several rooms are each handled once", async (scene) => {
-  const [alice, carol, bot] = await scene.players("alice", "carol", "bot");
+  const [[alice, carol], [bot]] = [await scene.people("alice", "carol"), await scene.players("bot")];
   const rooms = [await roomOf(alice, carol, bot), await roomOf(carol, alice, bot)];
   const ears = new Ears();
   bot.on("m.room.message", ({ content: { body } }) => ears.hear(body));

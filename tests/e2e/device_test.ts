@@ -80,5 +80,7 @@ synapseTest("No new device detects lost keys on the server", async (server) => {
   const clients = users.map((user) => scene.client({ ...asDevice(user), log }));
   await Promise.all(clients.map((client) => client.syncOnce()));
   await Promise.all(clients.map((client) => client.syncOnce()));
-  assertEquals(complaintsIn(log), []);
+  const isOfServer = ([, message]: readonly unknown[]) =>
+    !String(message).includes("give a store that lasts");
+  assertEquals(complaintsIn(log).filter(isOfServer), []);
 });

@@ -16,7 +16,7 @@ interface Stage {
 function stageTest(name: string, test: (stage: Stage) => Promise<void>): void {
   synapseTest(name, async (server: SynapseServer) => {
     await using scene = new Scene(synapseHost(server));
-    const alice = await scene.player("alice", { unlimited: "people" });
+    const [alice] = await scene.people("alice");
     const { userId, deviceId, accessToken: token } = await newUser(server, "bot");
     const store = new MemoryStore();
     await test({

@@ -68,7 +68,7 @@ export const EXCEPTIONS: readonly Exception[] = [
 
 /** The users that have no rate limits, and why. `newUser()` of the tests takes the reason's name. */
 export const UNLIMITED_USERS = {
-  people: "People of stories say in seconds what takes people minutes: the limits are for bots.",
+  people: "People in tests say in seconds what takes people minutes: limits are what bots meet.",
   present: "Who changes its presence twice within ten seconds: of some, the second is lost in silence.",
   talkative: "Stories in which a bot says more than ten things at once, and that are not about limits.",
 } as const satisfies Record<string, string>;

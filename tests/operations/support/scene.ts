@@ -46,6 +46,14 @@ export class Scene implements AsyncDisposable {
     return await Promise.all(names.map((name) => this.player(name))) as { [_ in keyof Names]: Player };
   }
 
+  /** Fresh users whom no rate limits hold back, in the order of their names. */
+  async people<const Names extends readonly string[]>(
+    ...names: Names
+  ): Promise<{ [_ in keyof Names]: Player }> {
+    const people = names.map((name) => this.player(name, { unlimited: "people" }));
+    return await Promise.all(people) as { [_ in keyof Names]: Player };
+  }
+
   /** A client that is not logged in. */
   client(options: Partial<ClientOptions> = {}): Client {
     const { baseUrl, fetch } = this.host;
