@@ -201,7 +201,9 @@ export function wakeOptions({ wake }: ClientOptions): WakeOptions | undefined {
 }
 
 /** What was chosen about end-to-end encryption; undefined if there is to be none. */
-export function encryptionOptions({ encryption, crypto }: ClientOptions): EncryptionOptions | undefined {
+export function encryptionOptions(
+  { encryption, crypto, mxid }: ClientOptions,
+): EncryptionOptions | undefined {
   if (encryption === undefined || encryption === false) return undefined;
   if (crypto !== undefined) {
     throw new ValueError("Cannot make a client: it has both encryption and crypto; give it one of them");
@@ -210,7 +212,14 @@ export function encryptionOptions({ encryption, crypto }: ClientOptions): Encryp
   checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
   checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);
   checkChoice("encryption.unencrypted", options.unencrypted, ["ignore", "deliver"]);
-  options.verification?.acceptFrom.forEach((userId) => checkIdentifier("userId", userId));
+  const { acceptFrom = [], confirm } = options.verification ?? {};
+  acceptFrom.forEach((userId) => checkIdentifier("userId", userId));
+  if (mxid !== undefined && acceptFrom.includes(mxid) && confirm === undefined) {
+    throw new ValueError(
+      "Cannot make a client: encryption.verification.acceptFrom has its own account, of which no word can count before " +
+        "the other device is verified; give it confirm too",
+    );
+  }
   if (options.password !== undefined && verificationOptions(options) === undefined) {
     throw new ValueError(
       "Cannot make a client: encryption.password makes an identity that nobody could use again; " +

@@ -165,8 +165,9 @@ export interface IdentityChangedErrorInit extends ErrorOptions {
 }
 
 /**
- * Users in the room have another identity than the one that was seen first; nothing is sent until
- * that is acknowledged.
+ * A user was verified and is not any more: nothing is sent to the room until the user is verified again, or
+ * `withdrawVerification()` says that this need not be. Or the identity of a user is another one by now than the
+ * one that was compared.
  */
 export class IdentityChangedError extends EncryptionError {
   /** Always `IDENTITY_CHANGED`. */

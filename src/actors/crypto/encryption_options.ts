@@ -93,7 +93,7 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  * where the homeserver has no hand in: at a terminal, on a page of your own. Then it protects as well as
  * two people who compare. Without it the owner says "yes" and the names of the first three emoji, or
  * "no", in an encrypted room, and that word is only worth the device that says it: it counts if the
- * owner's identity, the one that was seen first, has signed that device. The names keep a homeserver from
+ * owner's identity, the one that was seen first or accepted by `acknowledgeIdentity()`, has signed that device. The names keep a homeserver from
  * holding back a "yes" for a verification of its own. So devices that a homeserver adds later are kept
  * out; a homeserver that showed an identity of its own from the very beginning is not, and could say the
  * word as well. The emoji and the word are said in the room of the verification, and logged: the log is
@@ -123,7 +123,11 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  * ```
  */
 export interface OwnerVerificationOptions {
-  /** Whose requests are accepted; all others are left to `client.crypto.verificationRequests`. */
+  /**
+   * Whose requests are accepted; all others are left to `client.crypto.verificationRequests`. The own account
+   * needs `confirm`: the word of a device that is not verified yet can't count. Without it such requests are
+   * called off.
+   */
   acceptFrom: readonly UserID[];
   /**
    * Asks whether the owner's device shows the same. Default: shows it in the log, and in the room if the

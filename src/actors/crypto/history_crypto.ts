@@ -36,8 +36,7 @@ export interface HistoryCrypto {
    * restored first.
    *
    * @param roomId The room.
-   * @param userId The user. Devices get the keys that the user's own identity has signed, the one
-   *   that was seen first.
+   * @param userId The user. Devices get the keys that the user's own identity has signed.
    * @returns What has become of it.
    * @throws {MatrixRequestError} If the server refuses the file.
    * @throws {NetworkError} If the server can't be asked.

@@ -213,11 +213,11 @@ export interface IdentityCrypto {
   /**
    * Accepts a user's identity: the devices that it vouches for are `cross-signed` from now on.
    *
-   * That is needed for an identity that has changed, whose devices are in `violation` until then,
-   * and for the own one: the server could show one that it has made. So own devices count as
-   * `unsigned` until its key was compared with what the user's other client shows. An own identity that
-   * another has replaced needs it too when the server shows it again. A user who was verified stays in
-   * `violation`: see {@link IdentityCrypto.withdrawVerification}.
+   * That is needed for the own identity: the server could show one that it has made. So own devices
+   * count as `unsigned` until its key was compared with what the user's other client shows, and are in
+   * `violation` once it has changed. An identity that another has replaced needs it too when the server
+   * shows it again. Another one of a user who was never verified counts without it. A user who was verified
+   * stays in `violation`: see {@link IdentityCrypto.withdrawVerification}.
    *
    * @param identity The identity whose master key was compared: that of {@link Crypto.getIdentity},
    *   or of an alarm.
@@ -239,7 +239,7 @@ export interface IdentityCrypto {
    *   await bot.crypto?.acknowledgeIdentity(own);
    * }
    * bot.on("DEVICE_ALARM", async ({ alarm }) => {
-   *   if (alarm.kind !== "identity-changed") return;
+   *   if (alarm.kind !== "identity-changed" || alarm.accepted) return;
    *   const { userId, current: master } = alarm;
    *   if (confirm(`Does ${userId} show ${master} now?`)) await bot.crypto?.acknowledgeIdentity({ userId, master });
    * });

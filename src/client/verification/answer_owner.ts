@@ -21,6 +21,8 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 export interface AnsweringClient {
   /** End-to-end encryption. */
   readonly crypto: Crypto | undefined;
+  /** Whose client it is; empty: it is not known yet. */
+  readonly mxid: UserID | "";
   /** Where it says what it does. */
   readonly cryptoLog: Logger;
   /** Adds a handler. */
@@ -79,6 +81,11 @@ async function compare(
   request: VerificationRequest,
   { confirm }: OwnerVerificationOptions,
 ): Promise<void> {
+  const why = confirm === undefined ? await unheard(client, request.userId) : undefined;
+  if (why !== undefined) {
+    client.cryptoLog.warn(`No word of an owner would count: ${why}`, { userId: request.userId });
+    return await request.cancel();
+  }
   await request.accept();
   if (request.phase === "ready") {
     await request.startSas().catch((error) => {
@@ -131,7 +138,8 @@ async function wordOf(
       const todo = `If your device shows the same, say: ${yes}. If not, say: no`;
       await client.sendNotice(roomId, `I see ${shown}. ${todo}`);
     }
-    return await Promise.race([word.promise, done.then(() => false)]);
+    const isSame = await Promise.race([word.promise, done.then(() => false)]);
+    return isSame && !await isReset(client, userId); // it may have been since
   } finally {
     client.removeEventHandler("m.room.message", listen);
   }
@@ -146,8 +154,20 @@ function wordsOf(text: string): string {
   return text.replaceAll(/[\uFE0E\uFE0F]/g, "").trim().toLowerCase().split(/\s+/).join(" ");
 }
 
+/** Why no word of an owner would count; undefined: one does. */
+async function unheard(client: AnsweringClient, userId: UserID): Promise<string | undefined> {
+  if (userId === client.mxid) return "the own account's devices are verified by it; give a confirm";
+  if (!await isReset(client, userId)) return undefined;
+  return "the identity was reset, by the owner or the server; compare it and acknowledgeIdentity(), or give a confirm";
+}
+
+/** Whether the identity of an owner is not the one that was seen first, and nobody has accepted it since. */
+async function isReset({ crypto }: AnsweringClient, userId: UserID): Promise<boolean> {
+  return (await crypto?.getIdentity(userId))?.reset === true;
+}
+
 /**
- * Whether a message is of a device that the owner's identity, the one that was seen first, has signed.
+ * Whether a message is of a device that the owner's identity has signed.
  * Of such a device no message is whose key has come by a file, a backup or another device.
  */
 function isTrusted(event: EventOf<"m.room.message">): boolean {

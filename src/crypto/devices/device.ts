@@ -16,9 +16,9 @@ export type LocalTrust = "verified" | "blacklisted";
  * - `blacklisted`: the application has blocked it;
  * - `unsigned`: only the device itself and the server say that it is the user's; also an own device
  *   that is signed by an identity which the application has not accepted;
- * - `violation`: the user has signed it, but the user's identity is not the one that was seen
- *   first, or was verified once and is not any more;
- * - `cross-signed`: the user has signed it, and the user's identity is the one that was seen first;
+ * - `violation`: the user has signed it, but was verified once and is not any more, or the identity is one that was
+ *   replaced before; or it is the own user's, and not the one that was accepted;
+ * - `cross-signed`: the user has signed it, and nobody has verified the user;
  * - `verified`: the application has verified the device; or the user has signed it, and the user's
  *   identity is verified.
  */
@@ -47,7 +47,7 @@ export interface Device {
   readonly trust: DeviceTrust;
 }
 
-/** Whether its user vouches for a device, by the identity that was seen first, or it was verified. */
+/** Whether its user vouches for a device, by the identity that counts, or it was verified. */
 export function isVouchedFor({ trust }: Pick<Device, "trust">): boolean {
   return trust === "cross-signed" || trust === "verified";
 }

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
 import {
   type IdentityJudge,
+  isPinned,
   nextIdentity,
   type ShownIdentity,
   type StoredIdentity,
@@ -56,7 +57,7 @@ export function judgeAnswer(judge: IdentityJudge, before: UserRecord, answer: Us
   const identity = nextIdentity(judge, before.identity, { shown: answer, alarms });
   if (before.identity !== undefined && identity !== undefined && identity.master !== before.identity.master) {
     const [previous, current] = [before.identity.master, identity.master];
-    alarms.push({ kind: "identity-changed", userId, previous, current });
+    alarms.push({ kind: "identity-changed", userId, previous, current, accepted: isPinned(identity) });
   }
   const devices = judgeDevices(judge, { ...before, identity }, { answer, alarms });
   return { record: withDevices(before, identity, devices), alarms };

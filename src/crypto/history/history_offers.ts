@@ -1,8 +1,8 @@
 /**
  * Tells the devices of a user who is invited where the room's keys are.
  *
- * They get the keys of all that was said: so only devices that the user's own identity vouches for,
- * and that identity must be the one that was seen first.
+ * They get the keys of all that was said: so only devices that the user's own identity vouches for, and not
+ * one that was replaced.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4268 | MSC4268}
  * @module

@@ -208,7 +208,12 @@ export class OwnIdentity {
       return shown;
     });
     if (isOwn) return;
-    log.warn("The own identity was replaced: its private keys are dropped", { master: known?.master });
+    log.warn(
+      "The own identity was replaced: its private keys are dropped, and own devices of the new one get nothing. If " +
+        "the user has reset it, give the new recovery key to the client, or to ensureVerified(), so that others " +
+        "trust this device again",
+      { master: known?.master },
+    );
     this.#drop(tx);
   }
 

@@ -1,6 +1,8 @@
 /**
  * The identities of users: the cross-signing keys with which they sign their devices.
  *
+ * Over 300 lines because all that changes an identity is in one place.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
@@ -18,7 +20,7 @@ import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
 
 /** How many self-signing keys of a user are kept: only the user can make more. */
 const MAX_SELF_SIGNING_KEYS = 32;
-/** How many own identities that were replaced are kept: only who is accepted adds one. */
+/** How many identities of a user that were replaced are kept: only one that was accepted adds one. */
 const MAX_REPLACED = 32;
 
 /** The identity with which a user signs devices. */
@@ -26,8 +28,9 @@ export interface UserIdentity {
   /** The user. */
   readonly userId: UserID;
   /**
-   * The master key that was seen first, or that the application has accepted since, in unpadded
-   * base64; of the own user only an accepted one, since the server may have made the first.
+   * The master key that counts, in unpadded base64: the one that was seen first; then, of a user who was
+   * never verified, the one that took its place, or that the application has accepted since. Of the own user
+   * only an accepted one, since the server may have made the first.
    */
   readonly pinned?: string;
   /** The master key that was seen last; users compare it. */
@@ -35,10 +38,15 @@ export interface UserIdentity {
   /** The self-signing key that {@link master} has signed. */
   readonly selfSigning?: string;
   /**
-   * Whether the master key is another than {@link pinned}; of the own user also whether it is one that
-   * was replaced before, and was not accepted since.
+   * Whether the master key is another than {@link pinned}: the user is the own one or was verified, or it is
+   * one that was replaced before, and was not accepted since.
    */
   readonly changed: boolean;
+  /**
+   * Whether it has taken the place of another, and nobody has accepted or verified it since: the user may
+   * have reset it, or the server.
+   */
+  readonly reset: boolean;
   /**
    * Whether it is verified: the own identity, whose private keys have proven it, has signed it; or it
    * is the own one itself.
@@ -62,12 +70,14 @@ export interface StoredIdentity extends Pick<UserIdentity, "pinned" | "master" |
   readonly userSigning?: string;
   /** Whether the private master key has proven that the own identity is the user's. */
   readonly proven?: true;
-  /** The accepted own master keys that another one has replaced; absent for other users. */
+  /** The accepted master keys that another one has replaced. */
   readonly replaced?: readonly string[];
   /** The own user-signing key whose signature {@link master} carries; absent for the own user. */
   readonly userSignedBy?: string;
   /** Whether it was verified at any time. */
   readonly wasVerified?: true;
+  /** Whether it has taken the place of another, and was not accepted since. */
+  readonly reset?: true;
 }
 
 /** An identity that the application has compared: its user and its master key. */
@@ -95,8 +105,8 @@ export function verifierOf(own: StoredIdentity | undefined): string | undefined 
 }
 
 /**
- * Whether an identity is the one that was seen first or accepted. An own one that was replaced is not
- * any more, even if the server shows it again: its private keys may be in other hands by now.
+ * Whether an identity is the one that was seen first or accepted. One that was replaced is not any more,
+ * even if the server shows it again: its private keys may be in other hands by now.
  */
 export function isPinned({ pinned, master, replaced }: StoredIdentity): boolean {
   return pinned === master && replaced?.includes(master) !== true;
@@ -124,7 +134,8 @@ export function userIdentity(
   const verified = isVerified(identity, verifier);
   const wasVerified = verified || identity.wasVerified === true;
   const changed = pinned !== undefined && !isPinned(identity);
-  return { userId, pinned, master, selfSigning, changed, verified, wasVerified };
+  const reset = identity.reset === true && !verified;
+  return { userId, pinned, master, selfSigning, changed, reset, verified, wasVerified };
 }
 
 /** What judging identities needs. */
@@ -138,8 +149,10 @@ export interface IdentityJudge {
 }
 
 /**
- * A user's identity after an answer of the server. The first master key stays pinned, and a key
- * that is missing or bad changes nothing. Only an own identity that nothing has accepted is forgotten
+ * A user's identity after an answer of the server. A key that is missing or bad changes nothing. Another
+ * master key of a user who was never verified is pinned in place of the one before, as Element does: who has
+ * compared nothing knew no more of the first. That of one who was verified is only if the own user has
+ * verified it too. Only an own identity that nothing has accepted is forgotten
  * when it is not shown any more: the server may have made it up, and it would be in the way of the
  * one that the account is still to get.
  *
@@ -170,13 +183,22 @@ export function nextIdentity(
     selfSigning: read(shown.selfSigning, "self_signing") ?? same?.selfSigning,
     selfSigningKeys: before?.selfSigningKeys ?? [],
     ...(isOwn && { userSigning: read(shown.userSigning, "user_signing") ?? same?.userSigning }),
-    ...(isOwn && { proven: same?.proven, replaced: replacedBy(before, master) }),
-    ...(!isOwn && { userSignedBy: isSignedByUs(judge, shown) ? verifier : same?.userSignedBy }),
+    ...(isOwn
+      ? { proven: same?.proven }
+      : { userSignedBy: isSignedByUs(judge, shown) ? verifier : same?.userSignedBy }),
+    replaced: isOwn ? replacedBy(before, master) : before?.replaced,
+    ...(before?.reset && { reset: true }),
   };
   const verified = (identity: StoredIdentity | undefined) =>
     !isOwn && identity !== undefined && isVerified(identity, verifier);
-  const latched = before?.wasVerified === true || verified(before) || verified(next);
-  return withLastKey({ ...next, ...(latched && { wasVerified: true }) }, { userId, alarms });
+  const wasVerified = before?.wasVerified === true || verified(before);
+  const isTaken = !isOwn && next.replaced?.includes(master) !== true &&
+    (!wasVerified || (verifier !== undefined && next.userSignedBy === verifier));
+  const taken: StoredIdentity = isTaken && next.pinned !== master
+    ? { ...pinnedNow(next), reset: true }
+    : next;
+  const latched = wasVerified || verified(taken);
+  return withLastKey({ ...taken, ...(latched && { wasVerified: true }) }, { userId, alarms });
 }
 
 /** The own master keys that were replaced, once the server shows this one. */
@@ -232,7 +254,7 @@ export function acceptedIdentity(
       { users: [userId] },
     );
   }
-  return isPinned(identity) ? identity : pinnedNow(identity);
+  return isPinned(identity) && identity.reset !== true ? identity : pinnedNow(identity);
 }
 
 /**
@@ -273,12 +295,16 @@ export function provenIdentity(identity: StoredIdentity): StoredIdentity {
   return { ...pinnedNow(identity), proven: true };
 }
 
+/** The identity with its master key pinned, in place of the one before. */
 function pinnedNow(identity: StoredIdentity): StoredIdentity {
-  const { master: pinned, selfSigning, replaced } = identity;
+  const { pinned: before, master: pinned, selfSigning, selfSigningKeys, replaced = [] } = identity;
+  const others = new Set(before === undefined ? replaced : [...replaced, before]);
+  others.delete(pinned);
   return {
     ...identity,
     pinned,
-    selfSigningKeys: selfSigning === undefined ? [] : [selfSigning],
-    ...(replaced !== undefined && { replaced: replaced.filter((master) => master !== pinned) }),
+    selfSigningKeys: before === pinned ? selfSigningKeys : selfSigning === undefined ? [] : [selfSigning],
+    replaced: [...others].slice(-MAX_REPLACED),
+    reset: undefined,
   };
 }

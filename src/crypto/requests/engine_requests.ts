@@ -43,6 +43,9 @@ export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
   readonly settled?: boolean;
 }
 
+/** What is said of a user whose new identity counts. */
+const RESET =
+  "A user has reset their identity, or the server has: the new one counts, since nobody has verified the user";
 const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
 /** Hands out requests, each once until it was answered or failed. */
@@ -300,7 +303,10 @@ export class EngineRequests {
       await secretAnswers.retry(tx); // a device may be signed now
     }
     const { alarms, more } = changes;
-    for (const alarm of alarms) log.warn("A user's keys are not what they should be", { ...alarm });
+    for (const alarm of alarms) {
+      const isReset = alarm.kind === "identity-changed" && alarm.accepted;
+      log.warn(isReset ? RESET : "A user's keys are not what they should be", { ...alarm });
+    }
     await outbound.devicesChanged(tx, changes);
     await olm.devicesChanged(tx, changes.changed);
     const { conflict } = changes.own === undefined

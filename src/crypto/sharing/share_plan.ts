@@ -91,8 +91,8 @@ export async function planShares(
       if (userId === own.userId && device.deviceId === own.deviceId) continue;
       const decision = shareDecision(sendTo, device, {
         isSpared: userId === own.userId && await parts.devices.isSpared(tx, device),
-        wasVerified: device.trust === "violation" &&
-          (userId === own.userId || (await parts.devices.identityOf(tx, userId))?.wasVerified === true),
+        wasVerified: device.trust === "violation" && userId !== own.userId &&
+          (await parts.devices.identityOf(tx, userId))?.wasVerified === true,
       });
       const before = shareOf(shares.get(userId), device.deviceId);
       if (decision === "refuse") refused.add(userId);
@@ -113,7 +113,10 @@ export async function planShares(
     }
   }
   if (unentitled) return "device-gone";
-  if (refused.size > 0) throw identityChanged(roomId, [...refused]);
+  if (refused.size > 0) {
+    const isOwn = (await parts.devices.identityOf(tx, own.userId))?.changed === true;
+    throw identityChanged(roomId, [...refused], isOwn ? OWN_CHANGED : COMPARE);
+  }
   return plan;
 }
 
@@ -153,12 +156,15 @@ async function findGone(
   return [...theirs.values()].some((share) => share.devices.some(mayHaveKey)) ? "member-left" : undefined;
 }
 
-function identityChanged(roomId: RoomID, users: readonly UserID[]): IdentityChangedError {
+const COMPARE =
+  "compare keys with them and call verifyUser(), call withdrawVerification(), or block their devices";
+const OWN_CHANGED =
+  "the own identity, which has verified them, was replaced: call ensureVerified() with the new " +
+  "recovery key, then verifyUser() or withdrawVerification()";
+
+function identityChanged(roomId: RoomID, users: readonly UserID[], mend: string): IdentityChangedError {
   return new IdentityChangedError(
-    `Cannot encrypt for room ${roomId}: the identity of ${
-      users.join(", ")
-    } is not the one that was verified, or seen first; ` +
-      "compare keys with them and acknowledge the new identity, or block their devices",
+    `Cannot encrypt for room ${roomId}: ${users.join(", ")} are not verified any more; ${mend}`,
     { users },
   );
 }

@@ -20,7 +20,7 @@ export interface WithheldDevice {
 export type ShareDecision =
   /** The key. */
   | "share"
-  /** Nothing, and neither do the others: its user's identity is not the one that was seen first. */
+  /** Nothing, and neither do the others: its user's identity is not the one that was verified. */
   | "refuse"
   /** Not the key, but the reason; nothing at all if it is silent. */
   | { readonly code: WithheldDevice["code"]; readonly silent: boolean };
@@ -29,7 +29,7 @@ export type ShareDecision =
 export interface DeviceUser {
   /** Whether the device counts as one that its user has signed, although it is not. */
   readonly isSpared: boolean;
-  /** Whether the user was verified at any time. */
+  /** Whether the user, who is not the own one, was verified at any time. */
   readonly wasVerified: boolean;
 }
 
@@ -45,15 +45,10 @@ export function shareDecision(
   if (trust === "blacklisted") return { code: "m.blacklisted", silent: false };
   const vouchedFor = isVouchedFor(device);
   if (dehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
-  switch (policy) {
-    case "all":
-      return "share";
-    case "cross-signed":
-      // Anybody can replace an own identity: it must not silence a room unless somebody was verified.
-      if (trust === "violation" && wasVerified) return "refuse";
-      return vouchedFor || isSpared ? "share" : UNVERIFIED;
-    case "verified":
-      if (trust === "violation") return "refuse";
-      return trust === "verified" ? "share" : UNVERIFIED;
-  }
+  if (policy === "all") return "share";
+  // Anybody can replace their own identity, and who has a password that of the bot: only somebody whom it has
+  // verified must not go missing unnoticed.
+  if (trust === "violation" && wasVerified) return "refuse";
+  const isEntitled = policy === "verified" ? trust === "verified" : vouchedFor || isSpared;
+  return isEntitled ? "share" : UNVERIFIED;
 }

@@ -7,7 +7,8 @@
 import type { DeviceID, UserID } from "../ids.ts";
 
 /**
- * What the server shows and should not be possible. None of it is used.
+ * What the server shows and should not be possible. None of it is used, but another identity of a user who was
+ * never verified.
  *
  * - `keys-changed`: a device that is known, or was, has other keys now; the known keys stay;
  * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left
@@ -17,8 +18,9 @@ import type { DeviceID, UserID } from "../ids.ts";
  * - `too-many-devices`: a user has more devices than any user has; those that are not known are
  *   left out;
  * - `replaced-key`: a self-signing key is shown again that its user had replaced; the newest stays;
- * - `identity-changed`: a user's master key is not the one that was seen before; devices that it
- *   vouches for are in `violation` until the application accepts it.
+ * - `identity-changed`: a user's master key is not the one that was seen before: the user, or the server, has
+ *   reset the identity. If nobody has verified the user it counts from now on, as in Element, and is
+ *   `accepted`; else devices that it vouches for are in `violation` until the application accepts it.
  */
 export type DeviceAlarm =
   | {
@@ -48,4 +50,6 @@ export type DeviceAlarm =
     readonly previous: string;
     /** The master key that is there now. */
     readonly current: string;
+    /** Whether it counts in place of the one before. */
+    readonly accepted: boolean;
   };

@@ -220,3 +220,63 @@ Deno.test("Owners must be user IDs", () => {
     "must be a user ID",
   );
 });
+
+Deno.test("The own account is no owner without confirm(): its word could never count", async () => {
+  const options = { mxid: BOB, baseUrl: "https://example.org" } as const;
+  const verification = { acceptFrom: [ALICE, BOB] } as const;
+  assertThrows(
+    () => new Client({ ...options, encryption: { verification } }),
+    ValueError,
+    "give it confirm too",
+  );
+  await using client = new Client({
+    ...options,
+    encryption: { verification: { ...verification, confirm: () => true } },
+  });
+  assert(client.crypto !== undefined);
+
+  await using here = clientStage();
+  await synced(here, "bob", { encryption: { verification } }); // it is not known whose it is when it is made
+  const element = await synced(here, "bob", { deviceId: "ELEMENT" });
+  const request = await element.crypto?.requestVerification(BOB);
+  await here.until(() => request?.phase === "cancelled");
+  assert(
+    here.log.lines.some(([, message]) =>
+      message.startsWith("No word of an owner would count: the own account")
+    ),
+  );
+});
+
+Deno.test("T46: of an owner whose identity was reset no word counts before the identity is accepted", async () => {
+  await using here = clientStage();
+  const { owner, bot } = await owned(here);
+  const roomId = await sharedRoom(here, owner, bot);
+  const first = await bot.crypto?.getIdentity(ALICE);
+  const reset = { recoveryKey: KEY, password: "password of alice", confirm: () => true };
+  await owner.crypto?.resetIdentity(reset);
+  await here.settle();
+  const second = await bot.crypto?.getIdentity(ALICE);
+  assert(second !== undefined && second.master !== first?.master);
+  assertEquals([first?.reset, second.reset, second.changed], [false, true, false]);
+  const refused = await owner.crypto?.requestVerification({ userId: BOB, roomId });
+  await here.until(() => refused?.phase === "cancelled");
+
+  await bot.crypto?.acknowledgeIdentity(second);
+  assert((await bot.crypto?.getIdentity(ALICE))?.reset === false);
+  const mine = await comparing(here, owner, roomId);
+  await mine.confirm();
+  await owner.sendText(roomId, wordOf(mine));
+  await reach(here, "done", mine);
+});
+
+Deno.test("T46: an owner's word does not count if the identity was reset since the beginning", async () => {
+  await using here = clientStage();
+  const { owner, bot } = await owned(here);
+  const roomId = await sharedRoom(here, owner, bot);
+  assert(await bot.crypto?.getIdentity(ALICE));
+  const mine = await comparing(here, owner, roomId);
+  await owner.crypto?.resetIdentity({ recoveryKey: KEY, password: "password of alice", confirm: () => true });
+  await here.settle();
+  await owner.sendText(roomId, wordOf(mine));
+  await reach(here, "cancelled", mine);
+});

@@ -62,5 +62,5 @@ Deno.test("T49: a code is called off when it is looked at again and the identity
   await reach(here, "cancelled", theirs);
   await assertRejects(() => theirs.scanQr(code), VerificationError);
   const after = await bob.crypto?.getIdentity(ALICE);
-  assertEquals([after?.changed, after?.verified], [true, false]);
+  assertEquals([after?.reset, after?.verified], [true, false]);
 });

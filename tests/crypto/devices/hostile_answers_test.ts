@@ -19,7 +19,11 @@ function spoilt(value: unknown, path: readonly number[], other: unknown): unknow
 
 Deno.test("any answer is accepted or ignored, and no known key changes", async () => {
   const stage = new DeviceStage();
+  const me = new FakeUser("@me:example.org", "OTHER").crossSign();
   const alice = new FakeUser(ALICE, "PHONE", "LAPTOP").crossSign();
+  alice.verifiedBy = me;
+  await stage.learn(me);
+  await stage.prove(me.userId);
   await stage.learn(alice);
   const pinned = alice.master?.publicKey;
   const keys = new Map(alice.devices.map(({ deviceId, curve25519, signing }) => [
@@ -51,7 +55,8 @@ Deno.test("any answer is accepted or ignored, and no known key changes", async (
           const known = keys.get(deviceId);
           if (known !== undefined) assertEquals([curve25519, ed25519], known);
         }
-        assertEquals((await stage.run((tx) => stage.lists.identityOf(tx, ALICE)))?.pinned, pinned);
+        const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+        assertEquals([identity?.wasVerified, identity?.pinned], [true, pinned]);
       },
     ),
     { numRuns: 300, seed: 3 },

@@ -53,6 +53,7 @@ Deno.test("a self-signing key that was hidden for a while, with the master key r
   Object.assign(alice, { master });
   assertEquals(kinds((await stage.learn(alice)).alarms), ["identity-changed"]);
   assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
+  await stage.acknowledge(ALICE);
   Object.assign(alice, { selfSigning });
   assertEquals((await stage.learn(alice)).alarms, []);
   assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });

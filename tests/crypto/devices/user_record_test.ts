@@ -87,39 +87,43 @@ Deno.test("the trust of a device that is not known, or is the own one, can't be 
   await assertRejects(() => set(ME, "OWNDEVICE"), ValueError, "this device");
 });
 
-Deno.test("the identity that was seen first is pinned; another makes a violation until it is accepted", async () => {
+Deno.test("the identity that was seen first is pinned, then the one in its place; the first one again makes a violation until it is accepted", async () => {
   const stage = new DeviceStage();
   const alice = new FakeUser(ALICE, "A").crossSign();
   await stage.learn(alice);
   const first = alice.master?.publicKey ?? "";
-  assertEquals(await stage.run((tx) => stage.lists.identityOf(tx, ALICE)), {
+  const keys = { master: alice.master, selfSigning: alice.selfSigning, userSigning: alice.userSigning };
+  const identity = () => stage.run((tx) => stage.lists.identityOf(tx, ALICE));
+  assertEquals(await identity(), {
     userId: ALICE,
     pinned: first,
     master: first,
     selfSigning: alice.selfSigning?.publicKey,
     changed: false,
+    reset: false,
     verified: false,
     wasVerified: false,
   });
   alice.crossSign();
   const second = alice.master?.publicKey ?? "";
-  const changes = await stage.learn(alice);
-  assertEquals(changes.alarms, [{
-    kind: "identity-changed",
-    userId: ALICE,
-    previous: first,
-    current: second,
-  }]);
-  assertEquals(await stage.trust(ALICE), { A: "violation" });
-  assertEquals((await stage.learn(alice)).alarms, []);
+  const alarm = { kind: "identity-changed", userId: ALICE } as const;
+  const taken = (await stage.learn(alice)).alarms;
+  assertEquals(taken, [{ ...alarm, previous: first, current: second, accepted: true }]);
+  for (let time = 0; time < 2; time++) {
+    assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
+    assertEquals([(await identity())?.pinned, (await identity())?.changed], [second, false]);
+    await stage.restart();
+    assertEquals((await stage.learn(alice)).alarms, []);
+  }
+  Object.assign(alice, keys);
+  const back = (await stage.learn(alice)).alarms;
+  assertEquals(back, [{ ...alarm, previous: second, current: first, accepted: false }]);
   await stage.restart();
   assertEquals(await stage.trust(ALICE), { A: "violation" });
   const { version } = stage.lists;
   await stage.acknowledge(ALICE);
   assertNotEquals(stage.lists.version, version);
   assertEquals(await stage.trust(ALICE), { A: "cross-signed" });
-  const identity = await stage.run((tx) => stage.lists.identityOf(tx, ALICE));
-  assertEquals([identity?.pinned, identity?.changed], [second, false]);
   const now = stage.lists.version;
   await stage.acknowledge(ALICE);
   assertEquals(stage.lists.version, now, "there is nothing left to accept");

@@ -67,12 +67,15 @@ Deno.test("a device that was signed after it had sent a key is read when it send
   assertEquals(scene.bot.outcome(event), "text: hello");
 });
 
-Deno.test("the devices of a user whose identity changes are in violation, listed or not, until it is accepted", async () => {
+Deno.test("the devices of a user whose former identity is shown again are in violation, listed or not, until it is accepted", async () => {
   const scene = await Unlisted.open();
   const { server, bot, alice, phone } = scene;
-  alice.crossSign();
-  server.show(phone.own, "hidden");
-  await bot.sync();
+  const { master, selfSigning, userSigning } = alice;
+  for (const keys of [{}, { master, selfSigning, userSigning }]) {
+    Object.assign(alice.crossSign(), keys);
+    server.show(phone.own, "hidden");
+    await bot.sync();
+  }
   await scene.sendKey();
   const event = await scene.say();
   assertEquals(bot.outcome(event), "UNTRUSTED");

@@ -83,7 +83,8 @@ Deno.test("an identity without a self-signing key has none to remember, and forg
   const user = alice();
   const [seen, none] = [after(undefined, user).identity, { selfSigning: undefined }];
   assertEquals(after(undefined, user, { shown: none }).identity?.selfSigningKeys, []);
-  const back = after(after(seen, alice()).identity, user, { shown: none }).identity; // another one in between
+  const kept = { ...seen, master: "", pinned: publicKey(user.master), wasVerified: true } as const;
+  const back = after(kept, user, { shown: none }).identity; // another one in between
   assertEquals([back?.selfSigning, back?.selfSigningKeys], [undefined, [publicKey(user.selfSigning)]]);
 });
 
@@ -147,13 +148,44 @@ Deno.test("the own identity keeps its keys while the server shows bad ones in th
   }
 });
 
-Deno.test("the first identity of another user is the same when it is shown again after another", () => {
+Deno.test("another identity of a user takes the place of the one before, which is not taken back; of one who was verified it does not", () => {
   const user = alice();
   const seen = after(undefined, user).identity;
   const other = after(seen, alice()).identity;
-  assert(other && userIdentity(other, user.userId)?.changed);
+  assertFalse(userIdentity(other, user.userId)?.changed);
   const back = after(other, user).identity;
-  assertEquals([back?.replaced, userIdentity(back, user.userId)?.changed], [undefined, false]);
+  assertEquals([back?.replaced, userIdentity(back, user.userId)?.changed], [[publicKey(user.master)], true]);
+  assertFalse(userIdentity(after(back, alice()).identity, user.userId)?.changed);
+
+  const verified = seen && { ...seen, wasVerified: true as const };
+  const changed = after(verified, alice()).identity;
+  assert(userIdentity(changed, user.userId)?.changed);
+  assertFalse(userIdentity(after(changed, user).identity, user.userId)?.changed, "nothing took its place");
+});
+
+Deno.test("another identity of a user who was verified counts once the own user has signed it, and never one that was replaced", () => {
+  const own = me();
+  const verifier = publicKey(own.userSigning);
+  const user = alice();
+  user.verifiedBy = own;
+  const first = after(undefined, user, { verifier }).identity;
+  const other = alice();
+  const unsigned = after(first, other, { verifier }).identity;
+  assert(userIdentity(unsigned, user.userId, verifier)?.changed);
+  other.verifiedBy = own;
+  const signed = after(unsigned, other, { verifier }).identity;
+  assert(userIdentity(signed, user.userId, verifier)?.verified);
+  const old = after(signed, user, { verifier }).identity; // still signed
+  assertFalse(userIdentity(old, user.userId, verifier)?.verified);
+});
+
+Deno.test("of the identities of a user that were replaced, the last 32 are remembered", () => {
+  let [identity, last] = [after(undefined, alice()).identity, ""];
+  for (let count = 0; count < 34; count++) {
+    last = identity?.master ?? "";
+    ({ identity } = after(identity, alice()));
+  }
+  assertEquals([identity?.replaced?.length, identity?.replaced?.at(-1)], [32, last]);
 });
 
 Deno.test("an own identity counts as replaced only if it was accepted", () => {

@@ -113,7 +113,7 @@ Deno.test("T18: the identity of a user is never forgotten", async () => {
   alice.crossSign();
   const { alarms } = await stage.learn(alice);
   assertEquals(alarms.map(({ kind }) => kind), ["identity-changed"]);
-  assertEquals(await stage.trust(ALICE), { ONE: "violation" });
+  assertEquals(await stage.trust(ALICE), { ONE: "cross-signed" });
 });
 
 Deno.test("a device that the application has blocked stays blocked", async () => {

@@ -87,7 +87,7 @@ export class FakeDevices implements RecipientDevices {
 
   identityOf(_tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> {
     const master = this.masters.get(userId);
-    const none = { changed: false, verified: false, wasVerified: this.verified.has(userId) };
+    const none = { reset: false, changed: false, verified: false, wasVerified: this.verified.has(userId) };
     return Promise.resolve(master === undefined ? master : { userId, master, pinned: master, ...none });
   }
 

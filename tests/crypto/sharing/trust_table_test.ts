@@ -25,7 +25,7 @@ Deno.test("TRUST.md: who gets keys with which sendTo", () => {
   assertEquals(gets("verified"), ["share", "share", "share"]);
   assertEquals(gets("cross-signed"), ["share", "share", "m.unverified"]);
   assertEquals(gets("unsigned"), ["share", "m.unverified", "m.unverified"]);
-  assertEquals(gets("violation"), ["share", "m.unverified", "refuse"]);
+  assertEquals(gets("violation"), ["share", "m.unverified", "m.unverified"]);
   const wasVerified = true;
   assertEquals(gets("violation", wasVerified), ["share", "refuse", "refuse"]);
   assertEquals(gets("blacklisted"), ["m.blacklisted", "m.blacklisted", "m.blacklisted"]);

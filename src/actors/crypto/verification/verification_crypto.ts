@@ -183,7 +183,8 @@ export interface VerificationCrypto {
   readonly verificationRequests: AsyncIterable<VerificationRequest>;
   /**
    * Asks a user, or an own device, for a verification. If the other side has asked already, or does at
-   * the same time, both have accepted by that, and there is one verification.
+   * the same time, both have accepted by that, and there is one verification; clients that are made with
+   * matrix-sdk-crypto, such as Element, call both off in the second case: ask again then, from one side.
    *
    * @param peer Whom: a user ID asks all of the user's devices; `{ userId, deviceId }` one;
    *   `{ userId, roomId }` asks in a room, which is the usual way with other users.

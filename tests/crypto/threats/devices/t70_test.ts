@@ -135,9 +135,9 @@ const STORIES: Readonly<Record<string, [work: (plot: Plot) => Promise<unknown>, 
     },
     "unsigned-device",
   ],
-  "is vouched for by an identity that was not accepted, then hidden": [
+  "is vouched for by an identity that took the place of its own, then hidden": [
     async (plot) => (await plot.say(undefined), await plot.replace(), await plot.hide()),
-    "verification-violation",
+    "unverified-identity",
   ],
   "was hidden, and then its identity was replaced": [
     async (plot) => (await plot.say(undefined), await plot.hide(), await plot.replace()),

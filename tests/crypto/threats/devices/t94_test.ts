@@ -35,27 +35,36 @@ for (const userId of [ALICE, ME]) {
     assertEquals(await show({ selfSigning: second }), [{ PHONE: "cross-signed" }]);
     // Nor by way of an identity that the server makes up, and takes back.
     const other = signingKey();
+    const isOwn = userId === ME;
     assertEquals(await show({ master: other, selfSigning: other }), [
-      { PHONE: "violation" },
+      { PHONE: isOwn ? "violation" : "cross-signed" },
       "identity-changed",
     ]);
     const back = await show({ master, selfSigning: first });
-    assertEquals(back, [{ PHONE: "unsigned" }, "replaced-key", "identity-changed"]);
-    // The own user could have made the other identity: the one from before is not accepted any more.
-    const trust = userId === ME ? "violation" : "cross-signed";
-    assertEquals(await show({ selfSigning: second }), [{ PHONE: trust }]);
+    assertEquals(
+      back,
+      isOwn
+        ? [{ PHONE: "unsigned" }, "replaced-key", "identity-changed"]
+        : [{ PHONE: "violation" }, "identity-changed"],
+    );
+    // The user could have made the other identity: the one from before is not accepted any more.
+    assertEquals(await show({ selfSigning: second }), [{ PHONE: "violation" }]);
   });
 }
 
 Deno.test("T94: a key that takes the place of one while another identity is shown replaces it all the same", async () => {
   const stage = new DeviceStage();
+  const me = new FakeUser(ME, "OTHER").crossSign();
+  await stage.learn(me);
+  await stage.prove(ME);
   const alice = new FakeUser(ALICE, "PHONE").crossSign();
+  alice.verifiedBy = me;
   const { master, selfSigning: first } = alice;
   await stage.learn(alice);
-  await stage.learn(alice.crossSign());
-  Object.assign(alice, { master, selfSigning: signingKey() });
+  await stage.learn(Object.assign(alice.crossSign(), { verifiedBy: undefined }));
+  Object.assign(alice, { master, selfSigning: signingKey(), verifiedBy: me });
   await stage.learn(alice);
-  assertEquals(await stage.trust(ALICE), { PHONE: "cross-signed" });
+  assertEquals(await stage.trust(ALICE), { PHONE: "verified" });
   Object.assign(alice, { selfSigning: first });
   await stage.learn(alice);
   assertEquals(await stage.trust(ALICE), { PHONE: "unsigned" });
