@@ -28,7 +28,14 @@ function keysOf(...keys: [string, string][]): DeviceKeys {
 }
 
 const KEYS = keysOf(["curve25519:BOT", "A"], ["ed25519:BOT", "B"]);
-const SHOWN = { userId: ALICE, master: "M", changed: NO, verified: YES, wasVerified: YES } as const;
+const SHOWN = {
+  userId: ALICE,
+  master: "M",
+  changed: NO,
+  reset: NO,
+  verified: YES,
+  wasVerified: YES,
+} as const;
 const PUBLIC = { master: "M", selfSigning: "S", userSigning: "U" } as const;
 const BACKUP: KeyBackupInfo = {
   version: "1",
