@@ -228,6 +228,7 @@ export type {
   NewKeyBackupOptions,
   RestoreKeysOptions,
   SecretKeeper,
+  StoreSecretOptions,
 } from "./src/actors/crypto/key_backup.ts";
 export type {
   ExportKeysOptions,

@@ -33,12 +33,21 @@ export interface KeyBackupInfo {
   readonly isWanted: boolean | undefined;
 }
 
+/** How a secret is stored. */
+export interface StoreSecretOptions extends RequestOptions {
+  /**
+   * Whether what there is for other keys of the storage goes with the same request: some clients read the first
+   * that is there, whichever the key. Default: false.
+   */
+  alone?: boolean;
+}
+
 /** Where secrets are kept: an open secret storage. */
 export interface SecretKeeper {
   /** Reads a secret; undefined if there is none of the name. */
   get(name: string, options?: RequestOptions): Promise<string | undefined>;
   /** Stores a secret. */
-  set(name: string, value: string, options?: RequestOptions): Promise<void>;
+  set(name: string, value: string, options?: StoreSecretOptions): Promise<void>;
   /** Deletes a secret. */
   delete(name: string, options?: RequestOptions): Promise<void>;
 }

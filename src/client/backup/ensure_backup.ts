@@ -9,7 +9,7 @@
  * @module
  */
 
-import type { KeyBackupOutcome, SecretKeeper } from "../../actors/crypto/key_backup.ts";
+import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "../../actors/crypto/key_backup.ts";
 import type { HTTPAPI } from "../../api/http/http_api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
@@ -56,7 +56,7 @@ export async function ensureBackup(
     if (isWanted === false) return "unwanted";
     const storage = await open();
     if (storage === undefined) return undefined;
-    if (isOn) return await stored(parts, storage);
+    if (isOn) return await stored(parts, storage, { alone: true });
     await begunOrUsed(parts, storage);
     if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });
     parts.wake();
@@ -180,10 +180,14 @@ async function finish(
 }
 
 /** Stores the key of the backup in use. */
-async function stored({ actor }: EnsureBackupParts, storage: SecretKeeper): Promise<KeyBackupOutcome> {
+async function stored(
+  { actor }: EnsureBackupParts,
+  storage: SecretKeeper,
+  options: StoreSecretOptions = {},
+): Promise<KeyBackupOutcome> {
   const state = await actor.ask("backupState", undefined);
   const { secret, isThere } = await actor.ask("newBackup", { latest: state?.publicKey, isNew: false });
-  if (isThere) await storage.set(BACKUP_SECRET, secret);
+  if (isThere) await storage.set(BACKUP_SECRET, secret, options);
   return "on";
 }
 

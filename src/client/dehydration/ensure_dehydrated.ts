@@ -126,7 +126,7 @@ async function renewKey({ actor }: DehydrationParts, storage: SecretKeeper): Pro
   const secret = await actor.ask("renewPickleKey", undefined);
   for (const name of PICKLE_KEY_SECRETS) {
     const isStored = await secretOf(storage, name) !== undefined;
-    if (isStored || name === PICKLE_KEY_SECRETS[0]) await storage.set(name, secret);
+    if (isStored || name === PICKLE_KEY_SECRETS[0]) await storage.set(name, secret, { alone: true });
   }
   await actor.ask("pickleKeyRenewed", undefined);
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { StoreSecretOptions } from "../../actors/crypto/key_backup.ts";
 import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
 import {
   checkSecretName,
@@ -40,15 +41,16 @@ export interface OpenSecretStorage extends Disposable {
   get(name: string, options?: RequestOptions): Promise<string | undefined>;
 
   /**
-   * Stores a secret, in place of the one of the name. What is there for other keys stays as it is.
+   * Stores a secret, in place of the one of the name. What is there for other keys stays as it is, unless it is
+   * to be `alone`.
    *
    * @param name Its name.
    * @param value The secret, of at most 65,536 bytes in UTF-8. Keys are written in base64.
-   * @param options Request options.
+   * @param options Request options, and whether it is to be alone.
    * @throws {SecretStorageError} If the key is not the default one any more, so that the secret must
    *   be stored with the new one; or something else than a secret is kept under the name.
    */
-  set(name: string, value: string, options?: RequestOptions): Promise<void>;
+  set(name: string, value: string, options?: StoreSecretOptions): Promise<void>;
 
   /**
    * Deletes a secret, for all keys. Does nothing if there is none.
@@ -89,7 +91,7 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
         { problem: "other-keys" },
       );
     },
-    async set(name, value, options = {}) {
+    async set(name, value, { alone = false, ...options } = {}) {
       checkSecretName(name);
       const encrypted = await key.encrypt(name, value);
       const request = requestOptions(options);
@@ -98,7 +100,8 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
         secrets.assertDefault(keyId, request),
       ]);
       ciphertextsOf(name, content); // something else stays
-      await secrets.write(name, withCiphertext(content, keyId, encrypted), request);
+      const kept = alone ? { ...content, encrypted: {} } : content;
+      await secrets.write(name, withCiphertext(kept, keyId, encrypted), request);
       await secrets.assertDefault(keyId, request); // or the new key does not open what was stored
     },
     async delete(name, options = {}) {

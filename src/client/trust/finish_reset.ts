@@ -26,7 +26,7 @@ export async function finishReset(
     const by = recoveryKey === undefined ? unlockOf(options) : { recoveryKey };
     const storage = held.storage ?? (by && await held.open(by));
     if (storage === undefined) return false;
-    await writeSeeds(storage, seeds, {});
+    await writeSeeds(storage, seeds, { alone: true }); // those of the identity before open nothing any more
     if (isNew && options.backup !== false) await backup.ensure(() => Promise.resolve(storage), { isNew });
   } finally {
     wipe(seeds);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { StoreSecretOptions } from "../../actors/crypto/key_backup.ts";
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
@@ -85,11 +86,11 @@ export function assertSigning(
 export async function writeSeeds(
   storage: OpenSecretStorage,
   seeds: IdentitySeeds,
-  request: RequestOptions,
+  options: StoreSecretOptions,
 ): Promise<void> {
   const names = keysOf(SEED_SECRETS);
   await Promise.all(
-    names.map((name) => storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), request)),
+    names.map((name) => storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), options)),
   );
 }
 

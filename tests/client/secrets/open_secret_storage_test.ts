@@ -14,7 +14,7 @@ import {
 
 const NAME = "com.example.token";
 
-Deno.test("OpenSecretStorage keeps what there is for other keys, and beside the ciphertexts", async () => {
+Deno.test("OpenSecretStorage keeps what there is for other keys, unless a secret is to be alone, and beside the ciphertexts", async () => {
   await using here = clientStage();
   const client = here.client("alice");
   using storage = await client.secretStorage.open(
@@ -31,6 +31,10 @@ Deno.test("OpenSecretStorage keeps what there is for other keys, and beside the 
   };
   assertEquals([encrypted.foreign, Object.entries(encrypted)[1], note], [foreign, ["__proto__", 5], "kept"]);
   assertEquals(await storage.get(NAME), "hunter2");
+  await storage.set(NAME, "hunter3", { alone: true });
+  const alone = await kept(client, NAME) as { encrypted: object; note: string };
+  assertEquals([Object.keys(alone.encrypted), alone.note], [[storage.keyId], "kept"]);
+  assertEquals(await storage.get(NAME), "hunter3");
 });
 
 Deno.test("OpenSecretStorage leaves account data alone that is no secret", async () => {

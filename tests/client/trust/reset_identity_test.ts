@@ -11,6 +11,8 @@ import {
 import type { CrossSigningKey, IdentityLoss } from "@greenroom/matrix/types";
 import { type FaultPlan, type OperationLog, TestProcess } from "../support/crash.ts";
 import { atEachCrashPoint } from "../support/crash_points.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { kept } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { FakeUser, type SigningKey } from "../../crypto/support/fake_user.ts";
 import { ticking } from "./crash_scene.ts";
@@ -83,6 +85,21 @@ Deno.test("An identity is replaced with a new recovery key where the old one is 
   const next = await device(here, "NEXT", { encryption: { recoveryKey: handed[0] } });
   await next.crypto?.start();
   assertEquals((await signed(next)).NEXT, [await selfSigning(bot)]);
+});
+
+Deno.test("After a reset with a new recovery key nothing is left beside the new private keys, nor beside the keys of backup and dehydrated device", async () => {
+  await using here = clientStage();
+  const bot = await device(here, "BOT", { encryption: { recoveryKey: KEY, dehydratedDevice: true } });
+  await bot.crypto?.start();
+  let recoveryKey = "";
+  const reset = { password: PASSWORD, confirm: GO_ON, dehydratedDevice: true };
+  await bot.crypto?.resetIdentity({ ...reset, onRecoveryKey: (key) => void (recoveryKey = key) });
+  using storage = await bot.secretStorage.open({ recoveryKey });
+  const names = [...Object.values(SEED_SECRETS), "m.megolm_backup.v1", "org.matrix.msc3814"];
+  for (const name of names) {
+    assertEquals(Object.keys((await kept(bot, name)).encrypted as object), [storage.keyId], name);
+    assert(await storage.get(name), name);
+  }
 });
 
 Deno.test("The private keys of a new identity are stored once, as soon as it is published, before anything else is", async () => {
