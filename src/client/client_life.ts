@@ -11,6 +11,7 @@ import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
 import { Passes } from "./passes.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
+import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 import type { AccountAPI } from "../api/account/account.ts";
@@ -77,8 +78,7 @@ export class ClientLife {
     this.#parts = parts;
     this.#deadline = deadline;
     this.passes = new Passes({ life: this, holding, clock });
-    const reject = () => this.first.reject(this.#ended("wait for the first sync"));
-    this.done.then(reject, reject);
+    this.done.catch(() => {}).then(() => this.first.reject(this.#ended("wait for the first sync")));
     this.core = parts.core();
     this.#follow(this.core);
   }
@@ -139,8 +139,7 @@ export class ClientLife {
   #follow(core: ClientCore): void {
     core.supervisor.done.then(() => this.#ending(core, this.#done.resolve), (error) => {
       if (!this.#isTold && this.#syncing === 0) this.#parts.log.error("The client has failed", { error });
-      if (this.#isRenewable) this.#renew(core);
-      else this.#ending(core, () => this.#done.reject(error));
+      this.#isRenewable ? this.#renew(core) : this.#ending(core, () => this.#done.reject(error));
     });
   }
 
@@ -259,7 +258,7 @@ export class ClientLife {
     if (this.isSyncing) {
       throw new ValueError("Cannot sync once: the client is syncing already; stop() it first");
     }
-    return await this.passes.run(options);
+    return await unwrapped(this.passes.run(options));
   }
 
   /**
@@ -283,7 +282,8 @@ export class ClientLife {
     }
   }
 
-  #fail(error: unknown): never {
+  #fail(failure: unknown): never {
+    const error = reasonOf(failure);
     this.#isTold = true;
     this.first.reject(error);
     throw error;

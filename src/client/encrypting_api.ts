@@ -100,7 +100,9 @@ export function encryptingAPI(
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
     if (crypto === undefined) {
-      throw new EncryptionError(`Cannot ${action}: the client has no encryption; give it crypto`);
+      throw new EncryptionError(
+        `Cannot ${action}: the client has no encryption; give it encryption, and a store that lasts (a bot: MATRIX_STORE)`,
+      );
     }
     return crypto;
   };

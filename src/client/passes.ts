@@ -12,7 +12,7 @@ import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/lease.ts";
 import type { ClientCore } from "./client_core.ts";
-import { reasonOf, unwrapped } from "./syncer_facade.ts";
+import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 
 /** What passes are made with. */
 export interface PassesOptions {

@@ -6,7 +6,6 @@
  */
 
 import { stopOnSignals } from "./ending_signals.ts";
-import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import {
   canBeOfClass,
@@ -19,11 +18,11 @@ import type { MatrixEvent } from "../types/events/event.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
-import { ActorError } from "../actors/kernel/actor_error.ts";
 import type { Delivered, Deliverer, Task } from "../actors/dispatcher/deliver.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import type { Handler, HandlerOptions, HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
+import { unwrapped } from "../actors/kernel/unwrapped.ts";
 import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 
@@ -139,21 +138,4 @@ function refOf(type: EventType): EventTypeRef {
 
 function promises(tasks: readonly Task[]): Promise<void>[] {
   return tasks.map(({ done }) => done.then(() => {}));
-}
-
-/**
- * Says why, in place of where: what is wrong with the account or the server concerns the caller
- * more than our actors.
- */
-export async function unwrapped<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    throw reasonOf(error);
-  }
-}
-
-/** Why an actor failed, if that is an error for callers. */
-export function reasonOf(error: unknown): unknown {
-  return error instanceof ActorError && error.cause instanceof MatrixError ? error.cause : error;
 }

@@ -17,4 +17,5 @@
  */
 
 export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./kv_store.ts";
-export { SqliteStore } from "./sqlite/sqlite_store.ts";
+export type { Clock } from "../base/clock.ts";
+export { type SqliteOptions, SqliteStore } from "./sqlite/sqlite_store.ts";

@@ -67,7 +67,7 @@ Deno.test("What was said when the store failed for a ghost is answered by the ne
   const error = await rejectionOf(first.done);
   assertInstanceOf(error, ActorError);
   assertInstanceOf(error.cause, StoreError);
-  await assertRejects(() => started, ActorError);
+  await assertRejects(() => started, StoreError);
   scene.serving = undefined;
   await stage.clock.tick(300_000); // the lease of what has ended
   const next = scene.serving = scene.instance();

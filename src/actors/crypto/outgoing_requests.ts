@@ -214,8 +214,8 @@ export class OutgoingRequests {
       else if (!lane.failures.has(about)) lane.failures.set(about, response.failure);
     } catch (error) {
       if (!lane.failures.has(about)) lane.failures.set(about, error);
-      if (error instanceof DeviceConflictError) this.conflict = error;
-      if (this.#isPaused) return;
+      if (error instanceof DeviceConflictError) this.conflict = error; // which is thrown
+      if (this.#isPaused || this.conflict === error) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {
       if (++lane.ended === lane.made) [lane.blocked, lane.refused] = [false, 0];

@@ -18,6 +18,8 @@ export interface ActorErrorInit {
  * An actor has failed and stopped: its `done` rejects with this error, and so does the ask it
  * failed at.
  *
+ * Its message is that of the `cause`, if that is an error for callers, who know no actors.
+ *
  * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build
  * a new client from the store. The `cause` is what went wrong.
  */
@@ -37,12 +39,16 @@ export class ActorError extends MatrixError {
    */
   constructor(actor: string, init: ActorErrorInit) {
     const { kind, cause } = init;
-    const work = kind === undefined ? `run actor "${actor}"` : `handle "${kind}" in actor "${actor}"`;
-    const state = cause instanceof Error ? cause.message : "it failed";
-    super(`Cannot ${work}: ${state}; the actor has ended, start a new one`, { cause });
+    super(cause instanceof MatrixError ? cause.message : failed(actor, init), { cause });
     this.actor = actor;
     this.kind = kind;
   }
+}
+
+function failed(actor: string, { kind, cause }: ActorErrorInit): string {
+  const work = kind === undefined ? `run actor "${actor}"` : `handle "${kind}" in actor "${actor}"`;
+  const state = cause instanceof Error ? cause.message : "it failed";
+  return `Cannot ${work}: ${state}; the actor has ended, start a new one`;
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type KvStore, ValueError } from "../../../mod.ts";
+import { Client, type KvStore, MissingPermissionError, StoreError, ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import type { BotOptions } from "../bot_options.ts";
 import { LazyStore } from "./lazy_store.ts";
@@ -93,11 +93,24 @@ function encryptionOf(
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
 function storeOf(path: string | undefined): KvStore | undefined {
   const hasKv = typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
-  if (path !== undefined && !hasKv) {
-    return new LazyStore(async () => (await import("../../store/sqlite.ts")).SqliteStore.open(path));
-  }
-  if (!hasKv) return undefined;
-  return new LazyStore(async () => await (await import("../../store/kv.ts")).DenoKvStore.open(path));
+  if (path === undefined && !hasKv) return undefined;
+  return new LazyStore(async () => {
+    try {
+      if (!hasKv && path !== undefined) {
+        return await (await import("../../store/sqlite.ts")).SqliteStore.open(path);
+      }
+      return await (await import("../../store/kv.ts")).DenoKvStore.open(path);
+    } catch (error) {
+      throw path === undefined ? error : named(error);
+    }
+  });
+}
+
+/** The same error of a store, which names the variable. */
+function named(error: unknown): unknown {
+  if (!(error instanceof StoreError) && !(error instanceof MissingPermissionError)) return error;
+  const Kind = error.constructor as new (message: string, options: ErrorOptions) => Error;
+  return new Kind(error.message.replace(/^(Cannot .*?)(?=:)/, "$1 (MATRIX_STORE)"), { cause: error.cause });
 }
 
 /** Checks the homeserver's address, so that an error names the variable. */

@@ -43,7 +43,7 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * there the patience decides.
  *
  * Several stores, in several processes too, may open one database; each commit is atomic to all of
- * them. Other programs may open a file too, for example to back it up. While the store is open,
+ * them. Where another process has locked the file, operations wait for it as for a server. Other programs may open a file too, for example to back it up. While the store is open,
  * only Deno KV and `node:sqlite` may open the file in this process, not even `Deno.copyFile()`:
  * closing it elsewhere releases the locks that protect the log from other programs.
  *
@@ -83,7 +83,7 @@ export class DenoKvStore implements KvStore {
    *
    * @param path A file; `":memory:"` for none; the URL of a server; by default, the file that Deno
    * has for the program.
-   * @param options Options for a server.
+   * @param options The access token of a server, and how long to wait.
    * @throws {ValueError} If Deno runs without `--unstable-kv`, which a server does not need, or
    * there is no access token.
    * @throws {StoreError} If the file or the server can't be used; a `StoreFormatError` if the

@@ -8,10 +8,12 @@ import {
   StoreError,
   StoreFormatError,
   StoreFullError,
+  StoreInUseError,
   StoreReadOnlyError,
 } from "../../errors/store_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { missingPermission } from "../../errors/missing_permission_error.ts";
+import { FilePatience, type FilePatienceOptions } from "../file_patience.ts";
 import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
 import { waitingKey } from "./keys.ts";
 import type { KvWrite } from "./writes.ts";
@@ -24,54 +26,57 @@ export class LocalDatabase implements KvDatabase {
   readonly maxChecks = 98;
   readonly file: string | undefined;
   readonly #kv: Deno.Kv;
+  readonly #patience: FilePatience;
 
   /**
    * @param kv Deno's own object.
-   * @param file Its file, if that is known.
+   * @param options Its file, if that is known, and how long to wait for another process that has locked it.
    */
-  constructor(kv: Deno.Kv, file?: string) {
+  constructor(kv: Deno.Kv, { file, ...options }: FilePatienceOptions & { readonly file?: string } = {}) {
     this.#kv = kv;
     this.file = file;
+    this.#patience = new FilePatience(options);
   }
 
   async getMany(keys: readonly Deno.KvKey[]): Promise<KvRecord[]> {
-    try {
-      return await this.#kv.getMany<unknown[]>(keys);
-    } catch (error) {
-      throw storeErrorOf(error);
-    }
+    return await this.#try(() => this.#kv.getMany<unknown[]>(keys));
   }
 
   async page(prefix: Deno.KvKey, after?: Deno.KvKey): Promise<KvPage> {
-    try {
-      return await readPage(this.#kv, prefix, after);
-    } catch (error) {
-      throw storeErrorOf(error);
-    }
+    return await this.#try(() => readPage(this.#kv, prefix, after));
   }
 
   async commit(checks: readonly Deno.AtomicCheck[], writes: readonly KvWrite[]): Promise<string | undefined> {
-    for (;;) {
+    return await this.#try(async () => {
       try {
         const result = await atomicOf(this.#kv, checks, writes).commit();
         return result.ok ? result.versionstamp : undefined;
       } catch (error) {
-        if (!isLocked(error)) throw storeErrorOf(error);
         // Another process is writing. A transaction that has read, as checks do, can't wait for it
         // in SQLite, and Deno KV gives up. One that only writes waits up to five seconds.
-        await this.#kv.delete(waitingKey);
+        if (isLocked(error)) await this.#kv.delete(waitingKey);
+        throw error;
       }
-    }
+    });
   }
 
   close(): void {
+    this.#patience.end();
     this.#kv.close();
+  }
+
+  async #try<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#patience.keepTrying(work, isLocked);
+    } catch (error) {
+      throw storeErrorOf(error, this.file);
+    }
   }
 }
 
-/** Whether nothing was written because another process was writing. Only the message shows it. */
-function isLocked(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes("database is locked");
+/** Whether nothing was done because another process has locked the file. Only the message shows it. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && /database (?:table )?is locked|database is busy/i.test(error.message);
 }
 
 /** The atomic operation that writes if the checks hold. */
@@ -96,49 +101,72 @@ async function readPage(kv: Deno.Kv, prefix: Deno.KvKey, after?: Deno.KvKey): Pr
   return { entries, last: entries[PAGE - 1]?.key };
 }
 
+type MakeError = (database: string, cause: unknown) => StoreError;
+
 /** How the reasons are told apart: Deno KV gives only a text, SQLite's or its own. */
-const REASONS: readonly [RegExp, (cause: unknown) => StoreError][] = [
+const REASONS: readonly [RegExp, MakeError][] = [
   [
-    /^unable to open|disk I\/O error|not a directory|permission denied/i,
-    (cause) =>
-      new StoreError(
-        "Cannot use the database: its file can't be opened, read or written; make its folder, and look at the path, the rights, and the disk",
+    /database (?:table )?is locked|database is busy/i,
+    (database, cause) =>
+      new StoreInUseError(
+        `Cannot use ${database}: another process has locked it for too long; end that process`,
         { cause },
       ),
   ],
-  [/readonly database|read-only database|read-only file system/i, readOnlyError],
+  [
+    /^unable to open|disk I\/O error|not a directory|permission denied/i,
+    (database, cause) =>
+      new StoreError(
+        `Cannot use ${database}: its file can't be opened, read or written; make its folder, and look at the path, the rights, and the disk`,
+        { cause },
+      ),
+  ],
+  [/readonly database|read-only database|read-only file system/i, readOnly],
   [
     /not a database|malformed|already exists|no such table|no such column|has no column|value encoding/i,
-    (cause) =>
+    (database, cause) =>
       new StoreFormatError(
-        "Cannot use the database: it is damaged, or not one of Deno KV; restore it from a copy, or use another path",
+        `Cannot use ${database}: it is damaged, or not one of Deno KV; restore it from a copy, or use another path`,
         { cause },
       ),
   ],
   [
     /disk is full|no space left|quota exceeded/i,
-    (cause) =>
-      new StoreFullError("Cannot write to the database: the disk is full; make room, and start again", {
+    (database, cause) =>
+      new StoreFullError(`Cannot write to ${database}: the disk is full; make room, and start again`, {
         cause,
       }),
   ],
 ];
 
 /** The error for a database that can't be written to. */
-export function readOnlyError(cause: unknown): StoreReadOnlyError {
+export function readOnlyError(cause: unknown, file?: string): StoreReadOnlyError {
+  return readOnly(named(file), cause);
+}
+
+function readOnly(database: string, cause: unknown): StoreReadOnlyError {
   return new StoreReadOnlyError(
-    "Cannot write to the database: it is read-only; let this process write to the file and its folder",
+    `Cannot write to ${database}: it is read-only; let this process write to the file and its folder`,
     { cause },
   );
 }
 
-/** Converts an error of Deno KV into one of the store; returns others unchanged. */
-export function storeErrorOf(error: unknown): unknown {
+function named(file: string | undefined): string {
+  return file === undefined ? "the database" : `the database ${file}`;
+}
+
+/**
+ * Converts an error of Deno KV into one of the store; returns others unchanged.
+ *
+ * @param error What was thrown.
+ * @param file The file, if it is known.
+ */
+export function storeErrorOf(error: unknown, file?: string): unknown {
   const missing = missingPermission(error, "use the database");
   if (missing !== undefined) return missing;
   if (!(error instanceof Error) || error instanceof MatrixError || isOfDeno(error)) return error;
   const make = REASONS.find(([pattern]) => pattern.test(error.message))?.[1];
-  return make === undefined ? error : make(error);
+  return make === undefined ? error : make(named(file), error);
 }
 
 /** Errors that speak for themselves, like a missing permission. */

@@ -10,19 +10,21 @@ import { ValueError } from "../../errors/value_error.ts";
 import { KvConnection } from "./connection.ts";
 import type { KvDatabase } from "./database.ts";
 import { formatKey, namespaceKey } from "./keys.ts";
-import { LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
+import { FilePatience, PATIENCE } from "../file_patience.ts";
+import { isLocked, LocalDatabase, readOnlyError, storeErrorOf } from "./local_database.ts";
 import { RemoteDatabase } from "./remote_database.ts";
 
-/** How a database on a server is opened. Files need none of it. */
+/** How a database is opened. */
 export interface DenoKvOptions {
   /**
-   * The access token.
+   * The access token of a server.
    *
    * @default {what the environment has as `DENO_KV_ACCESS_TOKEN`}
    */
   accessToken?: string;
   /**
-   * How long a request is repeated that the server does not answer, in milliseconds; 0: not at all.
+   * How long a request is repeated that the server does not answer, and how long to wait for another
+   * process that has locked the file, in milliseconds; 0: not at all.
    *
    * @default {30_000}
    */
@@ -35,12 +37,10 @@ export interface DenoKvOptions {
   clock?: Clock;
 }
 
-const PATIENCE_MS = 30_000;
-
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
-/** How long to wait for another process that writes to the file, in milliseconds. */
-const BUSY_TIMEOUT = 5_000;
+/** How long the thread waits for another process that writes to the file, in milliseconds; then all else goes on. */
+const BUSY_TIMEOUT = 5;
 
 /** SQLite's code for a file that has to be written to before it can be read: a crash left a journal. */
 const MUST_ROLL_BACK = 776;
@@ -56,19 +56,22 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
       'Cannot open the store: Deno KV is not enabled; start Deno with --unstable-kv, or put "unstable": ["kv"] into deno.json',
     );
   }
+  const file = isFile(path) ? path : undefined;
   try {
-    if (isFile(path) && await isForeign(path)) {
-      throw new StoreFormatError(
-        `Cannot open the store: ${path} is something else than a database of Deno KV; use another path`,
-      );
-    }
-    return new LocalDatabase(await Deno.openKv(path), isFile(path) ? path : undefined);
+    return await new FilePatience(options).keepTrying(async () => {
+      if (file !== undefined && await isForeign(file)) {
+        throw new StoreFormatError(
+          `Cannot open the store: ${file} is something else than a database of Deno KV; use another path`,
+        );
+      }
+      return new LocalDatabase(await Deno.openKv(path), { ...options, file });
+    }, isLocked);
   } catch (cause) {
-    const error = storeErrorOf(cause);
+    const error = storeErrorOf(cause, file);
     // Deno KV reports a file on a read-only file system as if it did not exist.
     const isReadOnly = error instanceof StoreError && error.code === "STORE_ERROR" && isFile(path) &&
       await isReadOnlyDisk(path);
-    throw isReadOnly ? readOnlyError(cause) : error;
+    throw isReadOnly ? readOnlyError(cause, file) : error;
   }
 }
 
@@ -91,7 +94,7 @@ async function isReadOnlyDisk(path: string): Promise<boolean> {
 }
 
 async function openRemote(url: string, options: DenoKvOptions): Promise<KvDatabase> {
-  const { patience = PATIENCE_MS, clock = systemClock } = options;
+  const { patience = PATIENCE, clock = systemClock } = options;
   if (!URL.canParse(url)) {
     throw new ValueError(`Cannot open the store: ${url} is not a URL; give the server's address`);
   }
@@ -118,7 +121,8 @@ async function isForeign(path: string): Promise<boolean> {
   if (!info.isFile) return true;
   const { DatabaseSync } = await import("node:sqlite"); // loaded only when needed: a new file is not checked
   const tables = (options: { readOnly: boolean }): unknown[] => {
-    using database = new DatabaseSync(path, { ...options, timeout: BUSY_TIMEOUT });
+    using database = new DatabaseSync(path, options);
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`); // Deno 2.9.6 ignores the option of a read-only one
     const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     return rows.map(({ name }) => name);
   };

@@ -22,7 +22,7 @@ const KIND = 0xff;
 const PROBLEMS: Record<number, { readonly error: typeof StoreError; readonly says: string } | undefined> = {
   5: {
     error: StoreInUseError,
-    says: "another process has been writing to it for too long; end that process",
+    says: "another process has locked it for too long; end that process",
   }, // BUSY
   8: { error: StoreReadOnlyError, says: "it is read-only; make the file and its folder writable" }, // READONLY
   11: { error: StoreFormatError, says: "the file is damaged; restore it from a copy" }, // CORRUPT
@@ -42,8 +42,9 @@ const NOT_OPENED = {
  *
  * @param action What was attempted.
  * @param cause What was thrown.
+ * @param file The store's file; nullish: it is in memory.
  */
-export function toStoreError(action: SqliteAction, cause: unknown): unknown {
+export function toStoreError(action: SqliteAction, cause: unknown, file?: string | null): unknown {
   // A missing permission has the same code, but its own class.
   const missing = missingPermission(cause, `${action} the store`);
   if (missing !== undefined) return missing;
@@ -54,7 +55,8 @@ export function toStoreError(action: SqliteAction, cause: unknown): unknown {
     ? PROBLEMS[errcode & KIND] ??
       { error: StoreError, says: `SQLite says "${errstr}" (${errcode}); see to the disk, and try again` }
     : NOT_OPENED;
-  return new error(`Cannot ${action} the store: ${says}`, { cause });
+  const store = file === null || file === undefined ? "the store" : `the store ${file}`;
+  return new error(`Cannot ${action} ${store}: ${says}`, { cause });
 }
 
 /**
@@ -62,12 +64,13 @@ export function toStoreError(action: SqliteAction, cause: unknown): unknown {
  *
  * @param action What it does.
  * @param go The operation.
+ * @param file The store's file; nullish: it is in memory.
  * @throws What {@link toStoreError} makes of what SQLite throws.
  */
-export function attempt<Result>(action: SqliteAction, go: () => Result): Result {
+export function attempt<Result>(action: SqliteAction, go: () => Result, file?: string | null): Result {
   try {
     return go();
   } catch (error) {
-    throw toStoreError(action, error);
+    throw toStoreError(action, error, file);
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { StoreFormatError } from "../../errors/store_error.ts";
+import { StoreFormatError, StoreInUseError } from "../../errors/store_error.ts";
 import { toStoreError } from "./error.ts";
 
 /** The `application_id` of each file: "Grnr". */
@@ -55,19 +55,20 @@ const SAFE = [
 function isBlank(database: DatabaseSync): boolean {
   const { application, version, things } = database.prepare(WHOSE).get() as unknown as Header; // its columns
   if (application === 0 && version === 0 && things === 0) return true;
+  const store = `the store ${database.location() ?? "in memory"}`;
   if (application !== APPLICATION_ID) {
     throw new StoreFormatError(
-      "Cannot open the store: the database is another application's; use another path",
+      `Cannot open ${store}: the database is another application's; use another path`,
     );
   }
   if (version > SCHEMA_VERSION) {
     throw new StoreFormatError(
-      `Cannot open the store: it has version ${version}, and this Greenroom reads up to ${SCHEMA_VERSION}; use a newer Greenroom`,
+      `Cannot open ${store}: it has version ${version}, and this Greenroom reads up to ${SCHEMA_VERSION}; use a newer Greenroom`,
     );
   }
   if (version === SCHEMA_VERSION) return false;
   throw new StoreFormatError(
-    `Cannot open the store: there is no version ${version} of it; restore it from a copy`,
+    `Cannot open ${store}: there is no version ${version} of it; restore it from a copy`,
   );
 }
 
@@ -75,18 +76,20 @@ function isBlank(database: DatabaseSync): boolean {
  * Checks a file that is opened read-only: opening it for writing might checkpoint the log of
  * another application's database.
  *
- * @param timeout How long to wait for another process that writes, in milliseconds.
+ * @param timeout How long the thread waits for another process that writes, in milliseconds.
  * @throws {StoreFormatError} If it is not a store.
+ * @throws {StoreInUseError} If another process has locked it.
  */
 export function refuseOthers(path: string, timeout: number): void {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path, { readOnly: true, timeout });
+    database = new DatabaseSync(path, { readOnly: true });
+    database.exec(`PRAGMA busy_timeout = ${timeout}`); // Deno 2.9.6 ignores the option of a read-only one
     isBlank(database);
   } catch (cause) {
-    const error = toStoreError("open", cause);
+    const error = toStoreError("open", cause, path);
     // Anything else, like a missing file, shows again when it is opened for writing.
-    if (error instanceof StoreFormatError) throw error;
+    if (error instanceof StoreFormatError || error instanceof StoreInUseError) throw error;
   } finally {
     database?.close();
   }

@@ -4,30 +4,42 @@
  * @module
  */
 
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../base/clock.ts";
+import { Turns } from "../../base/turns.ts";
+import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
+import { FilePatience } from "../file_patience.ts";
 import { lockBeside } from "../device/file_lock.ts";
 import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
-import { attempt, type SqliteAction } from "./error.ts";
-import { decodeKey, encodeKey, endOfRange } from "./keys.ts";
+import { attempt, type SqliteAction, toStoreError } from "./error.ts";
+import { encodeKey, endOfRange } from "./keys.ts";
 import { SqliteLog } from "./log.ts";
+import { type EncodedMutation, SqliteRows } from "./rows.ts";
 import { prepareDatabase, refuseOthers } from "./schema.ts";
-import { SqliteVersions } from "./versions.ts";
-import { decodeValue, encodeValue, isEncodable } from "../value_codec.ts";
+import { encodeValue, isEncodable } from "../value_codec.ts";
 
-/** How long to wait for another process that writes, in milliseconds. */
-const BUSY_TIMEOUT = 5_000;
+/** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
+const BUSY_TIMEOUT = 5;
 
-/** How many entries {@link SqliteStore.list} reads at once; larger values it reads singly. */
-const PAGE = 100;
-const SMALL = 65_536;
-
-interface Row {
-  readonly value: Uint8Array;
-  readonly version: number;
+/** How a store in a file is opened. */
+export interface SqliteOptions {
+  /**
+   * How long to wait for another process that has locked the file, in milliseconds; 0: not at all.
+   *
+   * @default {30_000}
+   */
+  patience?: number;
+  /**
+   * The clock.
+   *
+   * @default {the machine's own clock}
+   */
+  clock?: Clock;
 }
 
-type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
+/** How many entries {@link SqliteStore.list} reads at once. */
+const PAGE = 100;
 
 /**
  * Keeps everything in a SQLite file: for hosts with a disk, faster than Deno KV's file at the same
@@ -42,8 +54,9 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  * A commit can be read, by other processes too, before it is on the disk. A later commit resolves
  * only when both are, so a power cut never leaves a commit without those before it.
  *
- * Several stores and processes may open one file, on a local disk and not over the network. A
- * commit waits up to five seconds for another process that writes. Other programs may open the file
+ * Several stores and processes may open one file, on a local disk and not over the network. Where
+ * another process has locked the file, as a backup may, operations wait for it, up to 30 seconds by
+ * default; all else in this process goes on meanwhile. Other programs may open the file
  * too, for example to back it up. While the store is open, only SQLite may open the file in this
  * process, not even `Deno.copyFile()`: closing it elsewhere releases the locks that protect it.
  *
@@ -66,17 +79,11 @@ type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ rea
  */
 export class SqliteStore implements KvStore, AsyncDisposable {
   readonly #database: DatabaseSync;
-  // All are run by get(), those without a result too: run() makes an object, which costs 0.5 µs.
-  readonly #begin: StatementSync;
-  readonly #beginToWrite: StatementSync;
-  readonly #commit: StatementSync;
-  readonly #rollback: StatementSync;
-  readonly #get: StatementSync;
-  readonly #version: StatementSync;
-  readonly #page: StatementSync;
-  readonly #set: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #versions: SqliteVersions;
+  readonly #rows: SqliteRows;
+  readonly #patience: FilePatience;
+  /** Commits that wait for another process, one after the other. */
+  readonly #turns = new Turns();
+  #waiting = 0;
   /**
    * Undefined until the first commit, which creates the log if there was none; `null`: SQLite syncs
    * it itself.
@@ -84,73 +91,61 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   #log: SqliteLog | null | undefined;
   #closed: Promise<void> | undefined;
 
-  private constructor(database: DatabaseSync) {
+  private constructor(database: DatabaseSync, patience: FilePatience) {
     this.#database = database;
-    this.#begin = database.prepare("BEGIN");
-    this.#beginToWrite = database.prepare("BEGIN IMMEDIATE");
-    this.#commit = database.prepare("COMMIT");
-    this.#rollback = database.prepare("ROLLBACK");
-    this.#get = database.prepare("SELECT value, version FROM kv WHERE key = ?");
-    this.#version = database.prepare("SELECT version FROM kv WHERE key = ?");
-    this.#page = database.prepare(
-      `SELECT key, CASE WHEN length(value) <= ${SMALL} THEN value END AS value, version FROM kv
-      WHERE key > ? AND key < ? ORDER BY key LIMIT ?`,
-    );
-    this.#set = database.prepare(
-      `INSERT INTO kv (key, value, version) VALUES (?1, ?2, ?3)
-      ON CONFLICT DO UPDATE SET value = ?2, version = ?3`, // REPLACE takes out what is there before it puts something in
-    );
-    this.#delete = database.prepare("DELETE FROM kv WHERE key = ?");
-    this.#versions = new SqliteVersions(database);
+    this.#patience = patience;
+    this.#rows = new SqliteRows(database);
   }
 
   /**
    * Opens a file, and creates it if it does not exist.
    *
    * @param path The file; `":memory:"` for none.
+   * @param options How long to wait for another process.
    * @throws {ValueError} If the path is empty.
    * @throws {StoreFormatError} If the file is not a store, damaged, or of a newer Greenroom.
    * @throws {StoreReadOnlyError} If the file can't be written, and is not a store yet.
-   * @throws {StoreInUseError} If another process writes for longer than five seconds.
+   * @throws {StoreInUseError} If another process has locked the file for longer than the patience.
    * @throws {StoreError} If the file can't be opened.
    */
-  static open(path: string): Promise<SqliteStore> {
-    return Promise.try(() => {
-      if (path === "") {
-        throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
-      }
+  static async open(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
+    if (path === "") {
+      throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
+    }
+    const patience = new FilePatience(options);
+    return await patience.keepTrying(() => {
       if (path !== ":memory:") refuseOthers(path, BUSY_TIMEOUT);
-      return SqliteStore.over(attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT })));
-    });
+      const database = attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT }), path);
+      return SqliteStore.#over(database, patience);
+    }, isLocked);
   }
 
   /**
    * Uses an open database, and closes it with the store. It may contain nothing else.
    *
    * @param database The database, without a transaction.
+   * @param options How long operations wait for another process; the opening does not.
    * @throws {StoreError} As {@link SqliteStore.open}; the database is closed then.
    */
-  static over(database: DatabaseSync): Promise<SqliteStore> {
-    return Promise.try(() => {
-      try {
-        return attempt("open", () => {
-          prepareDatabase(database);
-          return new SqliteStore(database);
-        });
-      } catch (error) {
-        database.close();
-        throw error;
-      }
-    });
+  static over(database: DatabaseSync, options: SqliteOptions = {}): Promise<SqliteStore> {
+    return Promise.try(() => SqliteStore.#over(database, new FilePatience(options)));
+  }
+
+  static #over(database: DatabaseSync, patience: FilePatience): SqliteStore {
+    try {
+      return attempt("open", () => {
+        prepareDatabase(database);
+        return new SqliteStore(database, patience);
+      }, database.location());
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   /** Reads several values in one snapshot; `undefined` where there is none. */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
-    return this.#do("read", () => {
-      const read = () => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined); // its columns
-      const rows = keys.length > 1 ? this.#snapshot(read) : read(); // one statement is of one moment anyway
-      return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
-    });
+    return this.#read(() => this.#rows.read(keys));
   }
 
   /**
@@ -163,13 +158,15 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    */
   async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
     const end = endOfRange(encodeKey(prefix));
-    let last = encodeKey(after ?? prefix);
+    let last: Uint8Array = encodeKey(after ?? prefix);
     for (let left = limit; left > 0; left -= PAGE) {
       const count = Math.min(PAGE, left);
-      // Not iterate(), which takes an error of SQLite for the end of the rows.
-      const rows = await this.#do("read", () => this.#page.all(last, end, count) as unknown as ListedRow[]); // its columns
+      const from = last;
+      const rows = await this.#read(() => this.#rows.page(from, end, count));
       for (const row of rows) {
-        const entry = row.value === null ? await this.#readLarge(row.key) : entryOf(decodeKey(row.key), row);
+        const entry = row.value === null
+          ? await this.#read(() => this.#rows.entry(row))
+          : this.#rows.entry(row);
         if (entry !== undefined) yield entry;
       }
       if (rows.length < count) return;
@@ -183,18 +180,22 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {ValueError} If a value is not plain data; nothing is written.
    * @throws {StoreFullError} If the disk is full; nothing is written.
    * @throws {StoreReadOnlyError} If the file can't be written.
-   * @throws {StoreInUseError} If another process writes for over five seconds; nothing is written.
+   * @throws {StoreInUseError} If another process has locked the file for longer than the patience;
+   * nothing is written.
    * @throws {StoreFormatError} If the file is damaged.
    * @throws {StoreError} If the sync fails: whether the commit survives a power cut is unknown.
    */
   async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    const change = () => this.#holds(checks) ? this.#apply(mutations) : !mutations.every(isEncodable);
-    const held = this.#now(
-      "write to",
-      () => mutations.length > 0 ? this.#write(change) : this.#snapshot(() => this.#holds(checks)),
-    );
-    if (held && mutations.length > 0) await this.#synced();
-    return held;
+    const rows = this.#rows;
+    const change = () => rows.holds(checks) ? rows.apply(mutations) : !mutations.every(isEncodable);
+    const held = this.#waiting === 0
+      ? this.#unlessLocked(this.#committing(mutations, checks, change))
+      : undefined;
+    if (held ?? await this.#commitLater(mutations, checks)) {
+      if (mutations.length > 0) await this.#synced();
+      return true;
+    }
+    return false;
   }
 
   /** Takes a lock: a file in the folder `…-locks`. Rejects with a `StoreError` if it can't. */
@@ -213,8 +214,9 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#patience.end();
     await this.#log?.close();
-    if (this.#database.isOpen) attempt("write to", () => this.#database.close());
+    if (this.#database.isOpen) attempt("write to", () => this.#database.close(), this.#database.location());
   }
 
   async #synced(): Promise<void> {
@@ -224,76 +226,60 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     } else await this.#log?.synced();
   }
 
-  /** Runs it immediately; the promise rejects with what it throws. */
-  #do<Result>(action: SqliteAction, go: () => Result): Promise<Result> {
-    return Promise.try(() => this.#now(action, go));
+  /** Reads immediately, or when the file is not locked any more. */
+  #read<Result>(go: () => Result): Promise<Result> {
+    return this.#patience.keepTrying(() => this.#now("read", go), isLocked);
+  }
+
+  #committing(
+    mutations: readonly KvMutation[],
+    checks: readonly KvCheck[],
+    change: () => boolean,
+  ): () => boolean {
+    const rows = this.#rows;
+    if (mutations.length === 0) return () => rows.snapshot(() => rows.holds(checks));
+    return () => rows.write(change, () => this.#log?.writeAhead());
+  }
+
+  /** @returns Undefined if another process has locked the file: nothing has changed. */
+  #unlessLocked(go: () => boolean): boolean | undefined {
+    try {
+      return this.#now("write to", go);
+    } catch (error) {
+      if (isLocked(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Commits when the file is not locked any more, after the commits that wait already. */
+  async #commitLater(mutations: readonly KvMutation[], checks: readonly KvCheck[]): Promise<boolean> {
+    const kept = mutations.map(encoded); // the caller may change its values meanwhile
+    const go = this.#committing(mutations, checks, () => this.#rows.holds(checks) && this.#rows.apply(kept));
+    this.#waiting++;
+    try {
+      const commit = () => this.#now("write to", go);
+      return await this.#turns.take(() => this.#patience.keepTrying(commit, isLocked));
+    } finally {
+      this.#waiting--;
+    }
   }
 
   #now<Result>(action: SqliteAction, go: () => Result): Result {
     if (this.#closed !== undefined) throw new ValueError("Cannot use the store: it is closed; open it again");
-    return attempt(action, go);
-  }
-
-  /** Reads in one snapshot. */
-  #snapshot<Result>(read: () => Result): Result {
-    this.#begin.get();
     try {
-      return read();
-    } finally {
-      this.#end();
-    }
-  }
-
-  /** Checks and changes in one transaction that no other process can write during. */
-  #write(change: () => boolean): boolean {
-    this.#beginToWrite.get();
-    try {
-      const held = change();
-      if (held) {
-        this.#log?.writeAhead();
-        this.#commit.get();
-      }
-      return held;
+      return go();
     } catch (error) {
-      this.#versions.forget();
-      throw error;
-    } finally {
-      this.#end();
+      throw toStoreError(action, error, this.#database.location());
     }
-  }
-
-  /** Rolls a transaction back, unless it was committed or SQLite has rolled it back. */
-  #end(): void {
-    if (this.#database.isTransaction) this.#rollback.get();
-  }
-
-  #holds(checks: readonly KvCheck[]): boolean {
-    return checks.every(({ key, versionstamp }) => {
-      const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column
-      return (row === undefined ? null : String(row.version)) === versionstamp;
-    });
-  }
-
-  /** Encodes one value after the other, so that not all are in memory as bytes at once. */
-  #apply(mutations: readonly KvMutation[]): true {
-    const version = this.#versions.next();
-    for (const mutation of mutations) {
-      const key = encodeKey(mutation.key);
-      if (mutation.type === "delete") this.#delete.get(key);
-      else this.#set.get(key, encodeValue(mutation.value), version);
-    }
-    return true;
-  }
-
-  /** Reads a value that was too large for a page; it may have been removed since. */
-  #readLarge(key: Uint8Array): Promise<KvEntry | undefined> {
-    return this.#do("read", () => {
-      const row = this.#get.get(key) as Row | undefined; // its columns
-      return row && entryOf(decodeKey(key), row);
-    });
   }
 }
 
-function entryOf(key: KvKey, { value, version }: Row): KvEntry {
-  return { key, value: decodeValue(value), versionstamp: String(version) };
+/** Whether an operation failed since another process has locked the file. */
+function isLocked(error: unknown): boolean {
+  return error instanceof StoreInUseError;
+}
+
+function encoded(mutation: KvMutation): KvMutation | EncodedMutation {
+  if (mutation.type === "delete") return mutation;
+  return { type: "set", key: mutation.key, bytes: encodeValue(mutation.value) };
 }

@@ -30,14 +30,14 @@ Deno.test("A second process waits for the device without receiving events, and g
   assertEquals([byOne, byTwo], [["1"], ["2"]]);
 });
 
-Deno.test("A second process that is not to wait ends with the part, the device and its holder in the error", async () => {
+Deno.test("A second process that is not to wait ends with the device and its holder in the error", async () => {
   await using stage = clientStage();
   const store = new MemoryStore();
   const one = stage.client("bot", { store, lease: { owner: "the first" } });
   one.start();
   await one.ready;
   const two = stage.client("bot", { store, lease: { held: "refuse" } });
-  const refusal = await assertRejects(() => two.start(), ActorError, `@bot:localhost ${one.deviceId}`);
+  const refusal = await assertRejects(() => two.start(), StoreInUseError, `@bot:localhost ${one.deviceId}`);
   assert(refusal.message.includes("the first"));
   const error = await assertRejects(() => two.done, ActorError);
   assertInstanceOf(error.cause, StoreInUseError);

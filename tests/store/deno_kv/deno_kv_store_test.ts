@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
+import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
 import { valueKey } from "../../../src/store/deno_kv/keys.ts";
 import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
@@ -228,6 +230,50 @@ Deno.test("DenoKvStore tries again when another process is writing to the file",
     StoreError,
     "look at the path, the rights, and the disk",
   );
+});
+
+Deno.test("A local database that is locked is waited for, and then it is said which process is in the way", async () => {
+  using kv = await Deno.openKv(":memory:");
+  let isLocked = false;
+  const locked = <Result>(work: () => Promise<Result>) =>
+    isLocked ? Promise.reject(new TypeError("database is locked")) : work();
+  const of = (target: Deno.Kv, names: readonly string[]) =>
+    new Proxy(target, {
+      get(kv, name: keyof Deno.Kv) {
+        const value = kv[name];
+        if (typeof value !== "function") return value;
+        const call = (...given: unknown[]) => Reflect.apply(value, kv, given);
+        return names.includes(String(name)) ? (...given: unknown[]) => locked(() => call(...given)) : call;
+      },
+    });
+  const waiting = of(kv, ["getMany", "delete"]);
+  const clock = new TestClock();
+  const database = new LocalDatabase(
+    new Proxy(waiting, {
+      get(target, name: keyof Deno.Kv) {
+        if (name !== "atomic") return Reflect.get(target, name);
+        return () => {
+          const operation = kv.atomic();
+          const commit = operation.commit.bind(operation);
+          return Object.assign(operation, { commit: () => locked(commit) });
+        };
+      },
+    }),
+    { clock, file: "bot.db" },
+  );
+  const key = ["greenroom", "value", "a"];
+  isLocked = true;
+  const commit = database.commit([{ key, versionstamp: null }], [{ key, record: new Uint8Array([1]) }]);
+  const read = database.getMany([key]);
+  for (let second = 0; second < 8; second++) await clock.tick(1_000);
+  isLocked = false;
+  await clock.tick(1_000);
+  assert(await commit !== undefined);
+  assertEquals((await read).length, 1);
+  isLocked = true;
+  const late = assertRejects(() => database.getMany([key]), StoreInUseError, "the database bot.db: another");
+  for (let second = 0; second < 31; second++) await clock.tick(1_000);
+  await late;
 });
 
 Deno.test("DenoKvStore commits while others with the same file open do", async () => {

@@ -124,6 +124,7 @@ Deno.test("Errors of Deno KV become errors that say what to do; unknown ones sta
     "Can not write to a read-only database.": "STORE_READ_ONLY",
     "database or disk is full": "STORE_FULL",
     "disk I/O error": "STORE_ERROR",
+    "database is locked": "STORE_IN_USE",
     "unable to open database file: /home/read-only database/malformed/kv.db": "STORE_ERROR",
   };
   for (const [message, code] of Object.entries(codes)) {

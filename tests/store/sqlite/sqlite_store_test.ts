@@ -105,17 +105,25 @@ onFile("SqliteStore says that a file is damaged, whichever way it is read", asyn
   const whole = await contentOf(path);
   const says = "the file is damaged; restore it from a copy";
   await Deno.writeFile(path, whole.subarray(0, whole.length / 2));
-  await assertRejects(() => SqliteStore.open(path), StoreFormatError, `Cannot open the store: ${says}`);
+  await assertRejects(
+    () => SqliteStore.open(path),
+    StoreFormatError,
+    `Cannot open the store ${path}: ${says}`,
+  );
   assertEquals((await contentOf(path)).length, whole.length / 2);
   for (let page = 10; page * 4096 < whole.length; page++) whole.fill(0x5a, page * 4096, page * 4096 + 64);
   await Deno.writeFile(path, whole);
   await using broken = await SqliteStore.open(path);
   const read = await assertRejects(() => broken.getMany(keys.map((key) => [key])), StoreFormatError, says);
-  assertEquals(read.message, `Cannot read the store: ${says}`);
+  assertEquals(read.message, `Cannot read the store ${path}: ${says}`);
   assertEquals((read.cause as Error).message, "database disk image is malformed");
   await assertRejects(() => Array.fromAsync(broken.list([])), StoreFormatError, says);
   const changes = keys.map((key) => put(key, 1));
-  await assertRejects(() => broken.commit(changes), StoreFormatError, `Cannot write to the store: ${says}`);
+  await assertRejects(
+    () => broken.commit(changes),
+    StoreFormatError,
+    `Cannot write to the store ${path}: ${says}`,
+  );
 });
 
 onFile("SqliteStore says that bytes of a record are damaged", async (path) => {
@@ -147,13 +155,13 @@ onFile("SqliteStore says that its count of commits is gone, and writes nothing",
 onFile(
   "SqliteStore says that another process writes for too long, and goes on when it has ended",
   async (path) => {
-    await using store = await SqliteStore.over(new DatabaseSync(path, { timeout: 0 }));
+    await using store = await SqliteStore.open(path, { patience: 0 });
     using other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     const error = await assertRejects(() => store.commit([put("a", 1)]), StoreInUseError);
     assertEquals(
       error.message,
-      "Cannot write to the store: another process has been writing to it for too long; end that process",
+      `Cannot write to the store ${path}: another process has locked it for too long; end that process`,
     );
     assertEquals([error.code, error.owner, error.until], ["STORE_IN_USE", undefined, undefined]);
     assertEquals(await store.getMany([["a"]]), [undefined]); // who only reads does not wait
@@ -168,7 +176,7 @@ onFile("SqliteStore is not opened while another process is making it, but afterw
   using other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE");
   const open = () => SqliteStore.over(new DatabaseSync(path, { timeout: 0 }));
-  await assertRejects(open, StoreInUseError, "Cannot open the store: another process has been writing");
+  await assertRejects(open, StoreInUseError, "another process has locked it");
   other.exec("COMMIT");
   await using store = await open();
   assert(await store.commit([put("a", 1)]));
@@ -207,7 +215,7 @@ onFile("SqliteStore says that it can't make a store where it can't write", async
   await assertRejects(
     () => SqliteStore.over(database),
     StoreReadOnlyError,
-    "Cannot open the store: it is read-only",
+    `Cannot open the store ${path}: it is read-only`,
   );
   assert(!database.isOpen);
   assertEquals((await contentOf(path)).length, 0);
