@@ -64,10 +64,22 @@ Deno.test("Handlers see the state that their response led to", async () => {
   assertEquals(await alice.stateStore.getPowerLevel(room, "@alice:localhost"), Infinity);
 });
 
-for (const versions of [["v1.16"], ["v1.15"]]) {
-  Deno.test(`use_state_after is asked for, whether a server knows it or not, and both lead to the same: ${versions}`, async () => {
+/** By whether a server knows `use_state_after`, the versions that it says, and what it does not hear. */
+const stateAfter = {
+  "by its name": [["v1.16"], undefined],
+  "by its name of before": [["v1.15"], undefined],
+  "not at all": [["v1.15"], "org.matrix.msc4222.use_state_after"],
+} as const;
+
+for (const [known, [versions, unheard]] of Object.entries(stateAfter)) {
+  Deno.test(`The state after the timeline is asked for, and leads to the same as that before it: a server knows it ${known}`, async () => {
     await using here = clientStage({ versions });
-    const [alice, bob] = [here.client("alice"), here.client("bob")];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const url = new URL(input instanceof Request ? input.url : input);
+      if (unheard !== undefined) url.searchParams.delete(unheard);
+      return here.homeserver.fetch(url, init);
+    };
+    const [alice, bob] = [here.client("alice", { fetch }), here.client("bob")];
     const room = await alice.createRoom({ name: "x", preset: "public_chat" });
     const seen: string[] = [];
     const sections = new Set<string>();
@@ -86,7 +98,7 @@ for (const versions of [["v1.16"], ["v1.15"]]) {
     const { requests } = here.homeserver;
     assert(requests.filter("GET", "/sync").every(({ query }) => query.get("use_state_after") === "true"));
     assertEquals(requests.filter("GET", "/versions"), []);
-    assertEquals([...sections], [versions.includes("v1.16") ? "state_after" : "state"]);
+    assertEquals([...sections], [unheard === undefined ? "state_after" : "state"]);
     assertEquals(seen, ["JOIN @alice:localhost", "JOIN @bob:localhost", "topic y"]);
     assert(await alice.stateStore.isJoined(room, "@bob:localhost"));
     assertEquals((await alice.stateStore.getState(room, "m.room.topic"))?.content, { topic: "y" });

@@ -67,6 +67,7 @@ const TOKENLESS = [
 const MORE_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   // The identity of application services, which the specification describes elsewhere.
   "*": ["user_id", "device_id", "org.matrix.msc3202.device_id", "ts"],
+  sync: ["org.matrix.msc4222.use_state_after"],
   // What `via` was called in servers before version 1.12.
   joinRoom: ["server_name"],
   knockRoom: ["server_name"],

@@ -8,6 +8,7 @@
 import type { PresenceState } from "../../types/enums.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
+import { isJsonObject } from "../../types/json.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import { endpoint, fields } from "../http/endpoint.ts";
 import { checkInteger } from "../http/integer.ts";
@@ -35,6 +36,9 @@ const AT_ONCE = 1_000;
 /** How long a server may take to collect what there is, in milliseconds. */
 const COLLECTING = 600_000;
 
+/** What `use_state_after` and `state_after` began with before version 1.16. Synapse has no other names. */
+const UNSTABLE = "org.matrix.msc4222.";
+
 /** Options of {@link SyncAPI.sync}. */
 export interface SyncOptions extends RequestOptions {
   /** Where to go on: `next_batch` of the response before. Default: none, for an initial sync. */
@@ -54,7 +58,8 @@ export interface SyncOptions extends RequestOptions {
   setPresence?: PresenceState;
   /**
    * Whether to get state as it is after the timeline, in `state_after`, and not before it, in
-   * `state`. Servers before version 1.16 do not know this, and answer with `state`. Default: false.
+   * `state`. It is asked for by its name of before version 1.16 too, and answered by that of the
+   * specification. Servers that do not know it answer with `state`. Default: false.
    */
   useStateAfter?: boolean;
 }
@@ -101,10 +106,28 @@ export function syncAPI({ http }: Session): SyncAPI {
         full_state: fullState || undefined,
         set_presence: setPresence,
         use_state_after: useStateAfter || undefined,
+        [`${UNSTABLE}use_state_after`]: useStateAfter || undefined,
       };
       const isCollected = since === undefined || timeout <= AT_ONCE;
       const requestTimeout = http.limit(timeout, isCollected ? COLLECTING : undefined);
-      return await http.call(sync, { path: {}, query }, { requestTimeout, ...options, retry: false });
+      const response = await http.call(sync, { path: {}, query }, {
+        requestTimeout,
+        ...options,
+        retry: false,
+      });
+      if (useStateAfter === true) nameStateAfter(response);
+      return response;
     },
   };
+}
+
+/** Gives the state after timelines the name that it has in the specification. */
+function nameStateAfter({ rooms }: SyncResponse): void {
+  for (const section of [rooms?.join, rooms?.leave]) {
+    for (const room of Object.values(section ?? {})) {
+      if (!isJsonObject(room)) continue;
+      const { [`${UNSTABLE}state_after`]: state } = room;
+      if (state !== undefined) room.state_after ??= state;
+    }
+  }
 }

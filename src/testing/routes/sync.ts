@@ -95,11 +95,13 @@ async function syncNow(request: AuthedRequest): Promise<JsonObject> {
 
 /** The parameter is part of the specification since 1.16; an older server does not know it. */
 function stateAfterName(request: AuthedRequest): string | undefined {
-  if (request.queryFlag("org.matrix.msc4222.use_state_after")) return "org.matrix.msc4222.state_after";
-  const known = request.server.settings.versions.some((version) =>
+  const isKnown = request.server.settings.versions.some((version) =>
     Number(/^v1\.(\d+)$/.exec(version)?.[1]) >= 16
   );
-  return known && request.queryFlag("use_state_after") ? "state_after" : undefined;
+  if (isKnown && request.queryFlag("use_state_after")) return "state_after";
+  return request.queryFlag("org.matrix.msc4222.use_state_after")
+    ? "org.matrix.msc4222.state_after"
+    : undefined;
 }
 
 function readFilter(request: AuthedRequest): SyncFilter {

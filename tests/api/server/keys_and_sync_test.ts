@@ -43,7 +43,7 @@ Deno.test("sync() waits half a minute by default, and sends only the given optio
   assertEquals(log(), [
     `${SYNC}?timeout=30000`,
     `${SYNC}?timeout=30000`,
-    `${SYNC}?since=s0&timeout=0&filter=f&full_state=true&set_presence=unavailable&use_state_after=true`,
+    `${SYNC}?since=s0&timeout=0&filter=f&full_state=true&set_presence=unavailable&use_state_after=true&org.matrix.msc4222.use_state_after=true`,
     `${SYNC}?timeout=30000&filter=%7B%22room%22%3A%7B%22timeline%22%3A%7B%22limit%22%3A1%7D%7D%7D`,
   ]);
 });
