@@ -29,6 +29,7 @@ import { Conversations } from "./conversations/conversations.ts";
 import { TimerContext } from "./context/timer_context.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { Access } from "./policy/access.ts";
+import { Invitations } from "./policy/invitations.ts";
 import { type Inviter, Inviters } from "./policy/inviters.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
 import { Once } from "./once.ts";
@@ -235,6 +236,7 @@ export class Bot extends Composer<Context> {
       parts: this.#parts,
       behaviour: options,
       conversations,
+      invitations: new Invitations({ client, inviters, timers }),
       inviters,
       limiter: rateLimit === false ? undefined : new RateLimiter(rateLimit),
       composer: this,
@@ -568,6 +570,7 @@ export class Bot extends Composer<Context> {
       const ended = this.#conversations.end(conversation, at, { reason, context, time });
       return await this.#parts.patience.until(ended.then(() => {}), time);
     }
+    if (timer.kind === "join") return await this.#updates.acceptAgain(timer.invitation, context);
     const { reminder } = timer;
     const handler = this.#reminderHandlers.get(reminder.name);
     if (reminder.name !== "" && handler === undefined) {

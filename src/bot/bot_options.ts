@@ -43,7 +43,10 @@ export interface BotBehaviour extends AccessOptions {
   saysFailures?: boolean;
   /**
    * Whether to accept invitations: of all who are heard, of none, or as a function says. Who has
-   * invited is remembered: {@linkcode Bot.inviter}. Default: true.
+   * invited is remembered: {@linkcode Bot.inviter}. An invitation is tried again, also after a restart
+   * with a store, until the bot has joined, it was withdrawn, or it is refused for good: while the homeserver is
+   * away or limits joins for up to 30 days, and for five minutes if it refuses (403, 404), since an invitation
+   * may come over federation before what it needs. Default: true.
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**

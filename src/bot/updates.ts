@@ -6,7 +6,7 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
-import type { MatrixEvent, MemberEvent, RoomID } from "../../types.ts";
+import type { MatrixEvent, RoomID } from "../../types.ts";
 import { SyncStream } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
@@ -19,6 +19,7 @@ import type { Conversations } from "./conversations/conversations.ts";
 import { type EventPlace, laneOf } from "./conversations/waits.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { isOwnEdit } from "./policy/edits.ts";
+import type { Invitation, Invitations } from "./policy/invitations.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
 import { queriesOf } from "./queries.ts";
@@ -26,12 +27,14 @@ import { Run } from "./run.ts";
 import type { KeptEvent } from "./run_record.ts";
 import { RunTime } from "./run_time.ts";
 import { isObserved, observed } from "./running/telemetry.ts";
+import type { Accepted } from "./timers/accepted.ts";
 
 /** What updates need beside the parts that all share. */
 export interface UpdatesOptions {
   readonly parts: BotParts;
   readonly behaviour: BotBehaviour;
   readonly conversations: Conversations;
+  readonly invitations: Invitations;
   readonly inviters: Inviters;
   readonly limiter: RateLimiter | undefined;
   /** The bot's functions, and its commands. */
@@ -47,8 +50,8 @@ export interface UpdatesOptions {
   readonly signal: () => AbortSignal;
 }
 
-/** Events of the own user by which it is not in a room any more. */
-const LEAVING = new Set(["LEAVE", "KICK", "BAN"]);
+/** Events of the own user by which it is not in a room any more, or not invited. */
+const LEAVING = new Set(["LEAVE", "KICK", "BAN", "DISINVITE", "REJECT_INVITE"]);
 const NOTHING = (): Promise<void> => Promise.resolve();
 
 /** Hands events to a bot's functions. */
@@ -86,7 +89,7 @@ export class Updates {
     const { mxid } = client;
     if (about === mxid && LEAVING.has(type)) return this.#left(room, context);
     if (type === "INVITE" && (about === mxid || mxid === "")) {
-      return this.#invited(event as MemberEvent, context);
+      return this.#invited(event as Invitation, context);
     }
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
     if (!access.hears(sender) || !access.hearsIn(room)) return NOTHING();
@@ -99,7 +102,8 @@ export class Updates {
   }
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
-    const { parts: { timers }, conversations, inviters } = this.#options;
+    const { parts: { timers }, conversations, invitations, inviters } = this.#options;
+    invitations.withdrawn(room);
     context.updateSession(...inviters.forget(room));
     await conversations.leave(room, context);
     timers.wake();
@@ -186,16 +190,23 @@ export class Updates {
     return isWanted && await isOwnEdit(client, { ...update, edits: update.read?.edits });
   }
 
-  async #invited(event: MemberEvent, context: HandlerContext): Promise<void> {
-    const { parts: { client, access }, behaviour: { autoJoin = true }, inviters } = this.#options;
-    const { room_id: room, sender } = event as MemberEvent & { room_id: RoomID };
+  async #invited(event: Invitation, context: HandlerContext): Promise<void> {
+    const { parts: { access }, behaviour: { autoJoin = true }, invitations } = this.#options;
+    const { room_id: room, sender } = event;
     if (!access.hears(sender) || !access.hearsIn(room)) return;
     const joins = typeof autoJoin === "function" ? await autoJoin(event) : autoJoin;
-    if (joins) {
-      context.updateSession(...inviters.note(room, { by: sender as never, at: client.api.clock.now() }));
-    }
-    if (joins) await client.joinRoom(room);
-    await this.#inOrder(laneOf(room, sender), (over) => this.#update("INVITE", event, context, over));
+    if (!joins || await invitations.accept(event, context)) await this.#tellInvitation(event, context);
+  }
+
+  /** Accepts an invitation that could not be accepted before. */
+  async acceptAgain(invitation: Accepted, context: HandlerContext): Promise<void> {
+    const hasJoined = await this.#options.invitations.again(invitation, context);
+    if (hasJoined) await this.#tellInvitation(invitation.event, context);
+  }
+
+  #tellInvitation(event: Invitation, context: HandlerContext): Promise<void> {
+    const lane = laneOf(event.room_id, event.sender);
+    return this.#inOrder(lane, (over) => this.#update("INVITE", event, context, over));
   }
 
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */

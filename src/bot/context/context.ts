@@ -30,6 +30,7 @@ import {
   type Word,
 } from "../conversations/choices.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
+import { joinLate } from "../policy/join_patience.ts";
 import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
 import type { Run } from "../run.ts";
 import type { KeptEvent, Wait } from "../run_record.ts";
@@ -410,8 +411,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    */
   async join(): Promise<void> {
     await this.run.step("join", async () => {
-      await this.client.joinRoom(this.room);
-      if (!this.is("invite")) return;
+      if (!this.is("invite")) return void await this.client.joinRoom(this.room);
+      await joinLate(this.client, this.room, { signal: this.signal });
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
       this.run.context.updateSession(...this.parts.inviters.note(this.room, inviter));
     });

@@ -7,6 +7,7 @@
 
 import { type Client, ForbiddenError, NotFoundError, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
+import { joinLate } from "../policy/join_patience.ts";
 import { memberOf } from "../text/json.ts";
 import { serverOf } from "./server_acl.ts";
 
@@ -39,6 +40,9 @@ const MAX_UPGRADES = 10;
  * be read, which mostly is after joining; if it does not name the old one, it is left again, unless
  * the user was there before.
  *
+ * A server may hear of the new room later than of the end of the old one: for five minutes a refusal (403,
+ * 404) is not the last word.
+ *
  * Nothing of what a bot of the kit remembers moves on: its pending reminders and open questions stay those
  * of the old room, with the sessions that are kept by room, and a function of `bot.every()` that names the
  * old room goes on speaking there. Whoever wants them in the new room makes them anew.
@@ -65,7 +69,7 @@ const MAX_UPGRADES = 10;
  * ```
  */
 export async function followUpgrade(
-  client: Pick<Client, "joinRoom" | "leaveRoom" | "getStateEvent">,
+  client: Pick<Client, "joinRoom" | "leaveRoom" | "getStateEvent" | "api">,
   tombstone: TombstoneEvent,
   { servers = [], signal }: FollowUpgradeOptions = {},
 ): Promise<RoomID | undefined> {
@@ -82,7 +86,7 @@ export async function followUpgrade(
     visited.add(to);
     // A tombstone that names a room where the user is must not make the user leave it.
     const known = await readCreate(client, to, signal);
-    if (known === undefined) await client.joinRoom(to, { servers: through, signal });
+    if (known === undefined) await joinLate(client, to, { servers: through, signal });
     const create = known ?? await client.getStateEvent(to, "m.room.create", { signal });
     if (memberOf(memberOf(create, "predecessor"), "room_id") !== from) {
       if (known === undefined) await client.leaveRoom(to, { signal });

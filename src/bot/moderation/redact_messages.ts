@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, LimitExceededError } from "../../../mod.ts";
+import { type Client, LimitExceededError, NotFoundError } from "../../../mod.ts";
 import type { ClientEvent, EventID, RoomID, SyncToken, UserID } from "../../../types.ts";
 
 /** Options of {@link redactMessages}. */
@@ -25,6 +25,10 @@ export interface RedactMessagesOptions {
 export interface RedactedMessages {
   /** The events that it redacted. */
   readonly redacted: readonly EventID[];
+  /** The events that the server says are not there, though its history shows them: they are as they were. */
+  readonly missing: readonly EventID[];
+  /** Why it ended early, after it had redacted some. Absent if it did not. */
+  readonly error?: unknown;
   /**
    * Where to go on, for `from`: there may be more. Absent if the limit was reached, or the history
    * ends.
@@ -41,15 +45,15 @@ const PAGE = 100;
  * encrypted ones; not state, which can't be taken back so. The client needs the power to redact.
  *
  * The client waits and tries again when the server wants less, as its retry policy says. If that
- * does not suffice, the call resolves with where to go on. Called again after a crash, it finds
- * what is left: what was redacted counts once.
+ * does not suffice, or something else fails after events were redacted, the call resolves with what it did, why
+ * it ended, and where to go on. Called again after a crash, it finds what is left: what was redacted counts once.
  *
  * @param client The client.
  * @param roomId The room.
  * @param userId Whose events.
  * @param options How many, why, and where to begin.
  * @returns What was redacted, and where there may be more.
- * @throws {ForbiddenError} If the client lacks the power, or is not in the room.
+ * @throws {ForbiddenError} If the client lacks the power, or is not in the room, and nothing was redacted.
  * @example
  * ```ts
  * import { Client } from "@greenroom/matrix";
@@ -73,6 +77,7 @@ export async function redactMessages(
 ): Promise<RedactedMessages> {
   const request = { signal };
   const redacted: EventID[] = [];
+  const missing: EventID[] = [];
   let page = from;
   for (let pages = 0; pages < maxPages; pages++) {
     const begin = page;
@@ -86,28 +91,33 @@ export async function redactMessages(
       page ??= start;
       for (const event of chunk) {
         if (!isRedactable(event, userId)) continue;
-        if (redacted.length >= limit) return { redacted };
-        await client.redact(roomId, event.event_id, {
+        const { event_id } = event;
+        if (redacted.length >= limit) return { redacted, missing };
+        const isRedacted = await client.redact(roomId, event_id, {
           reason,
-          txnId: `redact-${event.event_id}`,
+          txnId: `redact-${event_id}`,
           ...request,
-        });
-        redacted.push(event.event_id);
+        }).then(() => true, whetherThere);
+        (isRedacted ? redacted : missing).push(event_id);
       }
-      if (end === undefined || end === page) return { redacted };
+      if (end === undefined || end === page) return { redacted, missing };
       page = end;
     } catch (error) {
-      if (!(error instanceof LimitExceededError)) throw error;
+      if (signal?.aborted) throw error;
+      const isLimit = error instanceof LimitExceededError;
       const next = page ?? begin;
-      if (next === undefined) throw error; // nothing is known yet of where to go on
-      return {
-        redacted,
-        from: next,
-        ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-      };
+      if (next === undefined || redacted.length === 0 && !isLimit) throw error;
+      const { retryAfter } = isLimit ? error : {};
+      return { redacted, missing, from: next, error, ...(retryAfter !== undefined && { retryAfter }) };
     }
   }
-  return { redacted, ...(page !== undefined && { from: page }) };
+  return { redacted, missing, ...(page !== undefined && { from: page }) };
+}
+
+/** @throws Why an event was not redacted, unless it is not there. */
+function whetherThere(error: unknown): false {
+  if (error instanceof NotFoundError) return false;
+  throw error;
 }
 
 /** Whether there is anything in an event that can be taken out of it. */

@@ -8,6 +8,7 @@
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { type ConversationEnding, isCutOff } from "../conversations/errors.ts";
+import type { Accepted } from "./accepted.ts";
 import { Jobs } from "./jobs.ts";
 import type { ReminderLimit } from "./reminder_limit.ts";
 import type { Schedule } from "./schedule.ts";
@@ -37,7 +38,8 @@ export type Timer =
     readonly at: number;
     readonly end: ConversationEnding;
   }
-  | { readonly kind: "remind"; readonly reminder: Reminder };
+  | { readonly kind: "remind"; readonly reminder: Reminder }
+  | { readonly kind: "join"; readonly invitation: Accepted };
 
 /** When something was due, and that it is done now. */
 export interface Due {
@@ -62,8 +64,7 @@ const SCHEDULES = defineSession<{ next: number; pattern: string }>({
 const LONGEST = 3_600_000;
 /** When to look again, in milliseconds. */
 const RETRY = 5_000;
-/** The last moment that a date can be. */
-const LAST = 8.64e15;
+const LAST = 8.64e15; // the last moment that a date can be
 
 /** What the timers of a bot call. */
 export interface TimerHandlers {
@@ -90,7 +91,6 @@ export class Timers {
   readonly #schedules: Schedule[] = [];
   #woken = Promise.withResolvers<void>();
   readonly #jobs: Jobs;
-
   readonly #limit: ReminderLimit;
 
   /**

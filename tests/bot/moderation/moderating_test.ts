@@ -1,16 +1,17 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, ForbiddenError, LimitExceededError, ValueError } from "../../../mod.ts";
 import type { ClientEvent, EventID, RoomID, UserID } from "../../../types.ts";
-import { Homeserver } from "../../../src/testing/mod.ts";
+import { Homeserver, TestClock } from "../../../src/testing/mod.ts";
+import { untilSettled } from "../../support/scripted_fetch.ts";
 import { followUpgrade } from "../../../src/bot/moderation/follow_upgrade.ts";
 import { PolicyLists } from "../../../src/bot/moderation/policy_lists.ts";
 import { redactMessages } from "../../../src/bot/moderation/redact_messages.ts";
 import { updateServerAcl } from "../../../src/bot/moderation/server_acl.ts";
 
-async function clientOf(homeserver: Homeserver, name: string): Promise<Client> {
+async function clientOf(homeserver: Homeserver, name: string, clock?: TestClock): Promise<Client> {
   const { accessToken: token } = await homeserver.createUser(name);
   const { baseUrl, fetch } = homeserver;
-  return new Client({ baseUrl, fetch, token, mxid: `@${name}:localhost` });
+  return new Client({ baseUrl, fetch, token, mxid: `@${name}:localhost`, clock });
 }
 
 Deno.test("updateServerAcl() sends an ACL if it says something new, and keeps what others said", async () => {
@@ -55,7 +56,7 @@ Deno.test("redactMessages() redacts a user's last events, and no others", async 
     await mod.sendText(roomId, `stop ${at}`);
   }
   const first = await redactMessages(mod, roomId, "@eve:localhost", { limit: 2, reason: "spam" });
-  assertEquals(first, { redacted: said.slice(-2).toReversed() });
+  assertEquals(first, { redacted: said.slice(-2).toReversed(), missing: [] });
   const rest = await redactMessages(mod, roomId, "@eve:localhost");
   assertEquals(rest.redacted, said.slice(0, 3).toReversed());
   assertEquals((await redactMessages(mod, roomId, "@eve:localhost")).redacted, []);
@@ -108,6 +109,33 @@ Deno.test("redactMessages() says where to go on when the server wants rest, and 
   assertEquals([second.redacted.length, second.from, redacted.size], [120, undefined, 250]);
 });
 
+Deno.test("redactMessages() goes on after an event that is not there, and tells what it did when something fails", async () => {
+  await using homeserver = new Homeserver();
+  await using mod = await clientOf(homeserver, "mod");
+  await using eve = await clientOf(homeserver, "eve");
+  const roomId = await mod.createRoom({ preset: "public_chat" });
+  await eve.joinRoom(roomId);
+  const said: EventID[] = [];
+  for (let at = 0; at < 5; at++) said.unshift(await eve.sendText(roomId, `spam ${at}`));
+  const redacting = { path: "/redact/", user: "@mod:localhost" } as const;
+  const fails = (nth: EventID | undefined, status: number, errcode: string) =>
+    homeserver.faults.add({
+      kind: "status",
+      status,
+      body: { errcode, error: "No" },
+      match: { ...redacting, path: encodeURIComponent(`${nth}`) },
+    });
+  using _gone = fails(said[1], 404, "M_NOT_FOUND");
+  const forbidden = fails(said[3], 403, "M_FORBIDDEN");
+  const { error, from, ...first } = await redactMessages(mod, roomId, "@eve:localhost");
+  assertEquals(first, { redacted: [said[0], said[2]] as EventID[], missing: [said[1]] as EventID[] });
+  assert(error instanceof ForbiddenError && from !== undefined);
+  await assertRejects(() => redactMessages(mod, roomId, "@eve:localhost"), ForbiddenError);
+  forbidden.remove();
+  const rest = await redactMessages(mod, roomId, "@eve:localhost", { from });
+  assertEquals(rest, { redacted: said.slice(3), missing: [said[1]] as EventID[] });
+});
+
 Deno.test("redactMessages() says where to go on after as many pages as it may read", async () => {
   const { client } = restingServer(250, Infinity);
   const { redacted, from } = await redactMessages(client, "!r", "@eve:a.b", { limit: 1_000, maxPages: 1 });
@@ -115,8 +143,8 @@ Deno.test("redactMessages() says where to go on after as many pages as it may re
 });
 
 /** A room that was upgraded, and who may join the new one. */
-async function upgraded(homeserver: Homeserver) {
-  const [alice, bot] = [await clientOf(homeserver, "alice"), await clientOf(homeserver, "bot")];
+async function upgraded(homeserver: Homeserver, clock?: TestClock) {
+  const [alice, bot] = [await clientOf(homeserver, "alice"), await clientOf(homeserver, "bot", clock)];
   const from = await alice.createRoom({ preset: "public_chat" });
   await bot.joinRoom(from);
   const to = await alice.upgradeRoom(from, "12");
@@ -138,6 +166,26 @@ Deno.test("followUpgrade() joins the room that replaces the old one, and those a
   const last = await alice.upgradeRoom(to, "12");
   assertEquals(await followUpgrade(bot, tombstone(from, to)), last);
   assert((await bot.getJoinedRooms()).includes(last));
+});
+
+Deno.test("followUpgrade() joins a room that the server hears of late, and gives up after five minutes", async () => {
+  const clock = new TestClock();
+  await using homeserver = new Homeserver({ clock });
+  const { alice, bot, from, to, tombstone } = await upgraded(homeserver, clock);
+  await using _alice = alice, _bot = bot;
+  const body = { errcode: "M_FORBIDDEN", error: "Not invited" };
+  using refuses = homeserver.faults.add({
+    kind: "status",
+    status: 403,
+    body,
+    match: { path: /join|m.room.create/ },
+  });
+  await assertRejects(() => untilSettled(clock, followUpgrade(bot, tombstone(from, to))), ForbiddenError);
+  assert(refuses.hits > 5, `${refuses.hits} tries`);
+  const following = followUpgrade(bot, tombstone(from, to));
+  await clock.tick(10_000);
+  refuses.remove();
+  assertEquals(await untilSettled(clock, following), to);
 });
 
 Deno.test("followUpgrade() does not stay in a room that does not replace the old one, but where it was before", async () => {

@@ -1,0 +1,150 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Bot, BotOptions } from "@greenroom/matrix/bot";
+import type { BotTester, FaultRule } from "@greenroom/matrix/testing";
+import type { RoomID } from "@greenroom/matrix/types";
+import { trying } from "./support.ts";
+
+const FORBIDDEN = {
+  kind: "status",
+  status: 403,
+  body: { errcode: "M_FORBIDDEN", error: "Not invited" },
+} as const;
+const NOT_FOUND = {
+  kind: "status",
+  status: 404,
+  body: { errcode: "M_NOT_FOUND", error: "No room" },
+} as const;
+const AWAY = { kind: "html", status: 502 } as const;
+
+/** A bot that says hello where it is invited. */
+function polite(options: Partial<BotOptions> = {}): BotTester {
+  return trying((bot: Bot) => void bot.on("invite", (c) => c.send("hello")), options);
+}
+
+/** Has a user invite the bot into a new room. */
+async function invited(tester: BotTester): Promise<RoomID> {
+  const { room_id } = await tester.request("alice", "POST", "/createRoom", { invite: [tester.mxid] });
+  await tester.settle();
+  return room_id as RoomID;
+}
+
+function membership(tester: BotTester, room: RoomID): string {
+  return tester.homeserver.room(room).membership(tester.mxid);
+}
+
+function hellos(tester: BotTester, room: RoomID): number {
+  return tester.homeserver.room(room).messages.filter(({ content }) => content.body === "hello").length;
+}
+
+/** Has joins of the bot fail. */
+function refusing(tester: BotTester, fault: typeof FORBIDDEN | typeof NOT_FOUND | typeof AWAY) {
+  return tester.homeserver.faults.add({ ...fault, match: { path: "/join", user: tester.mxid } } as FaultRule);
+}
+
+/** Lets time pass in steps. */
+async function passing(tester: BotTester, ms: number, step = 1_000): Promise<void> {
+  for (let at = 0; at < ms; at += step) await tester.pass(step);
+}
+
+Deno.test("Forty invitations at once are all accepted by a bot whose homeserver limits joins, and each is told once", async () => {
+  await using tester = polite();
+  await tester.start();
+  tester.homeserver.rateLimits.joins = { perSecond: 0.1, burst: 10 };
+  const rooms = await Promise.all(Array.from({ length: 40 }, () => invited(tester)));
+  await passing(tester, 300_000, 5_000);
+  assertEquals(rooms.map((room) => membership(tester, room)), rooms.map(() => "join"));
+  await tester.restart();
+  assertEquals(rooms.map((room) => hellos(tester, room)), rooms.map(() => 1));
+});
+
+for (const [cause, fault] of Object.entries({ 403: FORBIDDEN, 404: NOT_FOUND, 502: AWAY })) {
+  Deno.test(`An invitation that can't be accepted for a while (${cause}) is accepted later, and told once`, async () => {
+    await using tester = polite();
+    await tester.start();
+    const refuses = refusing(tester, fault);
+    const room = await invited(tester);
+    await passing(tester, 120_000);
+    assertEquals(membership(tester, room), "invite");
+    assert(refuses.hits > 4 && refuses.hits < 20, `${refuses.hits} tries`);
+    refuses.remove();
+    await passing(tester, 120_000);
+    assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
+  });
+
+  Deno.test(`An invitation that could not be accepted (${cause}) is accepted after a restart`, async () => {
+    await using tester = polite();
+    await tester.start();
+    const refuses = refusing(tester, fault);
+    const room = await invited(tester);
+    await passing(tester, 100_000);
+    await tester.stop();
+    refuses.remove();
+    await tester.start();
+    await passing(tester, 120_000);
+    assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
+  });
+}
+
+Deno.test("An invitation whose bot ends while it waits for the limit is accepted after the restart", async () => {
+  await using tester = polite({ closeDeadline: 1_000 });
+  await tester.start();
+  tester.homeserver.rateLimits.joins = { perSecond: 0.1, burst: 1 };
+  const rooms = await Promise.all(Array.from({ length: 3 }, () => invited(tester)));
+  const stopping = tester.stop();
+  await tester.pass(1_000);
+  await stopping;
+  await tester.start();
+  await passing(tester, 60_000);
+  assertEquals(
+    rooms.map((room) => [membership(tester, room), hellos(tester, room)]),
+    rooms.map(() => ["join", 1]),
+  );
+});
+
+Deno.test("An invitation that is refused for five minutes is given up, and said in the log", async () => {
+  await using tester = polite();
+  await tester.start();
+  const refuses = refusing(tester, FORBIDDEN);
+  const room = await invited(tester);
+  await passing(tester, 600_000, 5_000);
+  const tries = refuses.hits;
+  await passing(tester, 600_000, 5_000);
+  assertEquals([refuses.hits, membership(tester, room)], [tries, "invite"]);
+  assert(
+    tester.logged.some((line) => line.includes("failed") && line.includes("M_FORBIDDEN")),
+    tester.logged.join("\n"),
+  );
+});
+
+Deno.test("An invitation that was withdrawn is not tried any more; a new one is accepted and told once", async () => {
+  await using tester = polite();
+  await tester.start();
+  const refuses = refusing(tester, AWAY);
+  const room = await invited(tester);
+  await passing(tester, 100_000);
+  const path = `/rooms/${encodeURIComponent(room)}`;
+  await tester.request("alice", "POST", `${path}/kick`, { user_id: tester.mxid });
+  await tester.settle();
+  const tries = refuses.hits;
+  await passing(tester, 200_000);
+  assertEquals(refuses.hits, tries);
+  refuses.remove();
+  await tester.request("alice", "POST", `${path}/invite`, { user_id: tester.mxid });
+  await passing(tester, 600_000, 5_000);
+  assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
+});
+
+Deno.test("c.join() takes an invitation that its server has not heard of yet", async () => {
+  await using tester = trying((bot) =>
+    void bot.on("invite", async (c) => {
+      await c.join();
+      await c.send("hello");
+    }), { autoJoin: false });
+  await tester.start();
+  const refuses = refusing(tester, FORBIDDEN);
+  const room = await invited(tester);
+  await passing(tester, 5_000);
+  refuses.remove();
+  await passing(tester, 60_000);
+  assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
+});
