@@ -16,6 +16,7 @@ import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import type { FreshNames } from "./fresh_names.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
+import { isJsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
@@ -175,14 +176,21 @@ export interface Read {
 }
 
 /**
- * Reads, and returns only the token: a loop would keep the whole response in memory while it waits
- * for the next.
+ * Reads, and returns only the token, and whether anything came: a loop would keep the whole response
+ * in memory while it waits for the next.
  */
 export async function tokenOf(
   read: () => Promise<Read>,
-): Promise<{ readonly asked: number; readonly nextBatch: SyncToken }> {
-  const { asked, response } = await read();
-  return { asked, nextBatch: response.next_batch };
+): Promise<{ readonly asked: number; readonly nextBatch: SyncToken; readonly isEmpty: boolean }> {
+  const { asked, response: { next_batch: nextBatch, device_unused_fallback_key_types: _, ...parts } } =
+    await read();
+  return { asked, nextBatch, isEmpty: !hasElements(parts) };
+}
+
+/** Whether there is a list in a value, however deep, that is not empty: all that comes is in lists. */
+function hasElements(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isJsonObject(value) && Object.values(value).some(hasElements);
 }
 
 /** Reads one response after the other. */

@@ -33,6 +33,8 @@ import type { SyncedOnce, SyncerProtocol } from "./syncer_protocol.ts";
 const MAX_RETRY_AFTER = 3_600_000;
 /** How long to wait when the server answers at once and without events, in milliseconds. */
 const IDLE_WAIT = 1_000; // nothing may spin
+/** How many responses without events may come in a row at once: a server may have tokens that move. */
+const MAX_EMPTY = 4;
 const DEFAULT_TIMEOUT = 30_000;
 /** How often a response is requested again whose gaps a server that may be restarting hides. */
 const GAP_PATIENCE = 3;
@@ -174,6 +176,7 @@ class Syncer {
     let failure: Error | undefined;
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
+    let empty = 0;
     await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     // What has been received when the end comes is delivered.
     for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
@@ -182,13 +185,14 @@ class Syncer {
           timeout: DEFAULT_TIMEOUT,
           ahead: true,
         });
-        const since = token;
-        const { asked, nextBatch } = await tokenOf(() => current.sync());
+        const [since, began] = [token, clock.now()];
+        const { asked, nextBatch, isEmpty } = await tokenOf(() => current.sync());
         if (token === undefined) this.#reportFirst();
         [token, failures] = [nextBatch, 0];
         this.#options.afterSync();
-        const tooFast = IDLE_WAIT - elapsed(clock.now(), asked);
-        if (token === since && tooFast > 0) await clock.delay(tooFast, { signal });
+        empty = isEmpty && elapsed(clock.now(), began) < IDLE_WAIT ? empty + 1 : 0;
+        const tooFast = IDLE_WAIT - elapsed(clock.now(), empty > MAX_EMPTY ? began : asked);
+        if ((token === since || empty > MAX_EMPTY) && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
         const reason = await requests.firstContact(error, signal);
