@@ -19,10 +19,12 @@ export interface Hearsay {
   readonly sharedHistory: boolean;
   /** Who says so, if it came in a bundle of theirs. */
   readonly sharedBy?: UserID;
+  /** Whether a message of the session has come from a user whose device this may be. */
+  readonly isMet?: true;
 }
 
 /** The same as it comes: it may say nothing of sharing. */
-export interface Said extends Omit<Hearsay, "sharedHistory"> {
+export interface Said extends Omit<Hearsay, "sharedHistory" | "isMet"> {
   /** Whether it allowed sharing the key; absent: that is not said, which allows nothing new. */
   readonly sharedHistory?: boolean;
 }
@@ -62,8 +64,14 @@ export function withHearsay(known: readonly Hearsay[], said: Said): readonly Hea
   return all.includes(added) ? all : undefined;
 }
 
+/** What is known once a message has come from a user whose device was named. */
+export function metHearsay(hearsay: readonly Hearsay[], met: Hearsay): readonly Hearsay[] {
+  return byRank(hearsay.map((each) => each === met ? { ...each, isMet: true } : each));
+}
+
 function byRank(hearsay: readonly Hearsay[]): readonly Hearsay[] {
-  return hearsay.toSorted((one, other) => rank(one) - rank(other));
+  const place = (each: Hearsay): number => each.isMet ? -1 : rank(each);
+  return hearsay.toSorted((one, other) => place(one) - place(other));
 }
 
 function rank({ source }: Said): number {

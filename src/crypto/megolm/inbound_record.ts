@@ -125,13 +125,29 @@ export async function claimsOf(
   return record.others === undefined ? undefined : await tx.get(claimsKey(session, userId));
 }
 
+/** Whether a message of the most likely owner, who has sent the key, has come: no hearsay counts any more. */
+export function isTaken({ claims, unused }: Pick<Claimed, "claims" | "unused">): boolean {
+  return claims.length > 0 && unused === undefined;
+}
+
 /**
- * Whether the key may be shared with users who join later: every sender of the key must have
- * allowed it.
+ * The hearsay that messages have borne out, while none of a user who claims the session has come: to
+ * claim it needs no more than its key, which each member has, and changes nothing of that.
  */
-export function isShareable({ claims, hearsay, others }: InboundRecord): boolean {
+export function borneOut({ hearsay = [], ...claimed }: Claimed): readonly Hearsay[] {
+  return isTaken(claimed) ? [] : hearsay.filter(({ isMet }) => isMet);
+}
+
+/**
+ * Whether the key may be shared with users who join later: the maker must have allowed it; while nothing shows
+ * who that is, all who may be.
+ */
+export function isShareable(record: Claimed): boolean {
+  const { claims, hearsay = [], others } = record;
+  const makers = borneOut(record);
+  if (makers.length > 0) return makers.every((each) => each.sharedHistory);
   if (others?.sharedHistory === false) return false;
-  const said = claims.length > 0 ? claims : hearsay ?? [];
+  const said = isTaken(record) ? claims : [...claims, ...hearsay];
   return said.length > 0 && said.every((each) => each.sharedHistory);
 }
 

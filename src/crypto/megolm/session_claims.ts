@@ -168,8 +168,11 @@ export class SessionClaims {
     }
     const key = claimsKey(session, userId);
     const known = await tx.get(key);
-    const isShared = sharedHistory && [set, first].every(allowsHistory);
-    if (user !== undefined && !await this.#isBetter(tx, set, first)) {
+    const isFirst = user === undefined || await this.#isBetter(tx, set, first);
+    // Who merely claims what the messages of another show to be the other's has no say.
+    const heard = !isFirst && first.unused === undefined && set.unused !== undefined ? [first] : [set, first];
+    const isShared = sharedHistory && heard.every(allowsHistory);
+    if (user !== undefined && !isFirst) {
       if (known === set) return undefined;
       tx.set(key, set);
       const all = known === undefined ? count + 1 : count;

@@ -10,7 +10,14 @@ import type { RoomID } from "../../types/ids.ts";
 import { isSigningKey } from "../encoding/signed_json.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { INBOUND_KIND, inboundKey, type InboundRecord, isShareable, restored } from "./inbound_record.ts";
+import {
+  borneOut,
+  INBOUND_KIND,
+  inboundKey,
+  type InboundRecord,
+  isShareable,
+  restored,
+} from "./inbound_record.ts";
 import type { ExportedSession } from "./room_key.ts";
 import type { SessionClaims } from "./session_claims.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
@@ -81,8 +88,8 @@ export class SessionExport {
     if (session_key === undefined) return undefined;
     const { roomId: room_id, sessionId: session_id } = ref;
     const { vodozemac } = this.#context;
-    const claim = await this.#claims.best(tx, ref, record);
-    const { senderKey: sender_key, senderEd25519: named } = claim ?? record.hearsay?.[0] ?? NOBODY;
+    const maker = borneOut(record)[0] ?? await this.#claims.best(tx, ref, record) ?? record.hearsay?.[0];
+    const { senderKey: sender_key, senderEd25519: named } = maker ?? NOBODY;
     const content = {
       algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id,

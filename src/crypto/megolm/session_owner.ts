@@ -16,11 +16,12 @@ import { sameKey } from "../encoding/base64.ts";
 import type { CryptoContext, OwnDevice } from "../engine/context.ts";
 import type { AcceptPolicy } from "../engine/policy.ts";
 import type { Transaction } from "../records/transaction.ts";
-import type { Hearsay } from "./hearsay.ts";
+import { type Hearsay, metHearsay } from "./hearsay.ts";
 import {
   type ClaimSet,
   claimsOf,
   type InboundRecord,
+  isTaken,
   type OwnerClaim,
   withClaims,
 } from "./inbound_record.ts";
@@ -190,11 +191,12 @@ export class SessionOwners {
     const set = await claimsOf(tx, session, { record, userId: sender });
     if (set !== undefined) return await this.#ofClaims(tx, session, { record, userId: sender, set });
     // Once a message of a user who claims it has come, no hearsay makes it another's.
-    const isTaken = record.claims.length > 0 && record.unused === undefined;
-    for (const hearsay of isTaken ? [] : record.hearsay ?? []) {
+    const { hearsay: all = [] } = record;
+    for (const hearsay of isTaken(record) ? [] : all) {
       if (!await this.#mayBeOf(tx, session, { record, hearsay, sender })) continue;
-      const { source, senderKey, sharedBy } = hearsay;
+      const { source, senderKey, sharedBy, isMet } = hearsay;
       return {
+        ...(!isMet && { learnt: { ...record, hearsay: metHearsay(all, hearsay) } }),
         ...await this.#trustOf(tx, sender, hearsay),
         source,
         senderKey,
