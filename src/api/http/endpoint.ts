@@ -9,6 +9,7 @@
 
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
+import type { Logger } from "../../base/log.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
@@ -155,11 +156,19 @@ export type FieldType =
   | "array?"
   | "object?";
 
+/** What else is known where an answer is parsed. */
+export interface AnswerContext {
+  /** The room that was asked about; undefined: none was. */
+  readonly room?: string | undefined;
+  /** Where to log what was left out. */
+  readonly log?: Logger;
+}
+
 /**
  * Turns the parsed body of an answer into the result of an operation, or throws
  * {@link ServiceResponseError}.
  */
-export type Parse<Result> = (body: unknown, request: string) => Result;
+export type Parse<Result> = (body: unknown, request: string, context?: AnswerContext) => Result;
 
 /** Accepts any JSON object and returns nothing. */
 export const nothing: Parse<void> = () => {};

@@ -153,7 +153,9 @@ export class HTTPAPI {
     options: RequestOptions = {},
   ): Promise<Result> {
     return this.#send(endpoint, call, options, async (answer) => {
-      const result = endpoint.parse(await readJson(answer, this.maxResponseSize), answer.request);
+      const { roomId: room } = call.path as { readonly roomId?: string };
+      const body = await readJson(answer, this.maxResponseSize);
+      const result = endpoint.parse(body, answer.request, { room, log: this.log });
       this.isAnswered ||= checks(endpoint.parse);
       return result;
     });

@@ -7,14 +7,27 @@
 
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { contentCheckOf, Malformed } from "../../types/checks/content_check.ts";
-import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
+import { Misfit, type Notes, type Shape } from "../../types/checks/shape.ts";
 import { type EventClass, type EventType, eventType } from "../../types/events/event_type.ts";
 import type { Parse } from "../http/endpoint.ts";
 
-/** Returns a body of a shape, without optional members and items that do not fit. */
+/**
+ * Returns a body of a shape, without optional members and items that do not fit. Events that are left out are
+ * logged; those of a room that was asked about need not say which it is.
+ */
 export function shaped<T>(shape: Shape<T>): Parse<T> {
-  return (body, request) => {
-    const fitting = shape(body, UNNOTED);
+  return (body, request, { room, log } = {}) => {
+    const notes: Notes = { taken: [], depth: 0, ...(room !== undefined && { room }) };
+    const fitting = shape(body, notes);
+    if (notes.leftOut !== undefined) {
+      const [first] = notes.taken;
+      const why = first && `${first.path.join(".")} ${first.problem}`;
+      log?.warn("Left out events of an answer that are none of what was asked for", {
+        request,
+        events: notes.leftOut,
+        ...(why && { why }),
+      });
+    }
     if (!(fitting instanceof Misfit)) return fitting;
     const { path, problem } = fitting;
     throw new ServiceResponseError(

@@ -6,8 +6,8 @@
  * @module
  */
 
-import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
+import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
+import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
 import type { ClientEvent } from "../../types/events/client_event.ts";
 import { PaginationDirection, PresenceState } from "../../types/enums.ts";
@@ -57,10 +57,10 @@ const messages = endpoint(
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/messages",
   shaped(object<MessagesResponse>({
-    chunk: list(clientEvent),
+    chunk: eventList(clientEvent),
     start: text,
     end: optional(text),
-    state: optional(list(clientStateEvent)),
+    state: optional(eventList(clientStateEvent)),
   })),
 );
 

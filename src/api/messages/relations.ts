@@ -5,8 +5,8 @@
  * @module
  */
 
-import { clientEvent } from "../../types/checks/event_check.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
+import { clientEvent, eventList } from "../../types/checks/event_check.ts";
+import { object } from "../../types/checks/composite_shapes.ts";
 import { number, optional, text } from "../../types/checks/shape.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
@@ -19,7 +19,7 @@ import type { Session } from "../session.ts";
 import { shaped } from "./incoming.ts";
 
 const parseRelations = shaped(object<RelationsResponse>({
-  chunk: list(clientEvent),
+  chunk: eventList(clientEvent),
   next_batch: optional(text),
   prev_batch: optional(text),
   recursion_depth: optional(number),
@@ -46,7 +46,7 @@ const threads = endpoint(
   "getThreads",
   "GET",
   "/_matrix/client/v1/rooms/{roomId}/threads",
-  shaped(object<ThreadsResponse>({ chunk: list(clientEvent), next_batch: optional(text) })),
+  shaped(object<ThreadsResponse>({ chunk: eventList(clientEvent), next_batch: optional(text) })),
 );
 
 /** Options of {@link RelationsAPI.getRelations}. */

@@ -9,7 +9,7 @@ import { endpoint } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { shaped } from "./incoming.ts";
-import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts";
+import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { list, map, object } from "../../types/checks/composite_shapes.ts";
 import { number, optional } from "../../types/checks/shape.ts";
 import type { ClientEvent, ClientStateEvent } from "../../types/events/client_event.ts";
@@ -133,7 +133,7 @@ export interface SearchGroup {
 }
 
 /** What others wrote is looked at; what the server says of it is not. */
-const events = optional(list(clientEvent));
+const events = optional(eventList(clientEvent));
 const result = object<SearchResult>({
   rank: optional(number),
   result: optional(clientEvent),
@@ -152,7 +152,7 @@ const search = endpoint(
     search_categories: object<SearchCategories<RoomEventsResults>>({
       room_events: optional(object<Pick<RoomEventsResults, "results" | "state">>({
         results: optional(list(result)),
-        state: optional(map(list(clientStateEvent))),
+        state: optional(map(eventList(clientStateEvent))),
       })),
     }),
   })),

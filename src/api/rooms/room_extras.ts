@@ -5,8 +5,8 @@
  * @module
  */
 
-import { clientEvent, clientStateEvent } from "../../types/checks/event_check.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
+import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
+import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
 import type { RoomEventFilter } from "../../types/api/filter.ts";
@@ -34,9 +34,9 @@ const context = endpoint(
   `${ROOM}/context/{eventId}`,
   shaped(object<EventContextResponse>({
     event: optional(clientEvent),
-    events_before: optional(list(clientEvent)),
-    events_after: optional(list(clientEvent)),
-    state: optional(list(clientStateEvent)),
+    events_before: optional(eventList(clientEvent)),
+    events_after: optional(eventList(clientEvent)),
+    state: optional(eventList(clientStateEvent)),
     start: optional(text),
     end: optional(text),
   })),

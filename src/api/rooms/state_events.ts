@@ -7,8 +7,8 @@
 
 import type { ClientStateEvent } from "../../types/events/client_event.ts";
 import { Membership, type StateEventFormat } from "../../types/enums.ts";
-import { clientStateEvent, memberEvent } from "../../types/checks/event_check.ts";
-import { list, object } from "../../types/checks/composite_shapes.ts";
+import { clientStateEvent, eventList, memberEvent } from "../../types/checks/event_check.ts";
+import { object } from "../../types/checks/composite_shapes.ts";
 import type { ContentOf, ReceivedContent } from "../../types/events/event_of.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
@@ -34,7 +34,7 @@ const members = endpoint(
   "getMembers",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/members",
-  shaped(object<MembersResponse>({ chunk: list(memberEvent) })),
+  shaped(object<MembersResponse>({ chunk: eventList(memberEvent) })),
 );
 const joinedMembers = endpoint(
   "getJoinedMembers",
@@ -46,7 +46,7 @@ const state = endpoint(
   "getState",
   "GET",
   "/_matrix/client/v3/rooms/{roomId}/state",
-  shaped(list(clientStateEvent)),
+  shaped(eventList(clientStateEvent)),
 );
 const stateContent = endpoint("getStateEvent", "GET", STATE_PATH, jsonObject);
 const stateEvent = endpoint(

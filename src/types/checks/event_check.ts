@@ -17,6 +17,7 @@ import type {
   ThreadAggregation,
   UnsignedData,
 } from "../events/client_event.ts";
+import type { RoomID } from "../ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../json.ts";
 import type { RoomMemberContent } from "../content/member_content.ts";
 import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
@@ -106,26 +107,48 @@ const members: Members<ClientEventWithoutRoomID & Unsaid> = {
   redacts: optional(eventId),
 };
 
+/** An event that has the room that was asked about, whether or not the server says it again. */
+function ofRoom<Event extends { readonly room_id: RoomID }>(shape: Shape<Event>): Shape<Event> {
+  return (value, notes) => {
+    const { room } = notes;
+    if (room === undefined || !isJsonObject(value)) return shape(value, notes);
+    const { room_id = room } = value;
+    if (room_id !== room) return new Misfit("is not the room that was asked about").in("room_id");
+    return shape(value.room_id === undefined ? { ...value, room_id } : value, notes);
+  };
+}
+
+/** A list of events; how many do not fit, and are left out, is noted. */
+export function eventList<Event>(shape: Shape<Event>): Shape<Event[]> {
+  const all = list(shape);
+  return (value, notes) => {
+    const fitting = all(value, notes);
+    const given = Array.isArray(value) && !(fitting instanceof Misfit) ? value.length - fitting.length : 0;
+    if (given > 0) notes.leftOut = (notes.leftOut ?? 0) + given;
+    return fitting;
+  };
+}
+
 /** An event of a room. */
-export const clientEvent: Shape<ClientEvent> = object<ClientEvent>({ ...members, room_id: roomId });
+export const clientEvent: Shape<ClientEvent> = ofRoom(object<ClientEvent>({ ...members, room_id: roomId }));
 
 /** A state event. */
-export const clientStateEvent: Shape<ClientStateEvent> = object<ClientStateEvent>({
+export const clientStateEvent: Shape<ClientStateEvent> = ofRoom(object<ClientStateEvent>({
   ...members,
   room_id: roomId,
   state_key: text,
-});
+}));
 
 /** A member event. */
-export const memberEvent: Shape<ClientStateEvent<"m.room.member", RoomMemberContent>> = object<
-  ClientStateEvent<"m.room.member", RoomMemberContent>
->({
-  ...members,
-  room_id: roomId,
-  type: oneOf("m.room.member"),
-  state_key: userId,
-  content: roomMember,
-});
+export const memberEvent: Shape<ClientStateEvent<"m.room.member", RoomMemberContent>> = ofRoom(
+  object<ClientStateEvent<"m.room.member", RoomMemberContent>>({
+    ...members,
+    room_id: roomId,
+    type: oneOf("m.room.member"),
+    state_key: userId,
+    content: roomMember,
+  }),
+);
 
 /** That a room belongs to a space. */
 export const childEvent: Shape<StrippedChildStateEvent> = object<StrippedChildStateEvent>({

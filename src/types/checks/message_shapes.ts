@@ -116,7 +116,7 @@ const anyMessage = variants<MessageTypeContents, OtherMessageContent>(
     "m.server_notice": object<ServerNoticeMessageContent>({
       ...base,
       msgtype: tag(),
-      server_notice_type: text,
+      server_notice_type: optional(text),
       admin_contact: optional(text),
       limit_type: optional(text),
     }),
@@ -135,7 +135,7 @@ const anyMessage = variants<MessageTypeContents, OtherMessageContent>(
 /** `m.sticker`. */
 export const sticker: Shape<StickerContent> = object<StickerContent>({
   body: text,
-  info: imageInfo,
+  info: optional(imageInfo),
   url: optional(contentUri),
   file: optional(encryptedFile),
   "m.mentions": optional(mentions),

@@ -45,6 +45,10 @@ export interface Notes {
   readonly taken: Misfit[];
   /** How often a shape has led back to itself. */
   depth: number;
+  /** The room of all events, which need not say it. Absent: each event says its own. */
+  readonly room?: string;
+  /** How many events of lists were left out. */
+  leftOut?: number;
 }
 
 /** For callers that do not need the removed parts. */

@@ -169,7 +169,7 @@ export const serverAcl: Shape<RoomServerAclContent> = object<RoomServerAclConten
 
 /** `m.room.tombstone`. */
 export const tombstone: Shape<RoomTombstoneContent> = object<RoomTombstoneContent>({
-  body: text,
+  body: optional(text),
   replacement_room: roomId,
 });
 

@@ -118,7 +118,7 @@ export type ServerNoticeMessageContent = BaseMessageContent & {
   /** The kind of message. */
   msgtype: typeof MessageType.SERVER_NOTICE;
   /** What the notice is about. */
-  server_notice_type: Open<"m.server_notice.usage_limit_reached">;
+  server_notice_type?: Open<"m.server_notice.usage_limit_reached">;
   /** A URI by which to reach the administrator; there if a usage limit was reached. */
   admin_contact?: string;
   /** Which limit was reached, such as `monthly_active_user`; there if one was. */
@@ -198,7 +198,7 @@ export type StickerContent = {
   /** What the sticker shows or means, in words. */
   body: string;
   /** What is known of the image. */
-  info: ImageInfo;
+  info?: ImageInfo;
   /** Where the image is, if it is not encrypted. */
   url?: ContentURI;
   /** Where the image is, and its key, if it is encrypted. */

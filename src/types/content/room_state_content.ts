@@ -139,7 +139,7 @@ export type RoomServerAclContent = {
 /** Content of `m.room.tombstone`: the room is replaced. */
 export type RoomTombstoneContent = {
   /** What members are shown. */
-  body: string;
+  body?: string;
   /** The room to go to. */
   replacement_room: RoomID;
 };
