@@ -8,6 +8,7 @@ import { type ClientAPI, clientAPI } from "../api/client_api.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import { Session } from "../api/session.ts";
 import type { Client } from "../client/client.ts";
+import { NotFoundError } from "../errors/errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { GhostProfile } from "./queries.ts";
 
@@ -100,8 +101,13 @@ export class Intent {
   }
 
   async #readProfile(): Promise<GhostProfile> {
-    const { displayname, avatar_url } = await this.getProfile(this.userId);
-    return { displayname, avatarUrl: avatar_url };
+    try {
+      const { displayname, avatar_url } = await this.getProfile(this.userId);
+      return { displayname, avatarUrl: avatar_url };
+    } catch (error) {
+      if (error instanceof NotFoundError) return {}; // nobody has set one yet
+      throw error;
+    }
   }
 }
 

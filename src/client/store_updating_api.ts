@@ -7,7 +7,6 @@
 import type { CoreAPI } from "../api/core_api.ts";
 import type { ProfileAPI } from "../api/account/profile.ts";
 import type { RequestOptions } from "../api/http/request_options.ts";
-import { ForbiddenError, NotFoundError } from "../errors/errcodes.ts";
 import type { StoredState } from "../store/device/records.ts";
 import type { ClientStateEvent } from "../types/events/client_event.ts";
 import { Membership } from "../types/enums.ts";
@@ -22,6 +21,9 @@ import { noting } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import { isShallow } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
+
+/** How long a profile is waited for, in milliseconds: it is a courtesy, and a ban is none. */
+const PATIENCE = 5_000;
 
 /** What is needed beside the core. */
 export interface StoreUpdatingOptions {
@@ -67,10 +69,11 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     options?: RequestOptions,
   ): Promise<Profile | undefined> => {
     try {
-      return await getProfile(userId, options);
+      return await getProfile(userId, { ...options, retry: false, requestTimeout: PATIENCE });
     } catch (error) {
-      if (error instanceof NotFoundError || error instanceof ForbiddenError) return undefined;
-      throw error;
+      if (options?.signal?.aborted) throw error;
+      log.debug("A profile could not be looked up, the member event goes without", { userId, error });
+      return undefined;
     }
   };
   return {

@@ -117,6 +117,21 @@ Deno.test("ensureProfile() sets what is different, and asks once what there is",
   assertEquals(puts(), 3);
 });
 
+Deno.test("ensureProfile() sets the profile of a user who has none yet, however the server says so", async () => {
+  for (const errcode of ["M_NOT_FOUND", "M_UNKNOWN"]) {
+    await using scene = await appserviceScene();
+    using _none = scene.stage.homeserver.faults.add({
+      kind: "status",
+      status: 404,
+      body: { errcode, error: "Profile was not found" },
+      match: { method: "GET", path: /profile\/[^/]*$/ },
+    });
+    const parrot = scene.serving?.intent("_echo_parrot");
+    await parrot?.ensureProfile({ displayname: "Parrot" });
+    assertEquals(await parrot?.getDisplayname("@_echo_parrot:localhost"), "Parrot");
+  }
+});
+
 Deno.test("Two users who say the same in one handler both say it, and once when the handler runs again", async () => {
   await using scene = await appserviceScene({ isServing: false });
   const { roomId, stage } = scene;

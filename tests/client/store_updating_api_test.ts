@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { coreAPI } from "../../src/api/core_api.ts";
@@ -9,7 +9,7 @@ import type { RoomMemberContent } from "../../src/types/content/member_content.t
 import type { UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
-import { refusal, type Rule, scripted } from "../support/scripted_fetch.ts";
+import { refusal, type Rule, scripted, type ScriptedOptions } from "../support/scripted_fetch.ts";
 import { numberSchema } from "../actors/support/contents.ts";
 import { member, ROOM, state } from "../actors/support/events.ts";
 import { stateStage } from "../actors/support/state_store.ts";
@@ -17,10 +17,10 @@ import { stateStage } from "../actors/support/state_store.ts";
 const PATH = `/_matrix/client/v3/rooms/${ROOM}`;
 const PROFILE = "GET /_matrix/client/v3/profile/@a:a";
 
-async function stage(rules: Record<string, Rule>) {
+async function stage(rules: Record<string, Rule>, options: ScriptedOptions = { retry: false }) {
   const store = await stateStage();
   const { stateStore } = store;
-  const { session, log } = scripted(rules, { retry: false });
+  const { session, log } = scripted(rules, options);
   const logged = recordingLogger();
   const { getProfile } = profileAPI(session);
   const api = storeUpdatingAPI(coreAPI(session), {
@@ -228,14 +228,30 @@ Deno.test("fillMemberEvent() takes the profile of the present member event, then
   assertEquals(here.asked().length, 1);
 });
 
-Deno.test("fillMemberEvent() does without a profile that there is not, and fails if it can't be asked for", async () => {
-  for (const [status, errcode] of [[404, "M_NOT_FOUND"], [403, "M_FORBIDDEN"]] as const) {
-    await using here = await stage({ [PROFILE]: refusal(status, errcode) });
+Deno.test("fillMemberEvent() does without a profile that can't be had, and asks once: a ban does not wait for it", async () => {
+  const answers = [
+    refusal(404, "M_NOT_FOUND"),
+    refusal(404, "M_UNKNOWN"),
+    refusal(403, "M_FORBIDDEN"),
+    refusal(429, "M_LIMIT_EXCEEDED", { retry_after_ms: 5_000 }),
+    refusal(500, "M_UNKNOWN"),
+    new Response("<html>", { status: 502 }),
+    new TypeError("reset"),
+  ];
+  for (const answer of answers) {
+    await using here = await stage({ [PROFILE]: answer }, { retry: {} });
     assertEquals(await here.api.fillMemberEvent(ROOM, userId, fill), undefined);
+    assertEquals(here.asked().length, 1);
   }
-  await using here = await stage({ [PROFILE]: refusal(500, "M_UNKNOWN") });
-  assertEquals(
-    (await rejectionOf(here.api.fillMemberEvent(ROOM, userId, fill)) as MatrixError).code,
-    "M_UNKNOWN",
-  );
+});
+
+Deno.test("fillMemberEvent() ends with its signal", async () => {
+  const ends = new AbortController();
+  const rule = () => {
+    ends.abort(new RangeError("enough"));
+    return new TypeError("reset");
+  };
+  await using here = await stage({ [PROFILE]: rule });
+  const { signal } = ends;
+  assertInstanceOf(await rejectionOf(here.api.fillMemberEvent(ROOM, userId, fill, { signal })), RangeError);
 });

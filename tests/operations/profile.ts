@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ForbiddenError, MatrixRequestError, ValueError } from "@greenroom/matrix";
+import { ForbiddenError, NotFoundError, ValueError } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { nobody, roomOf } from "./support/scene.ts";
@@ -73,7 +73,7 @@ export const profile: readonly Operation[] = [
       await alice.setAvatarUrl(AVATAR);
       const { displayname, avatar_url } = await bob.getProfile(alice.userId);
       assertEquals([displayname, avatar_url], ["Alice", AVATAR]);
-      await refused(() => bob.getProfile(nobody(scene)), MatrixRequestError, 404);
+      await refused(() => bob.getProfile(nobody(scene)), NotFoundError, 404);
       assertEquals(await bob.getDisplayname(nobody(scene)), undefined);
       assertEquals(await bob.getAvatarUrl(nobody(scene)), undefined);
       await assertRejects(() => bob.getProfile("alice" as UserID), ValueError);

@@ -6,12 +6,13 @@
  */
 
 import { NotFoundError } from "../../errors/errcodes.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Profile } from "../../types/api/profile.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import { endpoint, fields, jsonObject, nothing } from "../http/endpoint.ts";
+import { endpoint, fields, fillPath, jsonObject, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 
@@ -144,7 +145,9 @@ export function profileAPI(session: Session): ProfileAPI {
 
   const get = async (userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown> => {
     try {
-      const answer: JsonObject = await http.call(getField, { path: { userId, keyName } }, options);
+      const path = fillPath(FIELD_PATH, { userId, keyName });
+      const asked = http.call(getField, { path: { userId, keyName } }, options);
+      const answer: JsonObject = await asked.catch(withoutUser(path));
       return Object.hasOwn(answer, keyName) ? answer[keyName] ?? undefined : undefined;
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
@@ -181,7 +184,10 @@ export function profileAPI(session: Session): ProfileAPI {
   };
 
   return {
-    getProfile: (userId, options) => http.call(profile, { path: { userId } }, options),
+    getProfile: async (userId, options) => {
+      const path = fillPath(profile.path, { userId });
+      return await http.call(profile, { path: { userId } }, options).catch(withoutUser(path));
+    },
     getDisplayname: (userId, options) => getText(userId, "displayname", options),
     setDisplayname: (displayname, options = {}) => setText("displayname", displayname ?? "", options),
     getAvatarUrl: async (userId, options) =>
@@ -203,5 +209,18 @@ export function profileAPI(session: Session): ProfileAPI {
     async deleteProfileField(keyName, options = {}) {
       await http.call(deleteField, { path: { userId: await session.userId(options), keyName } }, options);
     },
+  };
+}
+
+/** Makes a `NotFoundError` of what Synapse says of users that it does not know: 404 `M_UNKNOWN`. */
+function withoutUser(path: string): (error: unknown) => never {
+  return (error) => {
+    if (
+      !(error instanceof MatrixRequestError) || error.status !== 404 || error.body.errcode !== "M_UNKNOWN"
+    ) {
+      throw error;
+    }
+    const { operation, status, body } = error;
+    throw new NotFoundError({ operation, method: "GET", path, status, body });
   };
 }

@@ -15,6 +15,12 @@ Deno.test("getProfile() hands the whole profile out, and raises if there is none
   assertEquals(await api.getProfile("@bob:b.org"), { displayname: "Bob", "m.tz": "Europe/Paris" });
   const gone = scripted({ [BOB]: refusal(404, "M_NOT_FOUND") });
   await assertRejects(() => profileAPI(gone.session).getProfile("@bob:b.org"), NotFoundError);
+  const synapse = scripted({ "*": refusal(404, "M_UNKNOWN") });
+  await assertRejects(() => profileAPI(synapse.session).getProfile("@bob:b.org"), NotFoundError);
+  assertEquals(await profileAPI(synapse.session).getDisplayname("@bob:b.org"), undefined);
+  const proxy = scripted({ "*": new Response("<html>", { status: 404 }) }, { checked: false });
+  const error = await profileAPI(proxy.session).getProfile("@bob:b.org").catch((error) => error);
+  assertEquals(error instanceof NotFoundError, false as boolean);
 });
 
 Deno.test("getDisplayname() and getAvatarUrl() return undefined if there is none", async () => {
