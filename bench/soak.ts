@@ -17,6 +17,7 @@
 import { Client } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
+import { liftLimits } from "../tools/synapse/lift_limits.ts";
 import { registerUser } from "../tools/synapse/register_user.ts";
 import { Synapse } from "../tools/synapse.ts";
 
@@ -56,6 +57,7 @@ interface Sample {
 
 async function newClient(server: Synapse, name: string): Promise<Client> {
   const { userId, deviceId, accessToken } = await registerUser(server, { localpart: name, password: "soak" });
+  await liftLimits(server, userId);
   return new Client({ baseUrl: server.baseUrl, mxid: userId, deviceId, token: accessToken });
 }
 

@@ -36,7 +36,10 @@ async function times(samples: number): Promise<Record<string, string>[]> {
   Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
   const { newUser } = await import("../tests/e2e/support/synapse.ts");
   await using denokv = await Denokv.start();
-  const [human, account] = [await newUser(synapse, "alice"), await newUser(synapse, "bot")];
+  const [human, account] = [
+    await newUser(synapse, "alice", { unlimited: "people" }),
+    await newUser(synapse, "bot", { unlimited: "measured" }),
+  ];
   const env = {
     MATRIX_HOMESERVER: synapse.baseUrl,
     MATRIX_TOKEN: account.accessToken,

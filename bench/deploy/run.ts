@@ -47,7 +47,10 @@ const STUCK_MS = 240_000;
 export async function deployRun(server: SynapseServer, options: DeployOptions): Promise<DeployVerdict> {
   const random = seeded(options.seed);
   await using denokv = await Denokv.start();
-  const [human, account] = [await newUser(server, "alice"), await newUser(server, "bot")];
+  const [human, account] = [
+    await newUser(server, "alice", { unlimited: "people" }),
+    await newUser(server, "bot", { unlimited: "measured" }),
+  ];
   const env = {
     MATRIX_HOMESERVER: server.baseUrl,
     MATRIX_TOKEN: account.accessToken,

@@ -139,11 +139,13 @@ export class Setup implements AsyncDisposable {
     const place = stack.use(await StorePlace.make(store, folder));
     const [bot, observer, visitor] = [
       await botUser(server, way),
-      await newUser(server, "observer"),
-      await newUser(server, "visitor"),
+      await newUser(server, "observer", { unlimited: "people" }),
+      await newUser(server, "visitor", { unlimited: "people" }),
     ];
     const guests: TestUser[] = [];
-    for (let i = 0; i < PLAIN.guests; i++) guests.push(await newUser(server, "guest"));
+    for (let i = 0; i < PLAIN.guests; i++) {
+      guests.push(await newUser(server, "guest", { unlimited: "people" }));
+    }
     const rooms = peers === "nio"
       ? await nioRooms(stack, server, { bot, observer, visitor })
       : [{ roomId: await encryptedRoom(server, observer, [bot]), peers: [] }];
@@ -261,7 +263,7 @@ interface OrderOptions {
 
 /** A new user, or the own user of an application service. */
 async function botUser(server: SynapseServer, { registration }: Way): Promise<BotUser> {
-  if (registration === undefined) return await newUser(server, "bot");
+  if (registration === undefined) return await newUser(server, "bot", { unlimited: "measured" });
   const { as_token: accessToken, "greenroom.bot": localpart = "" } = registration;
   const body = { type: "m.login.application_service", username: localpart, inhibit_login: true };
   await request(server, { accessToken }, ["POST", "register"], body);

@@ -133,7 +133,7 @@ synapseTest(
     const file = `${folder}/registration.yaml`;
     await Deno.writeTextFile(file, registrationToYaml(registration));
     await using synapse = await Synapse.start({ appservices: [file], print() {} });
-    const { accessToken, userId } = await newUser(synapse, "alice");
+    const { accessToken, userId } = await newUser(synapse, "alice", { unlimited: "people" });
     const alice = new Client({ baseUrl: synapse.baseUrl, token: accessToken, log: false });
     const roomId = await alice.createRoom({ preset: "public_chat" });
     await using elsewhere = new Appservice({

@@ -71,7 +71,7 @@ export async function appserviceScene(
     closing.push(() => made.close());
     return made;
   };
-  const user = await newUser(synapse, "alice");
+  const user = await newUser(synapse, "alice", { unlimited: "people" });
   const options: ClientOptions = {
     baseUrl: synapse.baseUrl,
     token: user.accessToken,

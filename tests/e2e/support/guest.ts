@@ -39,7 +39,10 @@ export class Guest implements AsyncDisposable {
       () => ({}),
   ): Promise<Guest> {
     await using stack = new AsyncDisposableStack();
-    const [user, bot] = await Promise.all([newUser(server, "alice"), newUser(server, name)]);
+    const [user, bot] = await Promise.all([
+      newUser(server, "alice", { unlimited: "people" }),
+      newUser(server, name),
+    ]);
     const encryption = { onRecoveryKey() {}, password: user.password, backup: false }; // bots hear who has an identity
     const alice = stack.use(await Ours.start(server, "alice", { user, encryption }));
     const account = { MATRIX_URL: server.baseUrl, MATRIX_TOKEN: bot.accessToken };

@@ -44,7 +44,7 @@ export class Peer extends PeerWatch implements AsyncDisposable {
     name: string,
     options: PeerOptions = {},
   ): Promise<Peer> {
-    const user = options.user ?? await newUser(server, name);
+    const user = options.user ?? await newUser(server, name, { unlimited: "people" });
     const folder = await Deno.makeTempDir({ prefix: `greenroom-peer-${kind}-` });
     const { homeserver = server.baseUrl } = options;
     const peer = new Peer(await PeerProcess.start(kind), { kind, user, homeserver, folder });
