@@ -58,7 +58,7 @@ const messages = endpoint(
   "/_matrix/client/v3/rooms/{roomId}/messages",
   shaped(object<MessagesResponse>({
     chunk: eventList(clientEvent),
-    start: text,
+    start: optional(text),
     end: optional(text),
     state: optional(eventList(clientStateEvent)),
   })),

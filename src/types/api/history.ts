@@ -9,8 +9,8 @@ import type { EventID, SyncToken } from "../ids.ts";
 
 /** A page of a room's history. */
 export interface MessagesResponse {
-  /** Where the page starts. */
-  start: SyncToken;
+  /** Where the page starts; some servers do not say. */
+  start?: SyncToken;
   /** Where the page ends, and the next one starts; absent if nothing comes after. */
   end?: SyncToken;
   /**
