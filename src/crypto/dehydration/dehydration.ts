@@ -286,7 +286,7 @@ export class Dehydration {
     const key = { ...from, senderKey: peer.curve25519, senderEd25519, content };
     const added = await inbound.addRoomKey(tx, key);
     if (added.kind === "refused") return added.reason;
-    keyRequests.received(tx, added.session);
+    keyRequests.received(tx, added);
     return added.kind === "known" ? [] : [added.session];
   }
 }

@@ -43,7 +43,7 @@ export async function receiveKeys(
   for (const added of await inbound.importAll(tx, keys)) {
     counts[added.kind]++;
     if (added.kind === "refused") reasons.add(added.reason);
-    else keyRequests.received(tx, added.session);
+    else keyRequests.received(tx, added);
     if (added.kind === "added" || added.kind === "improved") newKeys.push(added.session);
   }
   if (counts.refused > 0) {

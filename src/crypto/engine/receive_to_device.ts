@@ -109,7 +109,7 @@ async function receiveDecrypted(
         log.warn("Refused a room key", { sender, reason: added.reason });
         return {};
       }
-      keyRequests.received(tx, added.session);
+      keyRequests.received(tx, added);
       return { newKey: added.session };
     }
     case "m.forwarded_room_key":

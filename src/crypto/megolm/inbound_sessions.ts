@@ -248,11 +248,11 @@ export class InboundSessions {
       if (merged === undefined) return refused("the session is known with another key, which stays");
       const { isBetter, signedFrom } = merged;
       const claimed = await this.#claimed(tx, ref, { old, claim, hearsay });
+      const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
       if (claimed === undefined && !isBetter && signedFrom === old?.signedFrom) {
-        return { kind: "known", session: ref };
+        return { kind: "known", session: ref, firstIndex };
       }
       kept = isBetter && hearsay === undefined;
-      const firstIndex = isBetter || old === undefined ? session.firstKnownIndex : old.firstIndex;
       if (old === undefined && hearsay === undefined) noReplays(tx, ref, firstIndex);
       const state = isBetter || old === undefined ? session.state() : old.state;
       const proven = { state, firstIndex, ...(signedFrom !== undefined && { signedFrom }) };
@@ -260,8 +260,8 @@ export class InboundSessions {
       if (isBetter && hearsay?.source !== "backup") this.#due?.add(tx, ref);
       if (kept) this.#live.add(tx, key.id, session);
       else if (isBetter) this.#live.evict(key.id);
-      if (claimed === undefined && !isBetter) return { kind: "known", session: ref };
-      return { kind: old === undefined ? "added" : "improved", session: ref };
+      if (claimed === undefined && !isBetter) return { kind: "known", session: ref, firstIndex };
+      return { kind: old === undefined ? "added" : "improved", session: ref, firstIndex };
     } finally {
       if (!kept) session[Symbol.dispose]();
     }

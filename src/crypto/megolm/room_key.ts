@@ -69,6 +69,8 @@ export type AddedKey =
     readonly kind: "added" | "improved" | "known";
     /** The session. */
     readonly session: MegolmSessionRef;
+    /** The first index that can be decrypted now. */
+    readonly firstIndex: number;
   }
   | { /** It was not taken. */ readonly kind: "refused"; /** Why. */ readonly reason: string };
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { VodozemacError } from "@greenroom/vodozemac-wasm";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
@@ -38,6 +39,8 @@ interface KeyRequest extends MegolmSessionRef, AskedDevices {
   readonly sender: UserID;
   /** The order of the requests. */
   readonly order: number;
+  /** From which index on the session is needed; absent: that is not known, and any is taken for enough. */
+  readonly index?: number;
 }
 
 const LIMIT = 1_000;
@@ -81,7 +84,10 @@ export class KeyRequests {
    */
   async want(tx: Transaction, { room_id: roomId, sender, content }: MessageEvent): Promise<void> {
     const { session_id: sessionId, sender_key } = content;
-    if (typeof sessionId !== "string" || this.#requests.get(roomId, sessionId) !== undefined) return;
+    if (typeof sessionId !== "string") return;
+    const index = this.#indexOf(content);
+    const known = this.#requests.get(roomId, sessionId);
+    if (known !== undefined) return this.#needsFrom(tx, known, index);
     const devices = await devicesToAsk(tx, this.#options);
     if (devices.length === 0 || !this.#perRoom.take(roomId, sender)) return;
     if (!this.#inAll.take("", sender)) return;
@@ -92,11 +98,9 @@ export class KeyRequests {
       sender,
       devices: asked(devices),
       order: ++this.#last,
+      ...(index !== undefined && { index }),
     };
-    tx.set(requestKey(request), request);
-    for (const [, , gone] of this.#requests.set(tx, [roomId, sessionId, request])) {
-      tx.delete(requestKey(gone));
-    }
+    this.#keep(tx, request);
     const body = {
       algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id: roomId,
@@ -106,10 +110,20 @@ export class KeyRequests {
     this.#send(tx, request, { action: "request", body });
   }
 
-  /** Cancels the request for a session whose key has come. */
-  received(tx: Transaction, { roomId, sessionId }: MegolmSessionRef): void {
+  /**
+   * Cancels the request for a session whose key has come, unless that begins too late for what waits: any
+   * member can send such a key.
+   */
+  received(
+    tx: Transaction,
+    { session: { roomId, sessionId }, firstIndex }: {
+      readonly session: MegolmSessionRef;
+      /** The first index that can be decrypted now. */
+      readonly firstIndex: number;
+    },
+  ): void {
     const request = this.#requests.get(roomId, sessionId);
-    if (request === undefined) return;
+    if (request === undefined || (request.index ?? Infinity) < firstIndex) return;
     this.#requests.delete(tx, roomId, sessionId);
     tx.delete(requestKey(request));
     this.#send(tx, request, { action: "request_cancellation" });
@@ -150,7 +164,7 @@ export class KeyRequests {
       source: "forwarded",
     });
     if (added.kind === "refused") return ignore(added.reason);
-    this.received(tx, answer.request);
+    this.received(tx, added);
     return added.session;
   }
 
@@ -162,6 +176,29 @@ export class KeyRequests {
   /** Answers requests that had to wait for an Olm session: there may be one now. */
   async retryAnswers(tx: Transaction): Promise<void> {
     await this.#answers.retry(tx);
+  }
+
+  /** Notes that a session is needed from an earlier index on. */
+  #needsFrom(tx: Transaction, request: KeyRequest, index: number | undefined): void {
+    if (index !== undefined && index < (request.index ?? 0)) this.#keep(tx, { ...request, index });
+  }
+
+  #keep(tx: Transaction, request: KeyRequest): void {
+    tx.set(requestKey(request), request);
+    for (const [, , gone] of this.#requests.set(tx, [request.roomId, request.sessionId, request])) {
+      tx.delete(requestKey(gone));
+    }
+  }
+
+  /** The index of an encrypted event; undefined: it has none. */
+  #indexOf({ ciphertext }: JsonObject): number | undefined {
+    if (typeof ciphertext !== "string") return undefined;
+    try {
+      return this.#options.context.vodozemac.megolm.messageIndex(ciphertext);
+    } catch (error) {
+      if (!(error instanceof VodozemacError) || error.code === "instance_dead") throw error;
+      return undefined;
+    }
   }
 
   #send(tx: Transaction, request: KeyRequest, what: JsonObject): void {

@@ -58,9 +58,9 @@ Deno.test("a key is asked for once, across restarts, until it has come", async (
   await asker.want(sender.say("three"));
   assertEquals(await asker.sent(), []);
   const ref = { roomId: ROOM, sessionId: sender.sessionId };
-  await asker.step((tx) => asker.requests.received(tx, ref));
+  await asker.step((tx) => asker.requests.received(tx, { session: ref, firstIndex: 0 }));
   assertEquals((await asker.sent()).map(([, , { action }]) => action), ["request_cancellation"]);
-  await asker.step((tx) => asker.requests.received(tx, ref));
+  await asker.step((tx) => asker.requests.received(tx, { session: ref, firstIndex: 0 }));
   assertEquals(await asker.sent(), []);
   await asker.reopen();
   await asker.want(sender.say("from before the key"));
