@@ -43,6 +43,9 @@ export interface EncryptingAPI {
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 }
 
+/** What is sent as it is: what is encrypted already, and what a server has to read to do it. */
+const ALWAYS_CLEAR: ReadonlySet<string> = new Set(["m.room.encrypted", "m.room.redaction"]);
+
 /** Does some work while the device is held. */
 export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
@@ -110,7 +113,7 @@ export function encryptingAPI(
     ...core,
     async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
       const type = typeName(eventType);
-      const plain = disableEncryption || blacklist.has(type) || type === "m.room.encrypted" ||
+      const plain = disableEncryption || blacklist.has(type) || ALWAYS_CLEAR.has(type) ||
         !await isEncrypted(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);

@@ -140,7 +140,7 @@ export class MissingParamError extends MatrixRequestError {}
 /** `M_INVALID_PARAM`: a parameter of the request has an impossible value. */
 export class InvalidParamError extends MatrixRequestError {}
 
-/** `M_TOO_LARGE`: the request or upload is too large. */
+/** `M_TOO_LARGE`, or the status 413 of a proxy: the request or upload is too large. */
 export class TooLargeError extends MatrixRequestError {}
 
 /** `M_EXCLUSIVE`: the name is reserved for an application service. */
@@ -316,6 +316,7 @@ const UNSTABLE_ERRCODE = "org.matrix.msc3848.unstable.errcode";
 export function requestError(init: RequestErrorInit): MatrixRequestError {
   const { errcode, [UNSTABLE_ERRCODE]: reason } = init.body;
   const Class = classOf(reason) ?? classOf(errcode) ??
+    (errcode === undefined && init.status === 413 ? TooLargeError : undefined) ??
     (errcode === undefined && challengeIn(init) ? AuthenticationNeededError : MatrixRequestError);
   return new Class(init);
 }

@@ -20,21 +20,20 @@ export class ServiceResponseError extends MatrixError {
  * something, or that needs the token.
  */
 export class RedirectError extends ServiceResponseError {
-  /** Where to, as far as `baseUrl` can be that; undefined if it can't. */
+  /** Where to, as far as `baseUrl` can be that, with a path in front of the request's; undefined if it can't. */
   readonly origin: string | undefined;
 
   /**
    * Makes an error.
    *
    * @param request Names the request.
-   * @param target Where it was sent.
+   * @param target Where it was sent, as {@link RedirectError.origin} says.
    */
   constructor(request: string, target?: string) {
-    const { protocol, origin } = target === undefined ? {} : new URL(target);
-    const isUsable = protocol === "https:" || protocol === "http:";
-    const where = isUsable ? ` to ${origin}` : "";
+    const isUsable = target !== undefined && /^https?:/.test(target);
+    const where = isUsable ? ` to ${target}` : "";
     super(`Cannot ${request}: the homeserver redirects it${where}; set baseUrl to its real address`);
-    this.origin = isUsable ? origin : undefined;
+    this.origin = isUsable ? target : undefined;
   }
 }
 

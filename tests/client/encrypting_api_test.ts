@@ -212,6 +212,14 @@ Deno.test("sendMessageEvent() sends what was encrypted already as it is", async 
   assertEquals(here.sent(), encrypted("m.room.message", TEXT));
 });
 
+Deno.test("sendMessageEvent() sends a redaction in clear, since the server has to read it", async () => {
+  await using here = await stage(NOT_FOUND);
+  await here.sync(ENCRYPTION);
+  const content = { redacts: "$x" } as const;
+  await here.api.sendMessageEvent(ROOM, "m.room.redaction", content);
+  assertEquals(here.sent(), ["m.room.redaction", content]);
+});
+
 Deno.test("sendMessageEvent() checks a defined content before it is encrypted", async () => {
   await using here = await stage(NOT_FOUND);
   await here.sync(ENCRYPTION);

@@ -19,6 +19,8 @@ import { Sent } from "../../base/sent.ts";
 export interface RawBody {
   /** The `Content-Type`. */
   readonly type: string;
+  /** How many bytes it has; absent if that is not known. */
+  readonly size?: number;
   /** Whether {@link RawBody.open} can be called again, for another try. */
   readonly repeatable: boolean;
   /** Gives the body; it notifies the deadline of progress and of failures. */
@@ -107,7 +109,7 @@ export async function exchange<Result>(
     const answer = { response, request: name, deadline };
     if (status === 401 && moved?.isElsewhere && token !== "") {
       letGo(response.body);
-      throw redirected(name, moved.url, sent); // it was not shown the token
+      throw redirected(name, { target: moved.url, path }, sent); // it was not shown the token
     }
     if (!response.ok) throw await refusal(request, answer);
     return await read(answer);
@@ -147,7 +149,7 @@ interface Moved {
 /** Follows the redirects of a `GET`: with the token only as long as they stay on the server. */
 async function followed(
   answer: Response,
-  { method, url: first, fetch }: Exchange,
+  { method, path, url: first, fetch }: Exchange,
   { init, name, sent }: { readonly init: FetchOptions; readonly name: string; readonly sent: Sent },
 ): Promise<Moved> {
   let response = answer;
@@ -162,7 +164,7 @@ async function followed(
     }
     const target = URL.parse(location, url);
     if (method !== "GET" || target === null || !/^https?:$/.test(target.protocol)) {
-      throw redirected(name, target?.href, sent);
+      throw redirected(name, { target: target?.href, path }, sent);
     }
     isElsewhere ||= target.origin !== new URL(url).origin;
     if (isElsewhere) delete init.headers.authorization;
@@ -172,16 +174,33 @@ async function followed(
   return { response, url, isElsewhere };
 }
 
-function redirected(name: string, target: string | undefined, sent: Sent): RedirectError {
-  const isTold = target !== undefined && !sent.repeats(new URL(target).origin);
-  return new RedirectError(name, isTold ? target : undefined);
+function redirected(
+  name: string,
+  { target, path }: { readonly target: string | undefined; readonly path: string },
+  sent: Sent,
+): RedirectError {
+  if (target === undefined) return new RedirectError(name);
+  const { origin, pathname } = new URL(target);
+  const base = origin + (pathname.endsWith(path) ? pathname.slice(0, -path.length) : "");
+  return new RedirectError(name, sent.repeats(base) ? undefined : base);
 }
 
 async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> {
   const { operation, method, path, clock } = request;
   const { status, headers } = answer.response;
   const body = await readErrorBody(answer);
+  if (status === 413 && body.errcode === undefined) {
+    body.error = `a proxy in front of the homeserver takes no body as large as this${
+      sizeOf(request)
+    }; raise its limit`;
+  }
   const now = Date.parse(headers.get("date") ?? "") || clock.now(); // the clock of who names a time, if possible
   const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, now);
   return requestError({ operation, method, path, status, body, retryAfter: wait });
+}
+
+/** How large a body is, as far as that is known. */
+function sizeOf({ json, raw }: Exchange): string {
+  const size = raw?.size ?? (json === undefined ? undefined : new TextEncoder().encode(json).length);
+  return size === undefined ? "" : ` (${size} bytes)`;
 }

@@ -22,7 +22,7 @@ import {
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
-import { identityQuery, requestHeaders, type RequestOptions } from "./request_options.ts";
+import { identityQuery, requestHeaders, type RequestOptions, sendQuery } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
 import { DEFAULT_RETRY, isMatrixRefusal, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { restartDelay } from "./restart.ts";
@@ -235,7 +235,8 @@ export class HTTPAPI {
     const { operation, method, auth } = endpoint;
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
-    const query = queryString(call.query, identityQuery(options, this.#options), options.query);
+    const given = endpoint.inOrder ? sendQuery(options.query, operation) : options.query;
+    const query = queryString(call.query, identityQuery(options, this.#options), given);
     const request: Exchange = {
       operation,
       method,

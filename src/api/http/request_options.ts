@@ -68,6 +68,19 @@ export function identityQuery(
 }
 
 /**
+ * A caller's query of a send.
+ *
+ * @throws {ValueError} If it asks for something else than an event: the answer would have no event ID.
+ */
+export function sendQuery(query: Query | undefined, operation: string): Query | undefined {
+  const delay = Object.keys(query ?? {}).find((name) => /(^|[._])delay(_id)?$/.test(name));
+  if (delay === undefined) return query;
+  throw new ValueError(
+    `Cannot ${operation}: its query has ${delay}, and a delayed event has no event ID; use client.request()`,
+  );
+}
+
+/**
  * A caller's headers, but for `Authorization`; their names in lower case.
  *
  * @throws {ValueError} If one can't be sent.

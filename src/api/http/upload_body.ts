@@ -89,6 +89,7 @@ class SizedBody extends Blob {
 export function uploadBody(source: MediaSource, { type, onProgress }: UploadBodyOptions): RawBody {
   return {
     type,
+    size: source.size,
     repeatable: source.repeatable,
     open(deadline): BodyInit {
       if (source.size > 0) return new SizedBody(bodyStream(source, deadline, onProgress), source.size);

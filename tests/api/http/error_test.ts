@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as errcodes from "../../../src/errors/errcodes.ts";
+import { messagesAPI } from "../../../src/api/messages/messages.ts";
+import { RedirectError } from "../../../src/errors/service_response_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
 import { MatrixError } from "../../../src/errors/matrix_error.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { readSharedJson, sharedSchemasPresent } from "../../types/shared_schemas.ts";
@@ -162,4 +165,41 @@ Deno.test("A refusal's body is read up to a megabyte", async () => {
   const error = await refused(new Response(endless, { status: 400 }));
   assertEquals([error.status, error.body], [400, {}]);
   assert(given <= 4 << 20, `${given} bytes were taken`); // the test's own fetch copies answers, and reads ahead
+});
+
+Deno.test("413 of a proxy is a TooLargeError, and names the size and the proxy", async () => {
+  const proxy = new Response("<html>413</html>", { status: 413 });
+  const { session } = scripted({ "*": proxy }, { checked: false });
+  const error = await assertRejects(
+    () => session.http.request("PUT", "/x", { body: { text: "hello" } }),
+    errcodes.TooLargeError,
+    "a proxy in front of the homeserver takes no body as large as this (16 bytes)",
+  );
+  assertEquals([error.status, session.http.isAnswered], [413, false]);
+});
+
+Deno.test("A redirect to a path is told with it", async () => {
+  const location = "https://new.example.org/matrix/_matrix/client/v3/x";
+  const moved = new Response(null, { status: 308, headers: { location } });
+  const { session } = scripted({ "*": moved }, { checked: false });
+  const error = await assertRejects(
+    () => session.http.request("PUT", "/_matrix/client/v3/x"),
+    RedirectError,
+    "the homeserver redirects it to https://new.example.org/matrix; set baseUrl",
+  );
+  assertEquals(error.origin, "https://new.example.org/matrix");
+});
+
+Deno.test("A send whose query asks for a delay is refused before it is sent: its answer has no event ID", async () => {
+  const { session, requests } = scripted({ "*": { delay_id: "d" } }, { checked: false });
+  const options = { query: { "org.matrix.msc4140.delay": 5_000 } };
+  const send = () =>
+    messagesAPI(session).sendMessageEvent(
+      "!a:x",
+      "m.room.message",
+      { msgtype: "m.text", body: "x" },
+      options,
+    );
+  await assertRejects(send, ValueError, "org.matrix.msc4140.delay");
+  assertEquals(requests.length, 0);
 });
