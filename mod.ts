@@ -24,6 +24,8 @@
  * @module
  */
 
+import { endOwnCode } from "./src/base/own_code.ts"; // first: bundles begin with it
+
 // The client, and what it is made with.
 export type { ClientAPI } from "./src/api/client_api.ts";
 export type { EndedTokens, FindTokens, OnTokensRefreshed, Tokens } from "./src/api/http/credentials.ts";
@@ -215,3 +217,5 @@ export {
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
 } from "./src/errors/well_known_error.ts";
+
+endOwnCode();

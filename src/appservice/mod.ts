@@ -29,6 +29,8 @@
  * @module
  */
 
+import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+
 export { Appservice } from "./appservice.ts";
 export type { AppserviceOptions, AppserviceStartOptions } from "./appservice_options.ts";
 export { Intent, type IntentParts } from "./intent.ts";
@@ -43,3 +45,5 @@ export {
   type Registration,
   registrationToYaml,
 } from "./registration.ts";
+
+endOwnCode();

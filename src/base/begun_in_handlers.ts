@@ -5,6 +5,7 @@
  */
 
 import { currentCall } from "./handler_call.ts";
+import { callSite } from "./own_code.ts";
 
 type Operation = (...given: unknown[]) => unknown;
 
@@ -23,8 +24,10 @@ export function begunInHandlers<API extends object>(api: API, except: readonly (
 }
 
 function counted(operation: Operation): Operation {
-  return (...given) => {
+  const called: Operation = (...given) => {
     const result = operation(...given);
-    return result instanceof Promise ? currentCall()?.begin(result) ?? result : result;
+    const call = currentCall();
+    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
   };
+  return called;
 }

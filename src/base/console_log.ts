@@ -7,6 +7,7 @@
 
 import { type Clock, elapsed } from "./clock.ts";
 import { printable } from "../errors/printable.ts";
+import { placeOf } from "./own_code.ts";
 import { RecentMap } from "./recent_map.ts";
 
 /**
@@ -29,9 +30,6 @@ const MAX_LINE = 1_000;
 const MAX_VALUE = 200;
 /** How many causes of an error are printed. */
 const MAX_CAUSES = 4;
-
-/** The folder of this package: its frames of a stack are skipped, to find the application's. */
-const OWN = new URL(".", import.meta.url).href;
 
 type Level = "warning" | "error";
 type Fields = Readonly<Record<string, unknown>>;
@@ -132,7 +130,7 @@ function likeness(reason: string): string {
  * The text of an error with its causes, and where it was thrown if that is in the application.
  */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return quoted(error);
+  if (!(error instanceof Error)) return quoted(error, MAX_LINE);
   let text = String(error);
   let { cause } = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++) {
@@ -143,18 +141,12 @@ function reasonOf(error: unknown): string {
   return place === undefined ? text : `${text}, at ${place}`;
 }
 
-/** The first frame of the stack that is not in this package. */
-function placeOf({ stack = "" }: Error): string | undefined {
-  const places = [...stack.matchAll(/^ +at .*?((?:file|https?):\/\/[^\s()]+)/gm)].map(([, place]) => place);
-  return places.find((place) => place !== undefined && !place.startsWith(OWN));
-}
-
-/** Whether a text contains the value. */
+/** Whether a text contains an identifier or an address; a command's name is in many a text. */
 function isIn(text: string, value: unknown): boolean {
-  return typeof value === "string" && text.includes(value);
+  return typeof value === "string" && /^[!$@#]|^\w+:\/\//.test(value) && text.includes(value);
 }
 
-function quoted(value: unknown): string {
+function quoted(value: unknown, maxLength: number = MAX_VALUE): string {
   const text = typeof value === "object" ? Deno.inspect(value, { breakLength: Infinity }) : String(value);
-  return printable(text, MAX_VALUE);
+  return printable(text, maxLength);
 }

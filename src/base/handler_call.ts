@@ -5,6 +5,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { type CallSite, noteCallSite } from "./own_code.ts";
 import type { HandlerScope } from "./handler_scope.ts";
 
 /** How many turns of the microtask queue pass until what comes after something has begun, if it does. */
@@ -17,7 +18,11 @@ let isListening = false;
 export class HandlerCall {
   /** The delivery, if it may come again. */
   readonly scope: HandlerScope | undefined;
+  /** What the handler has said of itself, for the log of its failure. */
+  details: Readonly<Record<string, unknown>> = {};
   readonly #failed: (error: unknown) => void;
+  /** Gets failures before that, and says whether it has seen to them. */
+  #unawaited: ((error: unknown) => boolean) | undefined;
   /** How much was begun and has not ended. */
   #pending = 0;
   /** Resolves when nothing is pending; undefined: nobody waits for that. */
@@ -55,19 +60,42 @@ export class HandlerCall {
     }
   }
 
-  /** Counts something until it has ended. What is returned is to be awaited in its place. */
-  begin<Result>(work: Promise<Result>): Promise<Result> {
+  /**
+   * Counts something until it has ended.
+   *
+   * @param work It, which is to be awaited by what is returned.
+   * @param site Where it was called.
+   */
+  async begin<Result>(work: Promise<Result>, site: CallSite): Promise<Result> {
     this.#pending++;
-    return work.finally(() => {
-      if (--this.#pending > 0) return;
-      this.#idle?.resolve();
-      this.#idle = undefined;
-    });
+    try {
+      return await work;
+    } catch (error) {
+      noteCallSite(error, site);
+      throw error;
+    } finally {
+      if (--this.#pending === 0) {
+        this.#idle?.resolve();
+        this.#idle = undefined;
+      }
+    }
+  }
+
+  /**
+   * Says more of it.
+   *
+   * @param details For the log of its failure.
+   * @param unawaited Gets what fails and is not awaited, and says whether it has seen to that. Default: it
+   *   has not.
+   */
+  describe(details: Readonly<Record<string, unknown>>, unawaited?: (error: unknown) => boolean): void {
+    this.details = details;
+    this.#unawaited = unawaited;
   }
 
   /** Takes a failure that nobody awaits. */
   fail(error: unknown): void {
-    this.#failed(error);
+    if (this.#unawaited?.(error) !== true) this.#failed(error);
   }
 }
 

@@ -208,7 +208,8 @@ export class Bot extends Composer<Context> {
     const sessions = this.#sessions = new BotSessions(client);
     const timers = this.#timers = new Timers(client, {
       timer: (timer, context, due) => this.#due(timer, context, due),
-      schedule: (schedule, context, due) => this.#call(context, due, schedule.work as ReminderHandler, {}),
+      schedule: (schedule, context, due) =>
+        this.#call(context, due, schedule.work as ReminderHandler, { details: { every: schedule.name } }),
     }, new ReminderLimit(client, options.maxReminders));
     const once = this.#once = new Once(client);
     const inviters = this.#inviters = new Inviters(client);
@@ -578,17 +579,23 @@ export class Bot extends Composer<Context> {
         `Cannot remind: the bot has no function "${reminder.name}"; add it with bot.reminder()`,
       );
     }
-    await this.#call(context, due, handler ?? ((c) => c.remindText()), { reminder });
+    const details = { reminder: reminder.name || undefined, room: reminder.room, by: reminder.by };
+    await this.#call(context, due, handler ?? ((c) => c.remindText()), { reminder, details });
   }
 
   async #call(
     context: HandlerContext,
     due: Due,
     handler: ReminderHandler,
-    { reminder }: { readonly reminder?: Extract<Timer, { kind: "remind" }>["reminder"] },
+    { reminder, details }: {
+      readonly reminder?: Extract<Timer, { kind: "remind" }>["reminder"];
+      /** What the log says of it. */
+      readonly details: Readonly<Record<string, unknown>>;
+    },
   ): Promise<void> {
     const time = new RunTime(this.#ending.signal);
     const run = new Run({ context, time });
+    run.watch(details, { late: (message, step) => this.client.log.warn(message, { step, ...details }) });
     try {
       const called = run.call(async () => await handler(new TimerContext(this.#parts, run, due, reminder)));
       await this.#parts.patience.until(called.then(() => {}), time);

@@ -102,6 +102,7 @@ export class BotSessions {
     key: SessionKey,
   ): Promise<State> {
     const name = nameOf(definition, key);
+    run.after.check(`take the session ${name}`);
     const taken = this.#taken.get(run) ?? new Map<string, Taken>();
     this.#taken.set(run, taken);
     const known = taken.get(name);

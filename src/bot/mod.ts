@@ -13,6 +13,8 @@
  * @module
  */
 
+import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+
 export { Bot } from "./bot.ts";
 export type { BotStartOptions, EveryOptions, PendingReminder, ReminderHandler, RemindersAPI } from "./bot.ts";
 export type { ArgumentType, ArgumentTypes } from "./commands/argument_types.ts";
@@ -153,3 +155,5 @@ export { sanitizeHtml } from "./text/sanitize_html.ts";
 export { splitMessage } from "./text/split_message.ts";
 export { defineSession } from "../../mod.ts";
 export type { SessionDefinition, SessionKey, SessionScope } from "../../mod.ts";
+
+endOwnCode();

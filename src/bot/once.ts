@@ -33,7 +33,8 @@ export class Once {
    */
   async value<Result>(run: Run, at: string, work: () => Promise<Result>): Promise<Result> {
     const { deliveryId } = run.context;
-    if (deliveryId === undefined) return await work(); // the event never comes again
+    const comesAgain = deliveryId !== undefined && run.after.end === undefined;
+    if (!comesAgain) return await work();
     let known = this.#known.get(run);
     if (known === undefined) this.#known.set(run, known = this.#begin(run, deliveryId));
     const values = await known;

@@ -8,8 +8,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { HandlerContext } from "../../mod.ts";
 import type { UserID } from "../../types.ts";
-import { ConversationEndedError, ConversationError } from "./conversations/errors.ts";
-import { keptError, revivedError } from "./conversations/kept_error.ts";
+import { Afterwards, forever, type RunWatch } from "./afterwards.ts";
+import { Begun } from "./begun.ts";
+import { ConversationError } from "./conversations/errors.ts";
+import { keptError } from "./conversations/kept_error.ts";
+import { replayed } from "./conversations/replayed.ts";
 import type { Answer, KeptEvent, RunEnd, Step, Wait } from "./run_record.ts";
 import type { RunTime } from "./run_time.ts";
 
@@ -31,11 +34,12 @@ export interface RunOptions {
 
 /** The most steps of a conversation. */
 const MAX_STEPS = 1_000;
-/** How many turns of the microtask queue pass until what comes after a step has begun, if it does. */
-const TURNS = 10;
-/** What is in a run: the run; undefined if it has ended. This stays in memory longer than the run needs to. */
+/** What is in a run. This stays in memory longer than the run needs to. */
 interface Inside {
+  /** The run; undefined if it has ended. */
   run: Run | undefined;
+  /** Hears of what its functions did not await. */
+  watch: RunWatch | undefined;
 }
 
 /** Where something is done: in which run. */
@@ -55,6 +59,11 @@ export function currentRun(): Run | undefined {
   return places.getStore()?.inside.run;
 }
 
+/** Hands on what fails in a run and is not awaited; says whether somebody has seen to it. */
+function failUnawaited(error: unknown): boolean {
+  return places.getStore()?.inside.watch?.unawaited?.(error) ?? false;
+}
+
 /** One run. */
 export class Run {
   /** What commits what it changes. */
@@ -69,6 +78,10 @@ export class Run {
   conversation: { readonly start: KeptEvent; readonly owner: UserID; readonly command: string } | undefined;
   /** Rooms that the bot has left, or was thrown out of, while this ran; undefined: none. */
   left: Set<string> | undefined;
+  /** What was begun, awaited or not: it ends with that. */
+  readonly begun: Begun = new Begun();
+  /** Its end, and what comes after it. */
+  readonly after: Afterwards = new Afterwards((...said) => this.#inside.watch?.late(...said));
   /** Is done when the run has ended. */
   readonly atEnd: (() => void)[] = [];
   readonly #kept: number;
@@ -76,17 +89,12 @@ export class Run {
   #id: string | undefined;
   /** The answer, until the step that waits has taken it. */
   #answer: Answer | undefined;
-  /** How many steps have begun and not ended. */
-  #pending = 0;
-  /** Resolves when none is pending; undefined: nobody waits for that. */
-  #idle: PromiseWithResolvers<void> | undefined;
   /** Whether a step may have parts, so that one has to look for it. */
   #hasParts = false;
-  readonly #inside: Inside = { run: this };
+  readonly #inside: Inside = { run: this, watch: undefined };
   /** Ends it. */
   #leave: (end: RunEnd) => void = () => {};
   #at = 0;
-  #isOver = false;
   #isCalled = false;
   #isWaiting = false;
 
@@ -104,6 +112,12 @@ export class Run {
   /** Names it, in the same way when a crash makes it run again. */
   get id(): string {
     return this.#id ??= this.context.deliveryId ?? crypto.randomUUID();
+  }
+
+  /** Has what its functions did not await told, and its failures described. */
+  watch(details: Readonly<Record<string, unknown>>, watch: RunWatch): void {
+    this.#inside.watch = watch;
+    this.context.describe(details, failUnawaited);
   }
 
   /** Whether what comes next was done by an earlier run. */
@@ -126,9 +140,12 @@ export class Run {
     });
   }
 
-  /** Does something once, as a step in which no function of the application's is called. */
+  /**
+   * Does something once, as a step in which no function of the application's is called, after those that were
+   * called before: without `await`, too, messages come in the order in which they are said.
+   */
   act<Result>(kind: string, work: (at: string) => Promise<Result>): Promise<Result> {
-    return this.#step(kind, work, work);
+    return this.#step(kind, work, (at) => this.begun.inTurn(() => work(at)));
   }
 
   /** @param alone Does the work as a step of its own. */
@@ -137,45 +154,33 @@ export class Run {
     work: (at: string) => Promise<Result>,
     alone: (at: string) => Promise<Result>,
   ): Promise<Result> {
-    if (this.#isOver) return await forever(); // left behind by a run that waits
+    if (this.after.end !== undefined) return await this.after.step(kind, () => work("late"), this.time);
     const outer = this.#outer;
     if (outer !== undefined) {
       this.time.check();
       return await work(`${outer.at}.${outer.parts++}`);
     }
     const at = this.#at++;
-    if (at < this.#kept) return this.#replayed(kind, at) as Result;
+    if (at < this.#kept) return replayed(this.steps[at], kind, at) as Result;
     this.time.check();
     const step: Step = { kind };
     this.steps[at] = step;
-    this.#pending++;
-    try {
-      const value = await alone(String(at));
-      step.value = value;
-      return value;
-    } catch (error) {
-      step.error = keptError(error);
-      throw error;
-    } finally {
-      if (--this.#pending === 0) {
-        this.#idle?.resolve();
-        this.#idle = undefined;
+    return await this.begun.during(async () => {
+      try {
+        const value = await alone(String(at));
+        step.value = value;
+        return value;
+      } catch (error) {
+        step.error = keptError(error);
+        throw error;
       }
-    }
+    });
   }
 
   /** The step in which this is called. */
   get #outer(): Place | undefined {
     const place = this.#hasParts ? places.getStore() : undefined;
     return place?.inside === this.#inside && place.at !== undefined ? place : undefined;
-  }
-
-  /** Waits for steps that nobody has awaited, and for those that begin when these have ended. */
-  async #settled(): Promise<void> {
-    while (this.#pending > 0) {
-      await (this.#idle ??= Promise.withResolvers()).promise;
-      for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
-    }
   }
 
   /** @throws {ConversationError} If there is nobody to wait for an answer. */
@@ -204,16 +209,20 @@ export class Run {
     wanted: Omit<Wait, "at">,
     accepts: (kept: KeptEvent) => boolean | Promise<boolean>,
   ): Promise<KeptEvent> {
-    if (this.#isOver) return await forever();
+    this.after.check("wait for an answer");
+    if (this.after.end !== undefined) return await forever();
     this.checkMayAsk();
     const at = this.#at++;
-    if (at < this.#kept) return this.#replayed("wait", at) as KeptEvent;
+    if (at < this.#kept) return replayed(this.steps[at], "wait", at) as KeptEvent;
     const { kept } = this.#answer?.at === at ? this.#answer : {};
     if (kept !== undefined) {
       this.#answer = undefined;
       this.#isWaiting = true;
-      const isAccepted = await accepts(kept);
-      if (isAccepted) await this.#taken?.();
+      const isAccepted = await this.begun.during(async () => {
+        const isAnswer = await accepts(kept);
+        if (isAnswer) await this.#taken?.();
+        return isAnswer;
+      });
       this.#isWaiting = false;
       if (!isAccepted) {
         this.#leave({ kind: "refused" });
@@ -223,13 +232,13 @@ export class Run {
       return structuredClone(kept);
     }
     this.#isWaiting = true;
-    await this.#settled();
+    await this.begun.settled();
     this.#leave({ kind: "waits", wait: { ...wanted, at } });
     return await forever();
   }
 
   /**
-   * Calls the functions, until they have ended or wait.
+   * Calls the functions, until they have ended or wait; and what they have begun has ended, awaited or not.
    *
    * @throws What they throw; why the time is over, if they have ended too late, or not at all.
    */
@@ -237,11 +246,11 @@ export class Run {
     this.#isCalled = true;
     const { promise, resolve, reject } = Promise.withResolvers<RunEnd>();
     const fail = (error: unknown): void => {
-      this.#close();
+      this.#close("done");
       reject(error);
     };
     const leave = this.#leave = (end: RunEnd): void => {
-      this.#close();
+      this.#close(end.kind);
       try {
         this.time.check(); // functions that catch everything may have missed that they were cut off
         resolve(end);
@@ -250,30 +259,21 @@ export class Run {
       }
     };
     const done = (): void => {
-      if (this.#pending === 0) return leave(DONE);
-      this.#settled().then(() => leave(DONE));
+      if (this.#at === 0 && this.begun.isIdle) return leave(DONE);
+      this.begun.settled().then(() => this.#isWaiting || leave(DONE)); // a wait leaves by itself
+    };
+    const failed = (error: unknown): void => {
+      if (this.begun.isIdle) return fail(error);
+      this.begun.settled().then(() => fail(error));
     };
     this.time.whenOver(fail);
-    places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, fail);
+    places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, failed);
     return promise;
   }
 
-  #close(): void {
-    this.#isOver = true;
+  #close(end: RunEnd["kind"]): void {
+    this.after.end ??= end;
     this.#inside.run = undefined;
-  }
-
-  #replayed(kind: string, at: number): unknown {
-    const step = this.steps[at];
-    if (step === undefined || step.kind !== kind) {
-      throw new ConversationError(
-        `Cannot go on with a conversation: step ${at + 1} was "${step?.kind}", and is "${kind}" now; ` +
-          "what comes between two questions must not depend on time, chance or other data, unless c.once() reads it",
-      );
-    }
-    if (step.end !== undefined) throw new ConversationEndedError(step.end);
-    if (step.error !== undefined) throw revivedError(step.error);
-    return structuredClone(step.value);
   }
 
   /** The place of the next step. */
@@ -292,9 +292,4 @@ export class Run {
   get isTooLong(): boolean {
     return this.steps.length > MAX_STEPS;
   }
-}
-
-/** Never settles. Each has a promise of its own: one for all would hold whoever awaits it. */
-function forever(): Promise<never> {
-  return new Promise(() => {});
 }

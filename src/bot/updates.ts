@@ -17,14 +17,14 @@ import type { Next } from "./composer.ts";
 import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
 import type { Conversations } from "./conversations/conversations.ts";
 import { type EventPlace, laneOf } from "./conversations/waits.ts";
-import { isCutOff } from "./conversations/errors.ts";
+import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
 import { isOwnEdit } from "./policy/edits.ts";
 import type { Invitation, Invitations } from "./policy/invitations.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
 import { queriesOf } from "./queries.ts";
 import { Run } from "./run.ts";
-import type { KeptEvent } from "./run_record.ts";
+import { type KeptEvent, runDetails } from "./run_record.ts";
 import { RunTime } from "./run_time.ts";
 import { isObserved, observed } from "./running/telemetry.ts";
 import type { Accepted } from "./timers/accepted.ts";
@@ -45,9 +45,19 @@ export interface UpdatesOptions {
   /** Whether a function may get edits. */
   readonly hearsEdits: () => boolean;
   /** Gets what functions throw; undefined: it is reported. */
-  readonly failed: () => ((error: unknown, context: Context) => unknown) | undefined;
+  readonly failed: () => Report | undefined;
   /** Ends everything. */
   readonly signal: () => AbortSignal;
+}
+
+/** Gets what functions throw. */
+type Report = (error: unknown, context: Context) => unknown;
+
+/** What functions were called with. */
+interface Called {
+  readonly run: Run;
+  readonly update: Update;
+  readonly found: Found | undefined;
 }
 
 /** Events of the own user by which it is not in a room any more, or not invited. */
@@ -118,6 +128,11 @@ export class Updates {
   #call(run: Run, update: Update, found: Found | undefined): Promise<unknown> {
     const { parts, composer } = this.#options;
     const c = new Context(parts, run, update, found);
+    const command = found?.command.name;
+    run.watch({ command }, {
+      late: (message, step) => parts.client.log.warn(message, { step, ...runDetails(update, command) }),
+      unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
+    });
     if (found === undefined || !isBuiltIn(found.command)) return this.#middleware(c, NOTHING);
     const { prefix } = parts.options;
     return answerBuiltIn(c, found, { prefix, commands: composer.commands, builtIns: this.#finder.builtIns });
@@ -164,8 +179,38 @@ export class Updates {
       const report = this.#options.failed();
       // What was cut off is begun again; what took too long is reported by who waited for it.
       if (report === undefined || isCutOff(error) || time.isOver) throw error;
-      await report(error, new Context(this.#options.parts, new Run({ context, time }), update, found));
+      await this.#report(error, { run, update, found }, report);
     }
+  }
+
+  /** Has `bot.catch()` handle a failure, and waits for what it begins. */
+  async #report(
+    error: unknown,
+    { run: { context, time }, update, found }: Called,
+    report: Report,
+  ): Promise<void> {
+    const run = new Run({ context, time });
+    await report(error, new Context(this.#options.parts, run, update, found));
+    await run.begun.settled();
+  }
+
+  /**
+   * Sees to what failed when nobody awaited it, as to any failure; the run may have ended by then.
+   *
+   * @returns Whether it was seen to; else the client reports it.
+   */
+  #failedUnawaited(error: unknown, called: Called): boolean {
+    const { parts, failed } = this.#options;
+    const { run: { context, time }, update, found } = called;
+    const { log } = parts.client;
+    if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
+    const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
+    if (found !== undefined) {
+      new Context(parts, new Run({ context, time }), update, found).sayFailed().catch(noted);
+    }
+    const report = failed();
+    if (report !== undefined) this.#report(error, called, report).catch(noted);
+    return report !== undefined;
   }
 
   /** Whether a conversation waits for it. */

@@ -14,6 +14,7 @@ import type { OpenStore } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
+import { placeOf } from "../base/own_code.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvKey } from "../store/kv_store.ts";
 import { compareParts } from "../store/key_order.ts";
@@ -208,8 +209,12 @@ export function tasksAPI({ sessions, sendIds, store, ready, hold, log }: TasksPa
       const context = new PlainContext(scope, {
         update: (updates) => hold(() => sessions().update(updates)),
       });
-      const call = new HandlerCall(scope, (error) => {
-        log.error("Something that a task had begun failed, and nobody awaited it", { task: name, error });
+      const call: HandlerCall = new HandlerCall(scope, (error) => {
+        log.error("What a task did not await has failed", {
+          ...{ task: name, ...call.details },
+          at: placeOf(error),
+          error,
+        });
       });
       let result: unknown;
       try {

@@ -60,6 +60,8 @@
  * @module
  */
 
+import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
+
 export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
 export type {
@@ -117,3 +119,5 @@ export {
   TestRoom,
 } from "./bot_tester.ts";
 export { TestClock } from "./test_clock.ts";
+
+endOwnCode();

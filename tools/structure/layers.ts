@@ -20,27 +20,32 @@ const layers: Layer[] = [
   {
     name: "mod",
     files: /^(?:mod|types)\.ts$/,
-    imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground"],
+    imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
-  { name: "bot", files: /^src\/bot\//, imports: ["mod", "store"] }, // as applications do
+  { name: "bot", files: /^src\/bot\//, imports: ["mod", "store", "places"] }, // as applications do
   {
     name: "appservice",
     files: /^src\/appservice\//,
-    imports: ["client", "actors", "api", "store", "ground"],
+    imports: ["client", "actors", "api", "store", "ground", "places"],
   },
   {
     name: "client",
     files: /^src\/client\//,
-    imports: ["kernel", "actors", "api", "crypto", "store", "ground"],
+    imports: ["kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
   { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // free of Matrix, see below
-  { name: "actors", files: /^src\/actors\//, imports: ["kernel", "api", "crypto", "store", "ground"] },
+  {
+    name: "actors",
+    files: /^src\/actors\//,
+    imports: ["kernel", "api", "crypto", "store", "ground", "places"],
+  },
   { name: "api", files: /^src\/api\//, imports: ["ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },
   { name: "store", files: /^src\/store\//, imports: ["ground"] },
-  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac", "store"] },
+  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac", "store", "places"] },
   { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
-  { name: "ground", files: /^src\/(types|errors|base)\//, imports: [] },
+  { name: "places", files: /^src\/base\/own_code\.ts$/, imports: [] }, // says which code is the package's
+  { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["places"] },
 ];
 
 const layerOf = (path: string) => layers.find((layer) => layer.files.test(path));

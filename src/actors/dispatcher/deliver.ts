@@ -8,6 +8,7 @@
 
 import type { Logger } from "../../base/log.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
+import { placeOf } from "../../base/own_code.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
@@ -219,29 +220,32 @@ export class Deliverer {
   #call(entry: HandlerEntry, data: Delivered, scope: DeliveryScope | undefined): Promise<Ending> | undefined {
     const handler = entry.handler as Handler;
     if (this.#isLate(scope)) return Promise.resolve("cut off");
-    if (entry.session !== undefined) {
-      return this.#settling(this.#runWith(entry.session, handler, data, scope), data);
-    }
     const call = this.#callOf(data, scope);
+    if (entry.session !== undefined) {
+      const running = this.#runWith(entry.session, handler, { data, scope, call });
+      return this.#settling(running, data, call);
+    }
     const context = new PlainContext(scope, this.#options.sessions);
     try {
       const result = call.run(handler, data, context);
       if (!isPromiseLike(result) && !context.hasUpdates && !call.isBusy) return undefined;
-      return this.#settling(ended(result, call), data, context);
+      return this.#settling(ended(result, call), data, call, context);
     } catch (error) {
       return call.isBusy
-        ? this.#settling(ended(Promise.reject(error), call), data)
-        : this.#report(error, data);
+        ? this.#settling(ended(Promise.reject(error), call), data, call)
+        : this.#report(error, data, call);
     }
   }
 
   #runWith(
     definition: SessionDefinition<object>,
     handler: Handler,
-    event: Delivered,
-    scope: DeliveryScope | undefined,
+    { data: event, scope, call }: {
+      readonly data: Delivered;
+      readonly scope: DeliveryScope | undefined;
+      readonly call: HandlerCall;
+    },
   ): Promise<void> {
-    const call = this.#callOf(event, scope);
     const run = (context: AnyContext) => {
       if (this.#isLate(scope)) throw new ClientEndedError(LATE); // while it waited for its session
       return ended(call.run(handler, event, context), call);
@@ -255,15 +259,20 @@ export class Deliverer {
     return scope !== undefined && (!records() || (this.#hasCutOff && isOver()));
   }
 
-  async #settling(result: unknown, data: Delivered, context?: PlainContext): Promise<Ending> {
+  async #settling(
+    result: unknown,
+    data: Delivered,
+    call: HandlerCall,
+    context?: PlainContext,
+  ): Promise<Ending> {
     try {
       await result;
       if (context?.hasUpdates) await context.settle();
     } catch (error) {
-      if (!this.#options.isOver()) return await this.#report(error, data) ?? "settled";
+      if (!this.#options.isOver()) return await this.#report(error, data, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",
-        logged(data, error),
+        logged(data, error, call),
       );
       this.#hasCutOff = true;
       return "cut off";
@@ -272,11 +281,12 @@ export class Deliverer {
   }
 
   #callOf(data: Delivered, scope: DeliveryScope | undefined): HandlerCall {
-    return new HandlerCall(scope, (error) => {
+    const call: HandlerCall = new HandlerCall(scope, (error) => {
       if (this.#options.isOver()) {
-        this.#log.warn("What an event handler did not await was cut off", logged(data, error));
-      } else void this.#report(error, data, "What an event handler did not await has failed");
+        this.#log.warn("What an event handler did not await was cut off", logged(data, error, call));
+      } else void this.#report(error, data, call, "What an event handler did not await has failed");
     });
+    return call;
   }
 
   /**
@@ -302,9 +312,11 @@ export class Deliverer {
   #report(
     error: unknown,
     data: Delivered,
+    call?: HandlerCall,
     message: string = "An event handler failed",
   ): Promise<Ending> | undefined {
-    this.#log.error(message, logged(data, error));
+    this.#log.error(message, logged(data, error, call));
+    if (error instanceof Error) this.#log.debug("The stack of a handler's failure", { stack: error.stack });
     if (this.#reports.has(data)) return undefined; // the failure of a handler of failures is only logged
     const report = { error, event: data };
     this.#reports.add(report);
@@ -321,9 +333,9 @@ function sourceOf(data: Delivered): SyncStream {
 }
 
 /** What to log of a failure. */
-function logged(data: Delivered, error: unknown): Record<string, unknown> {
-  const type = "type" in data ? data.type : undefined;
-  return { type, eventId: "event_id" in data ? data.event_id : undefined, error };
+function logged(data: Delivered, error: unknown, call?: HandlerCall): Record<string, unknown> {
+  const { type, room_id: room, sender, event_id: eventId }: Partial<Record<string, unknown>> = { ...data };
+  return { ...call?.details, type, room, sender, eventId, at: placeOf(error), error };
 }
 
 /** Resolves when all tasks have ended; undefined: there are none. */

@@ -7,6 +7,7 @@
 import { equals } from "@std/bytes/equals";
 import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
+import { DescribedContext } from "./described_context.ts";
 import { sessionKeyOf } from "./session_keys.ts";
 import type { SessionChange, SessionCommits, SessionUpdate } from "./session_updates.ts";
 import { decodeValue, encodeValue } from "../../store/value_codec.ts";
@@ -59,13 +60,21 @@ export interface HandlerContext<State = undefined> {
    * @throws {ValueError} If the handler has a session of its own, or a change can't be used.
    */
   settle(): Promise<void>;
+  /**
+   * Says more of what this call of the handler does, as frameworks of commands know it.
+   *
+   * @param details Logged with its failure: a command's name, for one. Default: nothing is.
+   * @param unawaited Gets what fails in the call and is not awaited, and says whether it has seen to that:
+   *   otherwise the log and `HANDLER_ERROR` get it. It must not throw. Default: they do.
+   */
+  describe(details?: Readonly<Record<string, unknown>>, unawaited?: (error: unknown) => boolean): void;
 }
 
 /** The context of any handler. */
 export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;
 
 /** The context of a handler that has no session. */
-export class PlainContext implements HandlerContext {
+export class PlainContext extends DescribedContext implements HandlerContext {
   readonly #delivery: Pick<HandlerScope, "name"> | undefined;
   readonly #commits: SessionCommits;
   #updates: SessionUpdate[] | undefined;
@@ -76,6 +85,7 @@ export class PlainContext implements HandlerContext {
    * @param commits Commits what the handler changes.
    */
   constructor(delivery: Pick<HandlerScope, "name"> | undefined, commits: SessionCommits) {
+    super();
     this.#delivery = delivery;
     this.#commits = commits;
   }
@@ -125,7 +135,7 @@ export type SessionOutcome =
   | { readonly kind: "ended" };
 
 /** A working copy of a session. */
-export class SessionContext<State extends object> implements HandlerContext<State> {
+export class SessionContext<State extends object> extends DescribedContext implements HandlerContext<State> {
   readonly deliveryId: string | undefined;
   readonly #name: string;
   /** What it began with, encoded. */
@@ -134,6 +144,7 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
   #state: State | undefined;
 
   private constructor(name: string, deliveryId: string | undefined, state: State, isKept: boolean) {
+    super();
     this.#name = name;
     this.deliveryId = deliveryId;
     this.#state = state;
@@ -210,7 +221,7 @@ export class SessionContext<State extends object> implements HandlerContext<Stat
 }
 
 /** The context of a handler whose event has no such session. */
-export class NoSessionContext implements HandlerContext<never> {
+export class NoSessionContext extends DescribedContext implements HandlerContext<never> {
   readonly deliveryId: string | undefined;
   readonly #name: string;
 
@@ -219,6 +230,7 @@ export class NoSessionContext implements HandlerContext<never> {
    * @param deliveryId Names the delivery.
    */
   constructor(name: string, deliveryId: string | undefined) {
+    super();
     this.#name = name;
     this.deliveryId = deliveryId;
   }

@@ -341,7 +341,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const named = keys.map((key) => [key, labelOf(key)] as const);
     const words: Word<string>[] = keys.map((key) => [key, key]);
     for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
-    const text = await withLabels(question, Object.fromEntries(named), options.format);
+    const text = await this.run.begun.during(() =>
+      withLabels(question, Object.fromEntries(named), options.format)
+    );
     const meaning = (answer: string) => meaningOf(answer, words);
     return choices[await this.#choose(text, { shown: keys, meaning }, options)] as Choice;
   }
@@ -374,10 +376,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   /** Puts a question: in reply to the event, or in another room. */
   async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<EventID> {
     const { room, format, mentions } = options;
-    await this.parts.conversations.expect(this.run, this.#wanted(options));
-    return room === undefined || room === this.room
-      ? await this.reply(question, { format, mentions })
-      : await this.#in(room).send(question, { format, mentions });
+    this.run.after.check("ask");
+    return await this.run.begun.during(async () => {
+      await this.parts.conversations.expect(this.run, this.#wanted(options));
+      return room === undefined || room === this.room
+        ? await this.reply(question, { format, mentions })
+        : await this.#in(room).send(question, { format, mentions });
+    });
   }
 
   #in(room?: RoomID): RoomContext {
@@ -413,6 +418,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     await this.run.step("join", async () => {
       if (!this.is("invite")) return void await this.client.joinRoom(this.room);
       await joinLate(this.client, this.room, { signal: this.signal });
+      if (this.run.after.end !== undefined) return;
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
       this.run.context.updateSession(...this.parts.inviters.note(this.room, inviter));
     });
@@ -430,7 +436,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const media = file ?? url;
     if (media === undefined) throw new ValueError("Cannot load the file of a message: it has none");
     const { maxSize = 50 * 1024 * 1024 } = options;
-    return await this.client.downloadMedia(media, { maxSize, signal: this.signal });
+    return await this.run.begun.during(() =>
+      this.client.downloadMedia(media, { maxSize, signal: this.signal })
+    );
   }
 
   /** @internal */
@@ -455,10 +463,14 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   async #commandFailed(error: unknown): Promise<never> {
-    if (!isCutOff(error) && !(error instanceof ConversationEndedError) && this.parts.options.saysFailures) {
-      await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
-    }
+    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this.sayFailed();
     throw error;
+  }
+
+  /** @internal Tells the user that the command has failed. */
+  async sayFailed(): Promise<void> {
+    if (!this.parts.options.saysFailures) return;
+    await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
   }
 
   #eventId(action: string): EventID {

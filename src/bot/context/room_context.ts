@@ -109,16 +109,18 @@ export class RoomContext {
     const plain = writePlain(text, options.format);
     return plain === undefined
       ? this.#sendParts(text, options, placing)
-      : this.#sendPart(plain, 0, options, placing);
+      : this.run.act("send", () => this.#sendPart(plain, 0, options, placing));
   }
 
-  async #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    let first: EventID | undefined;
-    for (const [index, part] of (await write(text, options.format)).entries()) {
-      const id = await this.#sendPart(part, index, options, placing);
-      first ??= id;
-    }
-    return first as EventID; // there is one at least
+  #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+    return this.run.act("send", async () => {
+      let first: EventID | undefined;
+      for (const [index, part] of (await write(text, options.format)).entries()) {
+        const id = await this.#sendPart(part, index, options, placing);
+        first ??= id;
+      }
+      return first as EventID; // there is one at least
+    });
   }
 
   #sendPart(
@@ -131,7 +133,7 @@ export class RoomContext {
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
     const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
-    return this.run.act("send", () => this.client.sendMessage(this.room, content, options));
+    return this.client.sendMessage(this.room, content, options);
   }
 
   /**
@@ -144,9 +146,12 @@ export class RoomContext {
    * @throws {ValueError} If the text does not fit into one message.
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
+    return await this.run.act("edit", () => this.#edit(eventId, text, options));
+  }
+
+  async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
     const { format, msgtype = this.parts.options.msgtype, key } = options;
-    const parts = await write(text, format);
-    const [part, ...more] = parts;
+    const [part, ...more] = await write(text, format);
     if (more.length > 0) {
       throw new ValueError(
         `Cannot edit a message: the text needs ${
@@ -157,7 +162,7 @@ export class RoomContext {
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const mentions = notifiedBy(part as Written, 0, options.mentions);
     const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
-    return await this.run.act("edit", () => this.client.sendMessage(this.room, content, { key }));
+    return await this.client.sendMessage(this.room, content, { key });
   }
 
   /**
@@ -191,7 +196,7 @@ export class RoomContext {
    */
   async image(data: Uint8Array<ArrayBuffer>, options: SendPictureOptions = {}): Promise<EventID> {
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
-    return await this.run.step(
+    return await this.run.act(
       "image",
       () => sendPicture(this.client, this.room, data, { ...options, relatesTo }),
     );
@@ -211,7 +216,7 @@ export class RoomContext {
     const { fileName, mimetype, fileType } = options;
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     const info = mimetype === undefined ? undefined : { mimetype };
-    return await this.run.step(
+    return await this.run.act(
       "file",
       () => this.client.sendFile(this.room, data, { fileName, fileType, info, relatesTo }),
     );
@@ -411,6 +416,7 @@ export class RoomContext {
   async remind(at: Date | number, what: string | NamedReminder): Promise<string> {
     const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
+    this.run.after.check("remind");
     this.parts.checkReminder(due, name);
     if (name === "" && (typeof data !== "string" || data.trim() === "")) {
       throw new ValueError("Cannot remind: the text is empty, or no text");
@@ -435,7 +441,7 @@ export class RoomContext {
    * @param userId The user.
    */
   async isAdmin(userId: UserID): Promise<boolean> {
-    return await this.parts.access.isAdmin(userId, this.room);
+    return await this.run.begun.during(() => this.parts.access.isAdmin(userId, this.room));
   }
 
   /** A link to this room, or to an event in it, that any client opens. */

@@ -1,0 +1,68 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { RoomID } from "@greenroom/matrix/types";
+import { ValueError } from "@greenroom/matrix";
+import type { Context } from "@greenroom/matrix/bot";
+import { trying } from "../support.ts";
+
+const ELSEWHERE: RoomID = "!elsewhere:localhost";
+
+/** What fails in a function, and what is said of it. */
+const FAILURES: Record<string, { run: (c: Context) => unknown; says: string }> = {
+  "an error of its own": {
+    run: async () => {
+      await Promise.resolve();
+      throw new ValueError("own");
+    },
+    says: "own",
+  },
+  "a refusal of the homeserver": {
+    run: async (c) => void await c.client.sendText(ELSEWHERE, "hi"),
+    says: "User @bot:localhost not in room",
+  },
+  "a refusal that is not awaited": {
+    run: (c) => void c.client.sendText(ELSEWHERE, "hi"),
+    says: "User @bot:localhost not in room",
+  },
+  "a step": { run: async (c) => void await c.reactTo("$event", ""), says: "the key is empty" },
+  "a step whose promise is returned": { run: (c) => c.reactTo("$event", ""), says: "the key is empty" },
+  "a step that is refused at once": {
+    run: async (c) => void await c.remind(NaN, "Tea!"),
+    says: "there is no such time",
+  },
+};
+
+for (const [what, { run, says }] of Object.entries(FAILURES)) {
+  Deno.test(`The log of ${what} says the command, who gave it, where, why, and the line in the application`, async () => {
+    await using tester = trying((bot) => void bot.command("go", (c) => run(c)));
+    const room = await tester.room("alice");
+    await room.say("!go");
+    const failures = () => tester.logged.filter((line) => /failed/.test(line));
+    await tester.until(() => failures().length > 0, "It was to be logged");
+    const [line = ""] = failures();
+    for (const part of ['command: "go"', "@alice:localhost", room.id, says]) assertStringIncludes(line, part);
+    assertMatch(line, /at: "file:\/\/[^"]*\/tests\/bot\/mistakes\/where_test\.ts:\d+:\d+"/);
+    assertEquals(failures().length, 1);
+  });
+}
+
+Deno.test("In a bundle, too, the log of a failure says the line of the application", async () => {
+  const folder = await Deno.makeTempDir();
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
+  const program = new URL("failing_program.ts", import.meta.url).pathname;
+  const text = new TextDecoder();
+  for (const minify of [[], ["--minify"]]) {
+    const bundle = `${folder}/bundle${minify.length}.js`;
+    const deno = async (...args: string[]) => {
+      const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
+      assertEquals(code, 0, text.decode(stderr));
+      return text.decode(stdout);
+    };
+    await deno("bundle", "--quiet", ...minify, "--config", config, program, "--output", bundle);
+    const [said, place = ""] = (await deno("run", "--quiet", "--allow-env", bundle)).trim().split(" at ");
+    assertEquals(said, "the key is empty");
+    const [, line, column] = /bundle\d\.js:(\d+):(\d+)$/.exec(place) ?? [];
+    const code = (await Deno.readTextFile(bundle)).split("\n")[Number(line) - 1] ?? "";
+    assertStringIncludes(code.slice(Number(column) - 1, Number(column) + 20), "reactTo(");
+  }
+  await Deno.remove(folder, { recursive: true });
+});
