@@ -16,6 +16,7 @@
 
 import { Router } from "../src/testing/http/router.ts";
 import { ALL_ROUTES } from "../src/testing/routes/all_routes.ts";
+import { withoutLimits } from "./twin/without_limits.ts";
 import { Synapse } from "./synapse.ts";
 import { compare, whereTheyDiffer } from "./twin/compare.ts";
 import { generate } from "./twin/generate.ts";
@@ -111,8 +112,8 @@ if (import.meta.main) {
   let own: Promise<Synapse> | undefined;
   const ask = asked(async () => {
     if (given !== undefined) return { baseUrl: given, fetch };
-    const { baseUrl } = await (own ??= Synapse.start({ refreshableAccessTokenLifetime: "5m" }));
-    return { baseUrl, fetch };
+    const synapse = await (own ??= Synapse.start({ refreshableAccessTokenLifetime: "5m" }));
+    return { baseUrl: synapse.baseUrl, fetch: withoutLimits(synapse) };
   });
   const folder = option("keep");
   try {

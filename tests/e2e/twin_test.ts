@@ -4,6 +4,7 @@ import { DIFFERENCES, listedAs } from "../../tools/twin/differences.ts";
 import { generate } from "../../tools/twin/generate.ts";
 import { describeStep } from "../../tools/twin/step.ts";
 import { asked, type Theirs } from "../../tools/twin/theirs.ts";
+import { withoutLimits } from "../../tools/twin/without_limits.ts";
 import { type SynapseServer, synapseTest } from "./support/synapse.ts";
 
 /** Some hundred requests; `deno task twin` takes as many as one likes. */
@@ -36,6 +37,6 @@ for (const difference of DIFFERENCES) {
   });
 }
 
-function answersOf({ baseUrl }: SynapseServer): Theirs {
-  return asked(() => Promise.resolve({ baseUrl, fetch }));
+function answersOf(server: SynapseServer): Theirs {
+  return asked(() => Promise.resolve({ baseUrl: server.baseUrl, fetch: withoutLimits(server) }));
 }

@@ -21,12 +21,13 @@ export function balancer({ main, syncs }: Backends): (request: Request) => Promi
   return async (request) => {
     const { pathname, search } = new URL(request.url);
     const backend = SYNC.test(pathname) ? syncs[turn++ % syncs.length] : main;
-    return await fetch(`${backend}${pathname}${search}`, {
+    const response = fetch(`${backend}${pathname}${search}`, {
       method: request.method,
       headers: request.headers,
       body: request.body,
       redirect: "manual",
       signal: request.signal,
     });
+    return await response.catch(() => new Response(null, { status: 502 })); // also where the client has gone
   };
 }

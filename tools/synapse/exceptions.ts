@@ -70,6 +70,7 @@ export const EXCEPTIONS: readonly Exception[] = [
 export const UNLIMITED_USERS = {
   people: "People in tests say in seconds what takes people minutes: limits are what bots meet.",
   present: "Who changes its presence twice within ten seconds: of some, the second is lost in silence.",
+  compared: "Sequences of the twin are played at once, and the in-process homeserver has no limits then.",
   measured: "Bots that are killed or measured hundreds of times: limits would make that last hours.",
   talkative: "Stories in which a bot says more than ten things at once, and that are not about limits.",
 } as const satisfies Record<string, string>;
