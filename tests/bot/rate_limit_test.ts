@@ -114,3 +114,24 @@ Deno.test("A limit that lets nothing through, or no whole number, is refused", (
     );
   }
 });
+
+Deno.test("Who says little is taken each time, however often, and who was refused is taken again", () => {
+  const limiter = new RateLimiter({ count: 3, window: 1_000 });
+  let now = LATER;
+  for (let windows = 0; windows < 5_000; windows++, now += 1_000) {
+    for (let count = 0; count < 3; count++) assert(limiter.take(ALICE, now, now), `window ${windows}`);
+    assert(!limiter.take(ALICE, now, now), `window ${windows}`);
+  }
+});
+
+Deno.test("Ten thousand users are remembered, those who came last", () => {
+  const limiter = new RateLimiter({ count: 1, window: 1_000 });
+  const others = (count: number): void => {
+    for (let other = 0; other < count; other++) limiter.take(`@user${other}:localhost`, LATER, LATER);
+  };
+  limiter.take(ALICE, LATER, LATER);
+  others(9_999);
+  assert(!limiter.take(ALICE, LATER, LATER));
+  others(10_000);
+  assert(limiter.take(ALICE, LATER, LATER));
+});

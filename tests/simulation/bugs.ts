@@ -25,21 +25,21 @@ export interface Bug {
 export const BUGS: readonly Bug[] = [
   {
     name: "A crash loses the encrypted messages that it cut off",
-    path: "src/actors/syncer/syncer.ts",
-    find: "since !== undefined && !repeated && ahead !== true,",
-    replace: "since !== undefined && ahead !== true,",
+    path: "src/actors/syncer/sync_position.ts",
+    find: "handledBefore: since !== undefined && again === undefined,",
+    replace: "handledBefore: since !== undefined && ahead !== true,",
   },
   {
     name: "A crash between the keys of a response and its position loses the events",
-    path: "src/actors/syncer/syncer.ts",
-    find: "!repeated && ahead !== true,",
-    replace: "!repeated,",
+    path: "src/actors/syncer/sync_position.ts",
+    find: "const again = isBack || ahead === true\n",
+    replace: "const again = isBack\n",
   },
   {
     name: "What came after the very first response is lost by a crash",
-    path: "src/actors/store/position.ts",
-    find: 'return before !== undefined && nextBatch === first ? "repeated" : undefined;',
-    replace: "return undefined;",
+    path: "src/actors/syncer/sync_position.ts",
+    find: "const again = isBack || ahead === true\n",
+    replace: "const again = (isBack && since !== undefined) || ahead === true\n",
   },
   {
     name: "A response counts as handled before its handlers have settled",
@@ -49,16 +49,15 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A restart goes on from what was committed",
-    path: "src/actors/syncer/syncer.ts",
+    path: "src/actors/syncer/sync_position.ts",
     find: "const since = goesOn ? nextBatch : handled;",
     replace: "const since = nextBatch;",
   },
   {
     name: "The very first response is not delivered again",
-    path: "src/actors/syncer/syncer.ts",
-    find: 'const goesOn = nextBatch === this.#dispatched || this.#options.resume === "committed";',
-    replace:
-      'const goesOn = handled === undefined || nextBatch === this.#dispatched || this.#options.resume === "committed";',
+    path: "src/actors/syncer/sync_position.ts",
+    find: 'const goesOn = nextBatch === dispatched || resume === "committed";',
+    replace: 'const goesOn = handled === undefined || nextBatch === dispatched || resume === "committed";',
   },
   {
     name: "Gaps are not filled",
@@ -274,7 +273,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An event that the server shows again is handled again",
     path: "src/actors/syncer/shown_events.ts",
-    find: "return shown.includes(` ${name} `) || names.size",
+    find: "return hasName(shown, name) || names.size",
     replace: "return names.size",
     worlds: ["--favour=shows an event again"],
   },
@@ -451,8 +450,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A filter that the server has forgotten is not uploaded again",
     path: "src/actors/syncer/sync_reader.ts",
-    find: "      if (!refused) throw error;\n",
-    replace: "      if (!refused || known !== undefined) throw error;\n",
+    find:
+      "      if (!isRefused(error)) throw error;\n      return await request(await this.#upload(filter));\n",
+    replace: "      throw error;\n",
     worlds: ["--favour=the server is set back"],
   },
   {
@@ -651,5 +651,42 @@ export const BUGS: readonly Bug[] = [
     find: "    await checkToken();\n",
     replace: "",
     worlds: ["--service", "--favour=the homeserver does not know the token of a service for a while"],
+  },
+  {
+    name: "After a restart only the first response counts as repeated",
+    path: "src/actors/syncer/sync_pipeline.ts",
+    find: "again.until !== nextBatch && { again }",
+    replace: "again.moved === true && { again }",
+    worlds: ["--quirk=cached answers,late syncs", "--favour=a device is started again and again"],
+  },
+  {
+    name: "What stands before the oldest remembered event counts as shown",
+    path: "src/actors/syncer/shown_events.ts",
+    find: "  return found.length === 0 ? NOTHING : new Set(found);\n",
+    replace:
+      "  const last = events.findLastIndex((event) => shown.startsWith(` ${nameOf(event)} `));\n  return found.length === 0 ? NOTHING : new Set([...events.slice(0, last + 1), ...found]);\n",
+    worlds: ["--quirk=shown again"],
+  },
+  {
+    name: "A gap ends at the first event that was shown",
+    path: "src/actors/syncer/gap_start.ts",
+    find: "    if (this.#doubtful === undefined && first < 0) return { events: page, isBefore: false };\n",
+    replace:
+      "    if (first < 0) return { events: page, isBefore: false };\n    if (first >= 0) return { events: page.slice(0, first), isBefore: true };\n",
+    worlds: ["--quirk=shown again,odd pages,empty timelines,limited without need"],
+  },
+  {
+    name: "Of an own join that comes twice the last place counts",
+    path: "src/actors/syncer/own_stay.ts",
+    find: "isOwnMember(event, own) && !room.shown.has(event);",
+    replace: "isOwnMember(event, own);",
+    worlds: ["--quirk=own join twice,late syncs"],
+  },
+  {
+    name: "Each sync without key counts uploads one-time keys",
+    path: "src/crypto/account/key_counts.ts",
+    find: "return Math.max(count, answered.count);",
+    replace: "return count;",
+    worlds: ["--quirk=no key counts"],
   },
 ];

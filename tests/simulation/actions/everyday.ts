@@ -129,6 +129,27 @@ export const everyday: readonly ActionKind[] = [
   },
   { name: "join", weight: 3, perform: (scene) => change(scene, "join") },
   {
+    name: "a device is started again and again",
+    weight: 2,
+    perform({ world, device, room, action: { what, where } }) {
+      const { timeline } = world;
+      const speaker = world.devices.find((each) => !each.account.isBot && each !== device) ?? device;
+      world.note(`${device.name} is started again and again`);
+      const pause = 1_000 + (what % 16) * 500;
+      for (let times = 0; times < 3; times++) {
+        timeline.schedule(times * pause, "", () => {
+          device.kill();
+          device.start();
+        });
+        for (let count = 0; count < 1 + where % 3; count++) {
+          timeline.schedule(times * pause + count * pause / 3 + 300, "", () => {
+            if (speaker.goneAt === Infinity && world.rooms.includes(room)) world.say(speaker, room);
+          });
+        }
+      }
+    },
+  },
+  {
     name: "new device",
     weight: 3,
     async perform({ world, device, room, action: { what } }) {

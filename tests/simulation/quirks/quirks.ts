@@ -51,8 +51,8 @@ const [QUIRKY, SHARE] = [0.5, 0.2];
 
 /** Quirks that no world has by chance: Greenroom does not live with them yet. */
 const RESERVED: ReadonlySet<QuirkName> = new Set([
-  ...["invitations wait", "tokens refused", "slow first syncs", "no key counts"] as const,
-  ...["shown again", "no room IDs"] as const,
+  ...["invitations wait", "tokens refused", "slow first syncs"] as const,
+  ...["no room IDs"] as const,
 ]);
 
 /** The quirks of a seed's world. */

@@ -93,7 +93,8 @@ export class SlowFirstSyncs implements Layer {
     const { timeline, chance, tokens, does } = this.#place;
     const since = request.url.searchParams.get("since");
     const isFirst = since === null || timeline.now - (tokens.get(since) ?? timeline.now) > ABSENCE;
-    if (!isFirst) return await next(request);
+    const isWithoutRooms = request.url.searchParams.get("filter")?.includes('"rooms":[]') === true;
+    if (!isFirst || isWithoutRooms) return await next(request);
     does();
     const response = await next(request);
     await timeline.clock().delay(SLOW + chance.below(MORE));

@@ -5,6 +5,7 @@
  */
 
 import type { Device } from "../world/device.ts";
+import type { SentRequest } from "../world/process.ts";
 import {
   type Asked,
   changed,
@@ -14,12 +15,13 @@ import {
   type Layer,
   type Next,
   type QuirkPlace,
+  roomOf,
 } from "./quirk.ts";
 
 /** How often a timeline has something in it again. */
 const AGAIN = 0.4;
 
-/** Shows events again, at any place of a later timeline, or of the same. */
+/** Shows events again, at any place of a later timeline, or of the same, or of a page of a gap. */
 export class ShownAgain implements Layer {
   readonly #place: QuirkPlace;
   /** By device and room, the events that it was shown, by their IDs. */
@@ -31,9 +33,10 @@ export class ShownAgain implements Layer {
 
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const response = await next(request);
+    const rooms = this.#shown.getOrInsertComputed(device, () => new Map());
+    if (request.url.pathname.endsWith("/messages")) return await this.#page(request, { response, rooms });
     if (!isSync(request)) return response;
     const since = request.url.searchParams.get("since");
-    const rooms = this.#shown.getOrInsertComputed(device, () => new Map());
     return await changed(response, (body) => {
       for (const [room, { timeline }] of joinedIn(body)) {
         if (timeline === undefined) continue;
@@ -43,6 +46,27 @@ export class ShownAgain implements Layer {
         const own = new Set(timeline.events.map(({ event_id }: Json) => event_id));
         this.#put(timeline, before.filter(({ event_id }) => !own.has(event_id)));
       }
+    });
+  }
+
+  /** Shows something of before a gap again in it. */
+  async #page(
+    request: SentRequest,
+    { response, rooms }: { readonly response: Response; readonly rooms: Map<string, Map<string, Json>> },
+  ): Promise<Response> {
+    const { chance, does } = this.#place;
+    const [room, since] = [roomOf(request) ?? "", request.url.searchParams.get("to")];
+    const shown = rooms.get(room);
+    if (shown === undefined || since === null) return response;
+    return await changed(response, ({ chunk }) => {
+      const ids = new Set(chunk.map(({ event_id }: Json) => event_id));
+      const before = this.#before(room, { shown, since }).filter(({ event_id }) => !ids.has(event_id));
+      if (before.length === 0 || chunk.length === 0 || !chance.odds(AGAIN)) return;
+      chunk.splice(chance.below(chunk.length + 1), 0, {
+        ...structuredClone(chance.pick(before)),
+        room_id: room,
+      });
+      does("in a gap");
     });
   }
 
@@ -126,13 +150,18 @@ const TELLING = [
   "org.matrix.msc4222.use_state_after",
 ];
 
-/** Answers a sync as the same one was answered within the last two minutes, as Synapse does. */
+/**
+ * Answers a sync as the same one was answered within the last two minutes, as Synapse does. In half of the worlds
+ * any sync from the same token is the same, as by a worker that is behind.
+ */
 export class CachedAnswers implements Layer {
   readonly #place: QuirkPlace;
   readonly #answers = new Map<string, { readonly answer: Promise<Response>; until: number }>();
+  readonly #isBehind: boolean;
 
   constructor(place: QuirkPlace) {
     this.#place = place;
+    this.#isBehind = place.chance.odds(0.5);
   }
 
   forget(): void {
@@ -142,7 +171,9 @@ export class CachedAnswers implements Layer {
   async ask({ device, request }: Asked, next: Next): Promise<Response> {
     if (!isSync(request)) return await next(request);
     const { searchParams } = request.url;
-    const key = JSON.stringify([device.deviceId, ...TELLING.map((name) => searchParams.get(name))]);
+    const isBehind = this.#isBehind && searchParams.has("since");
+    const telling = isBehind ? ["since"] : TELLING;
+    const key = JSON.stringify([device.deviceId, ...telling.map((name) => searchParams.get(name))]);
     const { timeline: { now }, does } = this.#place;
     const known = this.#answers.get(key);
     if (known !== undefined && now < known.until) {
@@ -157,8 +188,8 @@ export class CachedAnswers implements Layer {
     };
     try {
       const response = await answer;
-      const waits = Number(searchParams.get("timeout") ?? 0) > 0 && searchParams.has("since") &&
-        !searchParams.has("full_state");
+      const waits = isBehind || Number(searchParams.get("timeout") ?? 0) > 0 && searchParams.has("since") &&
+          !searchParams.has("full_state");
       const { next_batch } = response.ok ? await response.clone().json() : { next_batch: undefined };
       if (!response.ok || waits && next_batch === searchParams.get("since")) drop();
       else kept.until = this.#place.timeline.now + CACHED;
