@@ -235,7 +235,7 @@ export class HTTPAPI {
     const { operation, method, auth } = endpoint;
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
-    const given = endpoint.inOrder ? sendQuery(options.query, operation) : options.query;
+    const given = endpoint.limit === "send" ? sendQuery(options.query, operation) : options.query;
     const query = queryString(call.query, identityQuery(options, this.#options), given);
     const request: Exchange = {
       operation,

@@ -32,13 +32,10 @@ import { syncAPI } from "../server/sync.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
 
-const send = endpoint(
-  "sendMessageEvent",
-  "PUT",
-  "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}",
-  eventIdOf,
-  { limit: "send", inOrder: true },
-);
+const SEND_PATH = "/_matrix/client/v3/rooms/{roomId}/send/{eventType}/{txnId}";
+const send = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send", inOrder: true });
+/** A reaction has a place by what it is to: no message waits for it. */
+const sendReaction = endpoint("sendMessageEvent", "PUT", SEND_PATH, eventIdOf, { limit: "send" });
 const redaction = endpoint(
   "redact",
   "PUT",
@@ -207,7 +204,8 @@ export function messagesAPI(session: Session): MessagesAPI {
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
-      return await http.call(send, { path: { roomId, eventType, txnId }, body: content }, options);
+      const sending = eventType === "m.reaction" ? sendReaction : send;
+      return await http.call(sending, { path: { roomId, eventType, txnId }, body: content }, options);
     },
     async redact(roomId, eventId, { reason = "", extraContent, ...given } = {}) {
       const body = { ...extraContent, ...(reason !== "" && { reason }) };

@@ -95,12 +95,16 @@ function auditSession({ bot, sent }: Finished, records: Records): void {
   assertEquals(sessions.length, 1);
 }
 
-/** No request is left to send, and no record is left of events that are settled. */
+/**
+ * No request is left to send, and no record is left of events that are settled, but of the last one that was
+ * delivered carefully: it is removed with the next response that is handled, and the day may end before that.
+ */
 function auditLeftovers({ bot }: Finished, records: Records): void {
-  const left = records.filter(({ key: [kind = ""] }) =>
-    ["outbox", "settled", "attempts", "parked"].includes(kind)
-  );
-  assertEquals(left.map(({ key }) => key), [], bot.faults.join());
+  const kept = (...kinds: string[]) =>
+    records.map(({ key }) => key).filter(([kind = ""]) => kinds.includes(kind as string));
+  assertEquals(kept("outbox", "attempts", "parked"), [], bot.faults.join());
+  const settled = kept("settled");
+  if (bot.faults.length < 2 || settled.length > 1) assertEquals(settled, [], bot.faults.join());
 }
 
 /**

@@ -166,7 +166,7 @@ for (const [how, answer] of Object.entries(answers)) {
         fetch,
         log,
         clock,
-        retry: { maxRetries: 1 },
+        retry: { maxRetries: 1, maxLimitWait: 60_000 },
         requestTimeout: 5_000,
       });
       let [isOver, error]: [boolean, unknown] = [false, undefined];
