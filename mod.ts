@@ -37,6 +37,7 @@ export type { RetryPolicy } from "./src/api/http/retry.ts";
 export type { FillMemberEventCallback } from "./src/api/session.ts";
 export type { Clock } from "./src/base/clock.ts";
 export type { Logger } from "./src/base/log.ts";
+export { consoleLogger, type ConsoleLoggerOptions } from "./src/base/console_logger.ts";
 export { Client } from "./src/client/client.ts";
 export type { ClientLeaseOptions, ClientOptions } from "./src/client/client_options.ts";
 export type {

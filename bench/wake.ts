@@ -41,11 +41,11 @@ async function times(samples: number): Promise<Record<string, string>[]> {
     await newUser(synapse, "bot", { unlimited: "measured" }),
   ];
   const env = {
-    MATRIX_HOMESERVER: synapse.baseUrl,
+    MATRIX_URL: synapse.baseUrl,
     MATRIX_TOKEN: account.accessToken,
     MATRIX_USER: account.userId,
     MATRIX_DEVICE: account.deviceId,
-    WAKE_SECRET: SECRET,
+    MATRIX_WAKE_SECRET: SECRET,
     DENO_KV_URL: denokv.url,
     DENO_KV_ACCESS_TOKEN: denokv.accessToken,
   };

@@ -21,7 +21,7 @@ import { picture } from "./picture.ts";
 const { values } = parseArgs({
   args: Deno.args,
   options: {
-    homeserver: { type: "string", default: env("MATRIX_HOMESERVER") },
+    homeserver: { type: "string", default: env("MATRIX_URL") },
     user: { type: "string", default: env("MATRIX_USER") },
     password: { type: "string", default: env("MATRIX_PASSWORD") },
     token: { type: "string", default: env("MATRIX_TOKEN") },

@@ -52,9 +52,9 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
     await newUser(server, "bot", { unlimited: "measured" }),
   ];
   const env = {
-    MATRIX_HOMESERVER: server.baseUrl,
+    MATRIX_URL: server.baseUrl,
     MATRIX_TOKEN: account.accessToken,
-    WAKE_SECRET: SECRET,
+    MATRIX_WAKE_SECRET: SECRET,
     DENO_KV_URL: denokv.url,
     DENO_KV_ACCESS_TOKEN: denokv.accessToken,
     DENO_TIMELINE: "preview/harness", // its cron would wait for the next minute

@@ -10,7 +10,7 @@ import { bridge } from "./bridge.ts";
 
 const FILE = "registration.yaml";
 const serverName = Deno.env.get("MATRIX_SERVER_NAME") ?? "localhost";
-const baseUrl = Deno.env.get("MATRIX_HOMESERVER") ?? "http://localhost:8008";
+const baseUrl = Deno.env.get("MATRIX_URL") ?? "http://localhost:8008";
 const url = Deno.env.get("BRIDGE_URL") ?? "http://localhost:9000";
 
 if (Deno.args[0] === "register") {

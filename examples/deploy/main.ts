@@ -2,8 +2,8 @@
  * A bot on Deno Deploy: it counts what is said in each room, encrypted rooms too.
  *
  * The homeserver wakes it with each event, and cron makes a pass every minute, for what nobody tells of.
- * It needs a database of Deno KV, and of the environment: `MATRIX_HOMESERVER`, `MATRIX_TOKEN` (of a login
- * of its own), `WAKE_SECRET` (random, at least 16 characters), and `BOT_URL`, where it is deployed. With
+ * It needs a database of Deno KV, and of the environment: `MATRIX_URL`, `MATRIX_TOKEN` (of a login
+ * of its own), `MATRIX_WAKE_SECRET` (random, at least 16 characters), and `BOT_URL`, where it is deployed. With
  * `MATRIX_USER` and `MATRIX_DEVICE` a start makes one request less. Encryption is loaded beside the
  * first requests, and only by what needs it.
  *
@@ -25,14 +25,14 @@ function needed(name: string): string {
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 
 const bot = new Client({
-  baseUrl: needed("MATRIX_HOMESERVER"),
+  baseUrl: needed("MATRIX_URL"),
   token: needed("MATRIX_TOKEN"),
   mxid: Deno.env.get("MATRIX_USER") as UserID | undefined,
   deviceId: Deno.env.get("MATRIX_DEVICE"),
   store: await DenoKvStore.open(Deno.env.get("DENO_KV_URL")), // without it: the app's own database
   lease: { duration: 5_000 }, // so long do others wait if an instance is evicted in the middle of a pass
   encryption: true,
-  wake: { secret: needed("WAKE_SECRET") },
+  wake: { secret: needed("MATRIX_WAKE_SECRET") },
 });
 
 bot.on("INVITE", async ({ room_id }) => void await bot.joinRoom(room_id));

@@ -1,6 +1,6 @@
 /**
- * Warnings and errors on the console, for applications without a logger: a line each, and
- * repetitions are counted.
+ * The log on the console, for applications without a logger of their own: a line each, for people or as
+ * JSON; repetitions of warnings and errors are counted.
  *
  * @module
  */
@@ -31,7 +31,11 @@ const MAX_VALUE = 200;
 /** How many causes of an error are printed. */
 const MAX_CAUSES = 4;
 
-type Level = "warning" | "error";
+type Level = "info" | "warning" | "error";
+
+/** How lines look: for people, or one object of JSON each. */
+export type ConsoleFormat = "text" | "json";
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The state of similar lines. */
@@ -46,23 +50,31 @@ interface Repeated {
   suppressed: number;
 }
 
-const logs = new WeakMap<Clock, ConsoleLog>();
+const logs = { text: new WeakMap<Clock, ConsoleLog>(), json: new WeakMap<Clock, ConsoleLog>() };
 
 /** The console log of a clock: clients of a process that fail for one reason print it once. */
-export function consoleLog(clock: Clock): ConsoleLog {
-  const found = logs.get(clock) ?? new ConsoleLog(clock);
-  logs.set(clock, found);
+export function consoleLog(clock: Clock, format: ConsoleFormat = "text"): ConsoleLog {
+  const found = logs[format].get(clock) ?? new ConsoleLog(clock, format);
+  logs[format].set(clock, found);
   return found;
 }
 
-/** Prints warnings and errors, and counts repetitions. */
+/** Prints, and counts repetitions of warnings and errors. */
 class ConsoleLog {
   readonly #clock: Clock;
+  readonly #format: ConsoleFormat;
   /** By message and reason. */
   readonly #messages = new RecentMap<string, Map<string, Repeated>>(MAX_MESSAGES);
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, format: ConsoleFormat) {
     this.#clock = clock;
+    this.#format = format;
+  }
+
+  debug(): void {}
+
+  info(message: string, data?: Fields): void {
+    console.log(this.#formatted("info", message, data, 0));
   }
 
   warn(message: string, data?: Fields): void {
@@ -76,10 +88,24 @@ class ConsoleLog {
   }
 
   /** @returns Undefined if it is not to be printed. */
-  #line(level: Level, message: string, { error, ...fields }: Fields = {}): string | undefined {
-    const reason = error === undefined ? "" : `: ${reasonOf(error)}`;
+  #line(level: Level, message: string, data: Fields = {}): string | undefined {
+    const reason = data.error === undefined ? "" : `: ${reasonOf(data.error)}`;
     const more = this.#count(`${level} ${message}`, reason);
-    if (more === undefined) return undefined;
+    return more === undefined ? undefined : this.#formatted(level, message, data, more);
+  }
+
+  #formatted(level: Level, message: string, data: Fields = {}, more: number): string {
+    if (this.#format === "json") {
+      const time = new Date(this.#clock.now()).toISOString();
+      const repeated = more === 0 ? {} : { repeated: more };
+      try {
+        return JSON.stringify({ time, level, message, ...data, ...repeated }, jsonValue);
+      } catch { // it is circular, for one
+        return JSON.stringify({ time, level, message, data: Deno.inspect(data), ...repeated });
+      }
+    }
+    const { error, ...fields } = data;
+    const reason = error === undefined ? "" : `: ${reasonOf(error)}`;
     const details = Object.entries(fields).flatMap(([name, value]) =>
       value === undefined || isIn(reason, value) ? [] : [`${name}: ${quoted(value)}`]
     );
@@ -117,6 +143,19 @@ class ConsoleLog {
     this.#messages.set(message, found);
     return found;
   }
+}
+
+/** A value as JSON has it: an error with its name, message, code and causes. */
+function jsonValue(_name: string, value: unknown): unknown {
+  if (value instanceof Error) return errorFields(value, MAX_CAUSES);
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Map || value instanceof Set ? [...value] : value;
+}
+
+function errorFields(error: Error, depth: number): unknown {
+  const { name, message, stack, cause, code } = error as Error & { code?: unknown };
+  const fields = { name, message, ...(typeof code === "string" ? { code } : {}), stack };
+  return depth > 0 && cause instanceof Error ? { ...fields, cause: errorFields(cause, depth - 1) } : fields;
 }
 
 /**

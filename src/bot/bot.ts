@@ -33,6 +33,7 @@ import { Invitations } from "./policy/invitations.ts";
 import { type Inviter, Inviters } from "./policy/inviters.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
 import { Once } from "./once.ts";
+import { checkBotOptions, clientsOptions } from "./option_names.ts";
 import { Run } from "./run.ts";
 import { Patience } from "./patience.ts";
 import { RunTime } from "./run_time.ts";
@@ -85,8 +86,8 @@ export interface RemindersAPI {
 /** How a bot begins. */
 export interface BotStartOptions {
   /**
-   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, and then the process ends by the
-   * signal. What comes after `await bot.start()` does not run then; for that, say `false`, and give
+   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, and then the process ends with the
+   * status 130 or 143. What comes after `await bot.start()` does not run then; for that, say `false`, and give
    * `signal`. Default: true.
    */
   signals?: boolean;
@@ -175,6 +176,7 @@ export class Bot extends Composer<Context> {
    */
   constructor(options: BotOptions | HostedBotOptions) {
     super();
+    checkBotOptions(options);
     const { prefix = "!", msgtype = "m.notice", saysFailures = true, rateLimit = RATE_LIMIT } = options;
     if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
@@ -183,7 +185,8 @@ export class Bot extends Composer<Context> {
       this.#host = options.appservice;
       this.client = options.appservice.bot;
     } else {
-      const { password, ...forClient } = options;
+      const { password } = options;
+      const forClient = clientsOptions(options);
       const store = options.store ?? (password === undefined ? undefined : new MemoryStore());
       this.#ownStore = store instanceof LazyStore ? store : undefined;
       const { onTokensRefreshed, findTokens } = options;
@@ -272,7 +275,9 @@ export class Bot extends Composer<Context> {
    * ```
    */
   static fromEnv(options: Partial<BotOptions> = {}): Bot {
-    return new Bot(optionsFromEnv((name) => Deno.env.get(name), options));
+    const isOpen = Deno.permissions.querySync({ name: "env" }).state === "granted"; // Deno would prompt
+    const names = isOpen ? Object.keys(Deno.env.toObject()) : [];
+    return new Bot(optionsFromEnv((name) => Deno.env.get(name), options, names));
   }
 
   /**
@@ -356,8 +361,8 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, `/health`,
-   * `/ready`, and `/healthz`, the same as `/health`. See {@linkcode Client.fetch}.
+   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, `/health` and
+   * `/ready`. See {@linkcode Client.fetch}.
    *
    * Two things bring a bot to life there: wakes, once `bot.client.registerWake()` has asked for them, and
    * {@linkcode Bot.syncOnce} from cron. Unless the bot is started, what is due at a time is done by these: a
@@ -403,11 +408,8 @@ export class Bot extends Composer<Context> {
     const { fetch } = this.#host ?? this.client;
     return async (request) => {
       await this.#open();
-      const url = new URL(request.url);
-      const isHealth = url.pathname.endsWith("/healthz");
-      if (isHealth) url.pathname = url.pathname.slice(0, -1);
       const { method } = request;
-      const response = await fetch(isHealth ? new Request(url, { method }) : request);
+      const response = await fetch(request);
       const isNews = response.ok && method !== "GET" && method !== "HEAD"; // a wake, or a transaction
       if (isNews && this.#starts === 0) {
         await this.#timers.fire().catch((error) => this.client.log.warn("What is due waits", { error }));

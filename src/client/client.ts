@@ -22,6 +22,7 @@ import { StateStore } from "../actors/store/state_store.ts";
 import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
+import { checkClientOptions } from "./options/option_names.ts";
 import { syncerFacade } from "./syncer_facade.ts";
 import type { ClientAPI } from "../api/client_api.ts";
 import { discover, type DiscoverOptions } from "../api/server/discovery.ts";
@@ -101,6 +102,7 @@ export class Client {
    * @throws {ValueError} If there is neither, or an option can't be used.
    */
   constructor(options: ClientOptions) {
+    checkClientOptions(options);
     const { mxid, deviceId, log } = options;
     if (mxid !== undefined) parseUserId(mxid);
     this.api = options.api ?? new HTTPAPI(httpOptions(options));

@@ -14,7 +14,8 @@ export type StopForSignal = (signal: EndingSignal) => Promise<void>;
 
 /**
  * From now on, SIGINT and SIGTERM first call this and all other functions that were given, and then
- * end the process with the signal. A second signal ends it immediately. No effect where there are
+ * end the process with the status 130 or 143, as shells show a signal. Under `deno run --watch`, where
+ * each save of a file says so, the program begins again. A second signal ends it immediately. No effect where there are
  * no signals, as on Deno Deploy.
  *
  * @param stop What to do.
@@ -59,11 +60,7 @@ async function end(signal: EndingSignal): Promise<void> {
   }
   isEnding = false;
   listenNoMore();
-  try {
-    // Now only the application may listen, which goes on then.
-    if (Deno.pid !== 1) return Deno.kill(Deno.pid, signal);
-  } catch {
-    // Windows does not send all signals.
-  }
-  Deno.exit(128 + SIGNALS[signal]); // the first process of a container ignores signals without a listener
+  // Not by the signal itself: `deno run --watch` tells a program of a SIGTERM that the process never got,
+  // and would be ended itself. And the first process of a container ignores signals without a listener.
+  Deno.exit(128 + SIGNALS[signal]);
 }

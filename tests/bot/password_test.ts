@@ -88,7 +88,7 @@ class Stage {
 
   /** Has a bot log in. */
   async open(bot: Bot): Promise<void> {
-    await this.done(bot.fetch(new Request("http://bot/healthz")));
+    await this.done(bot.fetch(new Request("http://bot/health")));
   }
 
   /** Lets time pass, in seconds. */

@@ -107,12 +107,12 @@ Deno.test("stop() right after start() ends the bot, also while it logs in", asyn
   await done;
 });
 
-Deno.test("bot.fetch answers /healthz below any path, and others as the client does", async () => {
+Deno.test("bot.fetch answers /health below any path, and others as the client does", async () => {
   await using homeserver = new Homeserver();
   const { accessToken: token } = homeserver.createUser("bot");
   await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, log: false });
   const { fetch } = bot;
-  assertEquals((await fetch(new Request("http://bot/below/healthz"))).status, 200);
+  assertEquals((await fetch(new Request("http://bot/below/health"))).status, 200);
   assertEquals((await fetch(new Request("http://bot/ready"))).status, 200);
   assertEquals((await fetch(new Request("http://bot/other"))).status, 404);
 });

@@ -22,7 +22,7 @@ const layers: Layer[] = [
     files: /^(?:mod|types)\.ts$/,
     imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
-  { name: "bot", files: /^src\/bot\//, imports: ["mod", "store", "places"] }, // as applications do
+  { name: "bot", files: /^src\/bot\//, imports: ["mod", "store", "places", "names"] }, // as applications do
   {
     name: "appservice",
     files: /^src\/appservice\//,
@@ -31,7 +31,7 @@ const layers: Layer[] = [
   {
     name: "client",
     files: /^src\/client\//,
-    imports: ["kernel", "actors", "api", "crypto", "store", "ground", "places"],
+    imports: ["kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],
   },
   { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // free of Matrix, see below
   {
@@ -45,6 +45,7 @@ const layers: Layer[] = [
   { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac", "store", "places"] },
   { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
   { name: "places", files: /^src\/base\/own_code\.ts$/, imports: [] }, // says which code is the package's
+  { name: "names", files: /^src\/errors\/known_names\.ts$/, imports: ["ground"] }, // refuses typing errors
   { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["places"] },
 ];
 

@@ -55,12 +55,11 @@ export interface StartOptions {
    * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as
    * `close()` does, so that handlers settle within `closeDeadline`, what is to be kept is kept, and
    * the device is free immediately. When all clients with this option are closed, the process ends
-   * by the signal, as it does without this option: with the status 130 or 143, as shells show it. A
-   * second signal ends it immediately. That takes no permission. Without it, a signal ends the
+   * with the status 130 or 143, as shells show it for these signals; under `deno run --watch` the program
+   * begins again. A second signal ends it immediately. That takes no permission. Without it, a signal ends the
    * process immediately.
    *
-   * For programs that have nothing else to do at their end. A program with its own listeners of
-   * these signals goes on when the clients are closed, and its listeners are called once more. No
+   * For programs that have nothing else to do at their end; others listen themselves, and give `signal`. No
    * effect where there are no signals, as on Deno Deploy. Default: false.
    */
   signals?: boolean;

@@ -4,8 +4,16 @@
  * @module
  */
 
-import { Client, type KvStore, MissingPermissionError, StoreError, ValueError } from "../../../mod.ts";
+import {
+  Client,
+  consoleLogger,
+  type KvStore,
+  MissingPermissionError,
+  StoreError,
+  ValueError,
+} from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
+import { checkNames, nearestName } from "../../errors/known_names.ts";
 import type { BotOptions } from "../bot_options.ts";
 import { LazyStore } from "./lazy_store.ts";
 import { readRecoveryKeyFile } from "./recovery_key_file.ts";
@@ -21,6 +29,7 @@ export const VARIABLES = {
     "a file with that key; if it is not there, the first start makes the key and the file",
   MATRIX_STORE: "the file of the store, like ./bot.db",
   MATRIX_ADMINS: "the user IDs of the bot's admins, with spaces between",
+  MATRIX_LOG: "the format of the log: text, for people, or json",
   MATRIX_WAKE_SECRET: "a secret for the homeserver's wakes, where no process stays",
 } as const;
 
@@ -33,9 +42,15 @@ type Read = (name: keyof typeof VARIABLES) => string | undefined;
  * Without a store that outlives the process a token's device would lose its keys with every start:
  * there is no encryption then, unless a recovery key is given.
  *
+ * @param names The variables that there are, to find typing errors.
  * @throws {ValueError} If something is missing, or can't be used; it says what.
  */
-export function optionsFromEnv(read: Read, given: BotOptions | Record<never, never>): BotOptions {
+export function optionsFromEnv(
+  read: Read,
+  given: BotOptions | Record<never, never>,
+  names: readonly string[] = [],
+): BotOptions {
+  checkVariables(names);
   const value: Read = (name) => read(name)?.trim() || undefined;
   const [baseUrl, mxid, token, password] = [
     value("MATRIX_URL"),
@@ -47,11 +62,12 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
   if (address !== undefined && address === baseUrl) checkAddress(address);
   if (address === undefined && user === undefined && !("api" in given)) throw missing("MATRIX_URL");
   if (token === undefined && password === undefined && !("token" in given) && !("password" in given)) {
-    throw missing("MATRIX_TOKEN");
+    throw missing(mxid === undefined ? "MATRIX_TOKEN" : "MATRIX_PASSWORD");
   }
   if (token === undefined && password !== undefined && user === undefined) throw missing("MATRIX_USER");
-  if (mxid !== undefined) Client.parseUserId(mxid);
+  if (mxid !== undefined) checkUser("MATRIX_USER", mxid);
   const [secret, admins] = [value("MATRIX_WAKE_SECRET"), value("MATRIX_ADMINS")];
+  for (const admin of admins?.split(/[\s,]+/).filter(Boolean) ?? []) checkUser("MATRIX_ADMINS", admin);
   const store = storeOf(value("MATRIX_STORE"));
   return {
     baseUrl,
@@ -59,10 +75,18 @@ export function optionsFromEnv(read: Read, given: BotOptions | Record<never, nev
     ...(token === undefined ? { password } : { token }),
     ...(store === undefined ? {} : { store }),
     ...(secret === undefined ? {} : { wake: { secret } }),
-    ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/) as UserID[] }),
+    ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/).filter(Boolean) as UserID[] }),
+    ...logOf(value("MATRIX_LOG")),
     ...given,
     encryption: encryptionOf(value, given as Partial<BotOptions>, { lasts: store !== undefined }),
   };
+}
+
+/** What the bot logs to, if that is said. */
+function logOf(format: string | undefined): Pick<BotOptions, "log"> {
+  if (format === undefined || format === "text") return {};
+  if (format === "json") return { log: consoleLogger({ format }) };
+  throw new ValueError(`Cannot make a bot: MATRIX_LOG is "${format}", which is none of text and json`);
 }
 
 /** How the bot encrypts: with the recovery key of the environment, which the first start may make. */
@@ -111,6 +135,27 @@ function named(error: unknown): unknown {
   if (!(error instanceof StoreError) && !(error instanceof MissingPermissionError)) return error;
   const Kind = error.constructor as new (message: string, options: ErrorOptions) => Error;
   return new Kind(error.message.replace(/^(Cannot .*?)(?=:)/, "$1 (MATRIX_STORE)"), { cause: error.cause });
+}
+
+/** Refuses variables that are near to one that is read: those of other programs are not. */
+function checkVariables(names: readonly string[]): void {
+  const known = Object.keys(VARIABLES);
+  const near = names.filter((name) =>
+    name.startsWith("MATRIX_") && nearestName(name, known, 2) !== undefined
+  );
+  checkNames(near, known, { action: "make a bot", what: "variable" });
+}
+
+/** Checks a user ID, so that an error names the variable. */
+function checkUser(name: "MATRIX_USER" | "MATRIX_ADMINS", userId: string): void {
+  try {
+    Client.parseUserId(userId);
+  } catch (cause) {
+    throw new ValueError(
+      `Cannot make a bot: ${name} has "${userId}", which is no user ID: ${VARIABLES[name]}`,
+      { cause },
+    );
+  }
 }
 
 /** Checks the homeserver's address, so that an error names the variable. */

@@ -31,6 +31,7 @@ const NEVER = 8.64e15;
  * @throws {ValueError} If the pattern or the time zone can't be read.
  */
 export function readCron(pattern: string, timezone: string): Schedule["next"] {
+  checkZone(pattern, timezone);
   try {
     const cron = new Cron(pattern, { timezone, paused: true });
     cron.nextRun(new Date(0)); // which reads the time zone
@@ -41,6 +42,17 @@ export function readCron(pattern: string, timezone: string): Schedule["next"] {
       {
         cause,
       },
+    );
+  }
+}
+
+function checkZone(pattern: string, timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+  } catch (cause) {
+    throw new ValueError(
+      `Cannot schedule "${pattern}": there is no time zone ${timeZone}; write it like Europe/Rome, or UTC`,
+      { cause },
     );
   }
 }

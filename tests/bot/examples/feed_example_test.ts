@@ -186,7 +186,7 @@ Deno.test("A webhook posts to its room, takes no wrong secret and no bad body, a
     assertEquals([response.status, where], [status, where]);
     assert(!(await response.text()).includes("aaa"));
   }
-  assertEquals((await post("/healthz", { method: "GET" })).status, 200);
+  assertEquals((await post("/health", { method: "GET" })).status, 200);
   await room.expectNothing();
   const mention = "[@bob](https://matrix.to/#/@bob:localhost) @room **done**";
   assertEquals((await post(path, { body: JSON.stringify({ text: mention }), headers: json })).status, 200);

@@ -1,11 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
+import { Homeserver } from "@greenroom/matrix/testing";
 import { botStage } from "../support/bot_process.ts";
 
 const NOTICED = "Closing the client, since a signal ends the process";
 const signals = ["SIGINT", "SIGTERM"] as const;
 
 for (const signal of signals) {
-  Deno.test(`start({ signals: true }) waits for handlers at ${signal}, releases the device, and ends by the signal`, async () => {
+  Deno.test(`start({ signals: true }) waits for handlers at ${signal}, releases the device, and ends with its status`, async () => {
     await using stage = await botStage("SqliteStore");
     const bot = stage.start({ signals: true });
     await stage.alice.sendText(stage.room, "slow");
@@ -18,7 +19,7 @@ for (const signal of signals) {
     assertEquals(bot.said.filter(([kind]) => kind === "answered"), []);
     bot.send("SIGUSR1"); // stands for the end of what "slow" waits for
     const status = await bot.ended();
-    assertEquals([status.signal, status.code], [signal, signal === "SIGINT" ? 130 : 143]);
+    assertEquals([status.signal, status.code], [null, signal === "SIGINT" ? 130 : 143]);
     assert(bot.said.some(([kind]) => kind === "answered"));
     await again.says("answered", "late");
     assertEquals(await stage.count("slow, said @bot:localhost"), 1);
@@ -34,7 +35,7 @@ Deno.test("A second signal ends a process immediately, and its handler is run ag
   bot.send("SIGINT");
   await bot.says("log", NOTICED);
   bot.send("SIGINT");
-  assertEquals((await bot.ended()).signal, "SIGINT");
+  assertEquals((await bot.ended()).code, 130);
   assert(!bot.said.some(([kind]) => kind === "answered"));
   const again = stage.start();
   await again.says("heard", "slow");
@@ -48,7 +49,7 @@ Deno.test("All clients of a process are closed before a signal ends it", async (
   bots.send("SIGTERM");
   await bots.says("log", NOTICED);
   bots.send("SIGUSR1");
-  assertEquals((await bots.ended()).signal, "SIGTERM");
+  assertEquals((await bots.ended()).code, 143);
   assertEquals(bots.said.filter(([, text]) => text === NOTICED).length, 2);
   const again = stage.start();
   await stage.alice.sendText(stage.room, "next");
@@ -75,4 +76,38 @@ Deno.test("Signal listeners are removed when the clients have stopped", async ()
   bot.send("SIGTERM");
   assertEquals((await bot.ended()).signal, "SIGTERM");
   assert(!bot.said.some(([, text]) => text === NOTICED));
+});
+
+Deno.test("Under deno run --watch each save of a file closes the bot, and begins it again", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken: token } = homeserver.createUser("bot");
+  const baseUrl = await homeserver.listen();
+  const folder = await Deno.makeTempDir();
+  try {
+    const file = `${folder}/bot.ts`;
+    const mod = new URL("../../../mod.ts", import.meta.url).href;
+    const source = (version: number) =>
+      `import { Client } from "${mod}";
+      const bot = new Client({ baseUrl: "${baseUrl}", token: "${token}", log: false });
+      bot.ready.then(() => console.log("version ${version}"));
+      await bot.start({ signals: true });`;
+    await Deno.writeTextFile(file, source(1));
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
+    const watcher = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-check", "-A", "--watch", "--no-clear-screen", "--config", config, file],
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    let version = 1;
+    for await (const text of watcher.stdout.pipeThrough(new TextDecoderStream())) {
+      if (!text.includes(`version ${version}`)) continue;
+      if (version === 3) break;
+      await Deno.writeTextFile(file, source(++version));
+    }
+    assertEquals(version, 3);
+    watcher.kill("SIGKILL");
+    await watcher.status;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

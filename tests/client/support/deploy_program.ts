@@ -41,9 +41,9 @@ globalThis.fetch = (input, init) => {
 };
 const { userId, accessToken } = homeserver.createUser("bot");
 const environment: Record<string, string> = {
-  MATRIX_HOMESERVER: homeserver.baseUrl,
+  MATRIX_URL: homeserver.baseUrl,
   MATRIX_TOKEN: accessToken,
-  WAKE_SECRET: "a secret of the deployed bot",
+  MATRIX_WAKE_SECRET: "a secret of the deployed bot",
   BOT_URL: "https://bot.example",
   DENO_KV_URL: `${Deno.args[0]}/bot.kv`,
 };

@@ -1,0 +1,45 @@
+/**
+ * Which options a bot has.
+ *
+ * @module
+ */
+
+import { checkNames } from "../errors/known_names.ts";
+import type { BotBehaviour, BotOptions, HostedBotOptions } from "./bot_options.ts";
+
+type Names<Options> = Readonly<Record<keyof Options, true>>; // a name that is missing here does not compile
+
+const BEHAVIOUR: Names<BotBehaviour> = {
+  ...{ prefix: true, msgtype: true, help: true, unknownCommands: true, saysFailures: true, autoJoin: true },
+  ...{ rateLimit: true, maxReminders: true, handlerTimeout: true },
+  ...{ allow: true, deny: true, rooms: true, admins: true },
+};
+
+const HOSTED: Names<HostedBotOptions> = { appservice: true, ...BEHAVIOUR };
+
+const ALONE: Names<BotOptions> = {
+  ...{ password: true, ...BEHAVIOUR },
+  ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
+  ...{ encryption: true, crypto: true, feed: true, stateStore: true, encryptionBlacklist: true },
+  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
+  ...{ token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true, findTokens: true },
+  ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
+  ...{ userAgent: true, asUserId: true, asDeviceId: true, prepare: true },
+};
+
+/**
+ * Refuses options that a bot has not, as of a typing error.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
+  const names = Object.keys("appservice" in options ? HOSTED : ALONE);
+  checkNames(Object.keys(options), names, { action: "make a bot", what: "option" });
+}
+
+/** The options that are those of the bot's client. */
+export function clientsOptions(options: BotOptions): Omit<BotOptions, keyof BotBehaviour | "password"> {
+  const { password: _, ...rest } = options;
+  const entries = Object.entries(rest).filter(([name]) => !(name in BEHAVIOUR));
+  return Object.fromEntries(entries) as Omit<BotOptions, keyof BotBehaviour | "password">;
+}
