@@ -5,13 +5,13 @@
  */
 
 import { type Clock, systemClock } from "./clock.ts";
-import { type ConsoleFormat, consoleLog } from "./console_log.ts";
+import { consoleLog } from "./console_log.ts";
 import type { Logger } from "./log.ts";
 
 /** Options of {@linkcode consoleLogger}. */
 export interface ConsoleLoggerOptions {
   /** Lines for people (`text`), or an object of JSON each, with errors as objects. Default: `text`. */
-  format?: ConsoleFormat;
+  format?: "text" | "json";
   /** Says when. Default: the machine's own. */
   clock?: Clock;
 }

@@ -1,6 +1,8 @@
 /**
  * What happens every day: people talk, come and go, get new devices and lose old ones.
  *
+ * Over 300 lines because it is one list of actions.
+ *
  * @module
  */
 

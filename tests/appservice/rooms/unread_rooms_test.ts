@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { UnreadRooms } from "../../src/appservice/unread_rooms.ts";
-import { recordingLogger } from "../actors/kernel/support.ts";
-import { ENCRYPTED } from "../client/support/encrypted_room.ts";
-import { appserviceScene } from "./scene.ts";
+import { UnreadRooms } from "../../../src/appservice/unread_rooms.ts";
+import { recordingLogger } from "../../actors/kernel/support.ts";
+import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
+import { appserviceScene } from "../scene.ts";
 
 const BOT = "@echo:localhost";
 const secret = (room_id: string) => ({ type: "m.room.encrypted", room_id, sender: "@alice:localhost" });
