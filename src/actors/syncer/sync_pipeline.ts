@@ -156,7 +156,7 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
     unusedFallbackTypes,
     state: rooms.map((room) => ({
       roomId: room.roomId,
-      events: changesOf(room, context) as StateEvent[],
+      events: asInTimeline(changesOf(room, context), room) as StateEvent[],
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
@@ -201,6 +201,19 @@ function syncChange(
       ...(outlives && newsOf(room, initial)),
     })),
   };
+}
+
+/** State after the timeline, by the events of the timeline: these alone say what was there before them. */
+function asInTimeline(
+  changes: ReturnType<typeof stateChanges>,
+  { stateAfter, timeline }: RoomPart,
+): ReturnType<typeof stateChanges> {
+  if (!stateAfter || changes.length === 0) return changes;
+  const shown = new Map(timeline.map((event) => [event.event_id, event as StateEvent]));
+  return changes.map((event) => {
+    const id = "event_id" in event ? event.event_id : undefined;
+    return (id !== undefined && shown.get(id)) || event;
+  });
 }
 
 /**

@@ -119,3 +119,13 @@ Deno.test("takeSync() gives Crypto encrypted events in order, those of a filled 
     [ROOM, ["$state"], true],
   ]);
 });
+
+Deno.test("Of state after the timeline, Crypto gets the events of the timeline, which say what was before", async () => {
+  const join = member(OWN, "join");
+  const unsigned = { prev_content: { membership: "invite" }, prev_sender: "@inviter:localhost" };
+  const { input } = await take(
+    joined({ ...timeline([{ ...join, unsigned }]), state_after: { events: [join] } }),
+  );
+  const [event] = input.state[0]?.events ?? [];
+  assertEquals(event?.unsigned?.prev_content, unsigned.prev_content);
+});
