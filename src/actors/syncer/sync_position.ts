@@ -4,18 +4,17 @@
  * The Store has two tokens: up to where responses were committed, and up to where they were handled. A
  * process that begins goes on from the second. What was committed behind it comes again, but not as it came
  * then: a server may answer from a cache of minutes, with less, or by a worker that lags behind, or with all
- * at once. So the client catches up until a response ends where the last committed one did, or until no
- * server can lag any more.
+ * at once. So the client catches up until a response ends where the last committed one did, or until one
+ * has come that was asked for when no server could lag any more.
  *
  * @module
  */
 
-import { elapsed } from "../../base/clock.ts";
 import type { CatchUp, SyncRecord } from "../../store/device/records.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 
-/** For how long a client catches up at most, in milliseconds: Synapse gives answers again for 120,000. */
+/** How long a process may be given less than there is, in milliseconds: Synapse gives answers again for 120,000. */
 const LONGEST_CATCH_UP = 600_000;
 
 /** Where to go on. */
@@ -24,7 +23,7 @@ export interface SyncPosition {
   readonly since: SyncToken | undefined;
   /** Whether what follows may have been delivered before. */
   readonly repeated: boolean;
-  /** Why, as the Store is to keep it; undefined: it was not. */
+  /** Why what comes behind that may have been, too, as the Store is to keep it; undefined: it was not. */
   readonly again: CatchUp | undefined;
   /**
    * Whether the events of earlier responses have been handled, or will be: what comes again is not
@@ -55,21 +54,24 @@ export function positionIn(
 ): SyncPosition {
   const goesOn = nextBatch === dispatched || resume === "committed";
   const since = goesOn ? nextBatch : handled;
-  const catchesUp = before !== undefined && elapsed(now, before.from) < LONGEST_CATCH_UP;
   const isBack = since !== nextBatch;
+  const catchesUp = before !== undefined;
+  // Time in which nothing was asked says nothing, nor does a clock that was set back.
+  const from = before === undefined || dispatched === undefined || before.from > now ? now : before.from;
   // Encryption may have come further than what was committed: to where is unknown.
   const until = catchesUp ? before.until : ahead === true ? undefined : nextBatch;
+  // No server lags behind in the answer to a request this late: it has all that is to come again.
   const again = isBack || ahead === true
     ? { ...(until !== undefined && { until }), from: now }
-    : catchesUp
-    ? before
+    : catchesUp && now - from < LONGEST_CATCH_UP
+    ? { ...before, from }
     : undefined;
   return {
     since,
     repeated: isBack || (catchesUp && nextBatch !== undefined),
     again,
-    handledBefore: since !== undefined && again === undefined,
-    wasMoved: !isBack && catchesUp && before.moved === true,
+    handledBefore: since !== undefined && !isBack && ahead !== true && !catchesUp,
+    wasMoved: !isBack && before?.moved === true,
     first: since === undefined ? first : undefined,
   };
 }

@@ -186,9 +186,9 @@ export class SyncRound {
   }
 
   /** Whether the next response may be received before this one has been handled. */
-  #mayBeFollowed({ parts, context: { initial, again } }: TakenSync): boolean {
+  #mayBeFollowed({ parts, context: { initial, handledBefore } }: TakenSync): boolean {
     const { isDurable, resume } = this.#options.syncer;
-    if (!isDurable || resume === "committed" || initial || again !== undefined) return false;
+    if (!isDurable || resume === "committed" || initial || !handledBefore) return false;
     if (this.#failure !== undefined) return false;
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }

@@ -35,12 +35,17 @@ Deno.test("A process that has gone back catches up until what was committed, als
   assertEquals(goesOn({ nextBatch: "b", handled: "a", again }, { dispatched: "b" }), ["b", true, false, "c"]);
 });
 
-Deno.test("A process catches up for ten minutes at most, and no longer when the clock was set back", () => {
-  for (const from of [NOW - 10 * MINUTES, NOW + 1]) {
-    const again = { until: "c", from };
-    assertEquals(goesOn({ nextBatch: "b", handled: "b", again }), ["b", false, true, undefined]);
-    assertEquals(goesOn({ nextBatch: "b", handled: "a", again }), ["a", true, false, "b"]);
+Deno.test("A process catches up for ten minutes of its own time, and with what it asks for then", () => {
+  for (const from of [NOW - 10 * MINUTES, NOW - 60 * MINUTES, NOW + 60 * MINUTES]) {
+    const record = { nextBatch: "b", handled: "b", again: { until: "c", from } };
+    assertEquals(goesOn(record), ["b", true, false, "c"], "It has just begun");
+    const late = from < NOW ? undefined : "c";
+    assertEquals(goesOn(record, { dispatched: "b" }), ["b", true, false, late]);
+    assertEquals(goesOn({ ...record, handled: "a" }), ["a", true, false, "c"]);
   }
+  const life = { dispatched: undefined, resume: "handled", now: NOW } as const;
+  const again = { until: "c", from: NOW + 60 * MINUTES };
+  assertEquals(positionIn({ nextBatch: "b", handled: "b", again }, life).again, { until: "c", from: NOW });
 });
 
 Deno.test("How far encryption is ahead is unknown: a process catches up for its time", () => {
