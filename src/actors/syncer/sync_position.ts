@@ -14,7 +14,7 @@ import type { CatchUp, SyncRecord } from "../../store/device/records.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 
-/** How long a process may be given less than there is, in milliseconds: Synapse gives answers again for 120,000. */
+/** For how long a server may lag behind, in milliseconds: Synapse gives answers again for 120,000. */
 const LONGEST_CATCH_UP = 600_000;
 
 /** Where to go on. */
