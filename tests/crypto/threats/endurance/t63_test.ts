@@ -40,6 +40,7 @@ function poison(body: SyncBody, roomId: string): void {
     content: { algorithm: "m.megolm.v1.aes-sha2", room_id: "!r", session_id: "poison", code: "m.unverified" },
   });
   const room = ((body.rooms ??= {}).join ??= {})[roomId] ??= {};
+  delete room["org.matrix.msc4222.state_after"]; // what comes in front of the timeline counts
   ((room.timeline ??= {}).events ??= []).unshift(
     { ...event, type: "m.room.topic", event_id: "$1", state_key: "", content: { topic: "poison" } },
     { ...event, type: "org.example.poison", event_id: "$2", state_key: "poison" },

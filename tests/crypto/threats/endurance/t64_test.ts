@@ -26,6 +26,7 @@ function deepen(body: SyncBody, roomId: string, deep: Nested): void {
     type: "m.room_key.withheld",
   });
   const room = ((body.rooms ??= {}).join ??= {})[roomId] ??= {};
+  delete room["org.matrix.msc4222.state_after"]; // what comes in front of the timeline counts
   add(room.account_data ??= {}, { type: "a", content });
   add(room.ephemeral ??= {}, { type: "m.typing", content });
   const state = { type: "m.room.member", event_id: "$1", state_key: "@eve:localhost" };
