@@ -71,8 +71,6 @@ export interface SyncerAPI extends HandlersAPI {
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
-   * @throws {StoreError} If the homeserver refuses the place to go on from, as after its database was
-   *   restored, and would answer from the start: the message says how to go on.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers

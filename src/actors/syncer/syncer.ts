@@ -18,7 +18,6 @@ import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
-import { reasonOf } from "./refused_token.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { FreshNames } from "./fresh_names.ts";
@@ -168,12 +167,12 @@ class Syncer {
       await round.sync();
       return round.brought;
     } catch (error) {
-      throw await reasonOf(error, { ...this.#options, signal });
+      throw await this.#options.requests.firstContact(error, signal);
     }
   }
 
   async #loop(settings: SyncSettings, waits: BackoffRange, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, requests } = this.#options;
     let failure: Error | undefined;
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
@@ -196,7 +195,7 @@ class Syncer {
         if ((token === since || empty > MAX_EMPTY) && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
-        const reason = await reasonOf(error, { ...this.#options, signal, failures });
+        const reason = await requests.firstContact(error, signal);
         if (isFinal(reason)) failure = reason;
         else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
