@@ -1,4 +1,4 @@
-import { assert, assertInstanceOf, assertStringIncludes } from "@std/assert";
+import { assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { BOTH, type Story } from "../story.ts";
