@@ -26,7 +26,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A crash loses the encrypted messages that it cut off",
     path: "src/actors/syncer/sync_position.ts",
-    find: "handledBefore: since !== undefined && again === undefined,",
+    find: "handledBefore: since !== undefined && !isBack && ahead !== true && !catchesUp,",
     replace: "handledBefore: since !== undefined && ahead !== true,",
   },
   {
