@@ -156,7 +156,7 @@ function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
     unusedFallbackTypes,
     state: rooms.map((room) => ({
       roomId: room.roomId,
-      events: asInTimeline(changesOf(room, context), room) as StateEvent[],
+      events: changesInTurn(room, context) as StateEvent[],
       limited: room.limited,
       lossy: isLossy(room, members),
     })),
@@ -203,29 +203,35 @@ function syncChange(
   };
 }
 
-/** State after the timeline, by the events of the timeline: these alone say what was there before them. */
-function asInTimeline(
-  changes: ReturnType<typeof stateChanges>,
-  { stateAfter, timeline }: RoomPart,
-): ReturnType<typeof stateChanges> {
-  if (!stateAfter || changes.length === 0) return changes;
-  const shown = new Map(timeline.map((event) => [event.event_id, event as StateEvent]));
-  return changes.map((event) => {
-    const id = "event_id" in event ? event.event_id : undefined;
-    return (id !== undefined && shown.get(id)) || event;
-  });
+/**
+ * The changes of state in a room's part, each with what it replaced: of state after the timeline, the timeline
+ * alone says that. Of the members that this state has, what they were before comes first.
+ */
+function changesInTurn(room: RoomPart, context: SyncContext): ReturnType<typeof stateChanges> {
+  const { state, stateAfter, timeline, shown } = room;
+  if (!stateAfter || state.length === 0 || timeline.length === 0) return changesOf(room, context);
+  const events = new Map(timeline.map((event) => [event.event_id, event as StateEvent]));
+  const last = state.map((event) => events.get((event as StateEvent).event_id) ?? event);
+  const named = new Set(last.filter(isMember).map(stateKeyOf));
+  const settled = new Set<MatrixEvent>(last);
+  const passed = timeline.filter((event): event is StateEvent =>
+    isMember(event) && named.has(event.state_key) && !shown.has(event) && !settled.has(event)
+  );
+  return [...membersInGap(room, context), ...passed, ...last];
+}
+
+/** The changes of state in a room's part, and of members in the gap before it. */
+function changesOf(room: RoomPart, context: SyncContext): ReturnType<typeof stateChanges> {
+  const members = membersInGap(room, context);
+  return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
 }
 
 /**
- * The changes of state in a room's part, and of members in the gap before it: with lazily loaded
- * members the state need not show who has left. The very first response, when it comes again, is
- * older than what is known.
+ * The changes of members in the gap before a room's part: with lazily loaded members the state need not show
+ * who has left. The very first response, when it comes again, is older than what is known.
  */
-function changesOf(room: RoomPart, { initial }: SyncContext): ReturnType<typeof stateChanges> {
-  const members = initial
-    ? []
-    : room.filled.filter((event): event is StateEvent => isMember(event) && !room.shown.has(event));
-  return members.length === 0 ? stateChanges(room) : [...members, ...stateChanges(room)];
+function membersInGap({ filled, shown }: RoomPart, { initial }: SyncContext): readonly StateEvent[] {
+  return initial ? [] : filled.filter((event): event is StateEvent => isMember(event) && !shown.has(event));
 }
 
 /** The redactions in a room's part, and in the gap before it: servers do not send the state again. */

@@ -129,3 +129,17 @@ Deno.test("Of state after the timeline, Crypto gets the events of the timeline, 
   const [event] = input.state[0]?.events ?? [];
   assertEquals(event?.unsigned?.prev_content, unsigned.prev_content);
 });
+
+Deno.test("Of members in state after the timeline, Crypto gets what they were before, and of nobody else", async () => {
+  const [gone, back] = [member("@a:a", "leave"), member("@a:a", "join")].map((event, index) => ({
+    ...event,
+    event_id: `$a${index}`,
+  }));
+  assert(gone !== undefined && back !== undefined);
+  const refused = { ...member("@stranger:a", "join"), event_id: "$refused" }; // the state does not have it
+  const { input, change } = await take(
+    joined({ ...timeline([gone, refused, back]), state_after: { events: [back] } }),
+  );
+  assertEquals(ids(input.state[0]?.events as never), ["$a0", "$a1"]);
+  assertEquals(ids(change.rooms[0]?.state as never), ["$a1"]);
+});
