@@ -233,7 +233,11 @@ export class Bot extends Composer<Context> {
       timers,
       access,
       inviters,
-      patience: new Patience(client.api.clock, options.handlerTimeout),
+      patience: new Patience(client.api.clock, {
+        limit: options.handlerTimeout,
+        slow: ({ what }) =>
+          what && client.log.warn("A function has not ended after 30 seconds, and is waited for", what),
+      }),
       checkReminder: (due, name) => this.#checkReminder(due, name),
     };
     this.#updates = new Updates({
@@ -597,6 +601,7 @@ export class Bot extends Composer<Context> {
   ): Promise<void> {
     const time = new RunTime(this.#ending.signal);
     const run = new Run({ context, time });
+    time.what = details;
     run.watch(details, { late: (message, step) => this.client.log.warn(message, { step, ...details }) });
     try {
       const called = run.call(async () => await handler(new TimerContext(this.#parts, run, due, reminder)));

@@ -64,7 +64,8 @@ export interface BotBehaviour extends AccessOptions {
   maxReminders?: number;
   /**
    * How long a function may take for one event, in milliseconds: `c.signal` ends then, the failure is
-   * reported, and the next event of the user is handled. Default: 10 minutes.
+   * reported, and the next event of the user is handled. One that takes over 30 seconds is warned of, once.
+   * Default: 10 minutes.
    */
   handlerTimeout?: number;
 }

@@ -9,37 +9,52 @@ import type { RunTime } from "./run_time.ts";
 
 /** Something that is under way. */
 interface UnderWay {
-  readonly until: number;
+  /** When it began. */
+  readonly from: number;
   readonly time: RunTime;
   readonly reject: (error: Error) => void;
   readonly over: () => void;
 }
 
 const LIMIT = 600_000;
+/** After how many milliseconds somebody looks why there is no answer yet. */
+const SLOW = 30_000;
 const NOTHING = (): void => {};
 /** Why a watch ends. An abort without a reason makes one, with a stack. */
 const OVER = "nothing is under way";
+
+/** What a {@link Patience} is made of, beside the clock. */
+export interface PatienceOptions {
+  /** How long work may take, in milliseconds. Default: 10 minutes. */
+  readonly limit?: number;
+  /** Hears once of work that has not ended after 30 seconds. Default: nobody does. */
+  readonly slow?: (time: RunTime) => void;
+}
 
 /** Waits for work, but not for ever. One timer is enough for all of it, since all has the same time. */
 export class Patience {
   readonly #clock: Clock;
   readonly #limit: number;
+  readonly #slow: (time: RunTime) => void;
   /** From old to new, so that the first one is due first. */
   readonly #underWay = new Set<UnderWay>();
+  /** Those that have not taken long, in the same order. */
+  readonly #quick = new Set<UnderWay>();
   /** Ends the watch over what is under way; undefined: nothing is. */
   #watch: AbortController | undefined;
 
   /**
    * @param clock Measures the time.
-   * @param limit How long work may take, in milliseconds. Default: 10 minutes.
+   * @param options How long work may take, and who hears that it takes long.
    * @throws {ValueError} If it is no time.
    */
-  constructor(clock: Clock, limit: number = LIMIT) {
+  constructor(clock: Clock, { limit = LIMIT, slow = NOTHING }: PatienceOptions = {}) {
     if (!(limit > 0 && Number.isFinite(limit))) {
       throw new ValueError(`Cannot make a bot: handlerTimeout is ${limit}; give it in milliseconds`);
     }
     this.#clock = clock;
     this.#limit = limit;
+    this.#slow = slow;
   }
 
   /**
@@ -52,8 +67,9 @@ export class Patience {
    */
   until(work: Promise<unknown>, time: RunTime, over: () => void = NOTHING): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const mine: UnderWay = { until: this.#clock.now() + this.#limit, time, reject, over };
+    const mine: UnderWay = { from: this.#clock.now(), time, reject, over };
     this.#underWay.add(mine);
+    if (this.#limit > SLOW) this.#quick.add(mine);
     if (this.#watch === undefined) void this.#giveUpLate(this.#watch = new AbortController());
     work.then(() => {
       this.#over(mine);
@@ -67,6 +83,7 @@ export class Patience {
 
   #over(work: UnderWay): void {
     if (!this.#underWay.delete(work)) return; // it was given up
+    this.#quick.delete(work);
     work.over();
     if (this.#underWay.size === 0) this.#rest();
   }
@@ -77,23 +94,29 @@ export class Patience {
     this.#watch = undefined;
   }
 
-  /** Gives up what is due, until nothing is under way. */
+  /** Tells of what takes long, and gives up what takes too long, until nothing is under way. */
   async #giveUpLate({ signal }: AbortController): Promise<void> {
     while (!signal.aborted) {
       const [first] = this.#underWay;
       if (first === undefined) return this.#rest();
-      const wait = first.until - this.#clock.now();
-      if (wait > 0) {
-        const isCut = await this.#clock.delay(wait, { signal, persistent: false }).then(
+      const [quick] = this.#quick;
+      const now = this.#clock.now();
+      const left = first.from + this.#limit - now;
+      const leftToSlow = quick === undefined ? Infinity : quick.from + SLOW - now;
+      if (quick !== undefined && leftToSlow <= 0) {
+        this.#quick.delete(quick);
+        this.#slow(quick.time);
+      } else if (left > 0) {
+        const isCut = await this.#clock.delay(Math.min(left, leftToSlow), { signal, persistent: false }).then(
           () => false,
           () => true,
         );
-        if (!isCut) continue;
-        return signal.aborted ? undefined : this.#rest(); // the clock has ended
+        if (isCut) return signal.aborted ? undefined : this.#rest(); // the clock has ended
+      } else {
+        this.#underWay.delete(first);
+        this.#giveUp(first);
+        first.over();
       }
-      this.#underWay.delete(first);
-      this.#giveUp(first);
-      first.over();
     }
   }
 

@@ -9,6 +9,8 @@ export class RunTime {
   readonly #bot: AbortSignal;
   #late: AbortController | undefined;
   #whenOver: ((reason: Error) => void) | undefined;
+  /** What is done in it, for the log; undefined: no function has been called yet. */
+  what: Readonly<Record<string, unknown>> | undefined;
   /** Why the run has taken too long; undefined: it has not. */
   #reason: Error | undefined;
 

@@ -70,6 +70,8 @@ export class Updates {
   readonly #finder: CommandFinder;
   /** The bot's functions. */
   readonly #middleware: (context: Context, next: Next) => Promise<unknown>;
+  /** Commands that a function in front of them keeps messages from, as was told. */
+  readonly #unreached = new Set<string>();
   /** What waits for what is being done for a user in a room. */
   readonly #lanes = new Map<string, (() => void)[]>();
 
@@ -129,13 +131,26 @@ export class Updates {
     const { parts, composer } = this.#options;
     const c = new Context(parts, run, update, found);
     const command = found?.command.name;
+    const details = run.time.what = runDetails(update, command);
     run.watch({ command }, {
-      late: (message, step) => parts.client.log.warn(message, { step, ...runDetails(update, command) }),
+      late: (message, step) => parts.client.log.warn(message, { step, ...details }),
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
-    if (found === undefined || !isBuiltIn(found.command)) return this.#middleware(c, NOTHING);
+    if (found === undefined) return this.#middleware(c, NOTHING);
+    if (!isBuiltIn(found.command)) return this.#middleware(c, NOTHING).then(() => this.#noteReached(found));
     const { prefix } = parts.options;
     return answerBuiltIn(c, found, { prefix, commands: composer.commands, builtIns: this.#finder.builtIns });
+  }
+
+  /** Warns, once a command, where a function in front of it keeps messages from it. */
+  #noteReached({ command: { name }, isReached }: Found): void {
+    if (isReached === true || this.#unreached.has(name)) return;
+    this.#unreached.add(name);
+    this.#options.parts.client.log.warn(
+      "A command was not called: a function that was added before it took the message, and did not call next(); " +
+        "add commands first, or have the function call next()",
+      { command: name },
+    );
   }
 
   /** Does things of one kind one after the other. */

@@ -101,6 +101,8 @@ export interface Found {
   readonly command: Command;
   /** Its arguments, or what is wrong with them. */
   readonly given: Arguments;
+  /** Whether the command was reached: no function before it took the message for itself. */
+  isReached?: boolean;
 }
 
 /**
@@ -127,8 +129,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   /** @internal The command that the message is. */
   readonly command: Command | undefined;
   readonly #queries: ReadonlySet<string>;
-  readonly #given: Arguments | undefined;
-  readonly #problem: string | undefined;
+  readonly #found: Found | undefined;
 
   /** @internal Contexts are made by the bot. */
   constructor(parts: BotParts, run: Run, update: Update<E>, found?: Found) {
@@ -140,13 +141,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     this.replyTo = update.read?.replyTo;
     this.#queries = update.queries;
     this.command = found?.command;
-    this.#given = found === undefined || "problem" in found.given ? undefined : found.given.args as Arguments;
-    this.#problem = found !== undefined && "problem" in found.given ? found.given.problem : undefined;
+    this.#found = found;
   }
 
   /** The arguments of a command. */
   get args(): Arguments {
-    return this.#given as Arguments;
+    const { given } = this.#found ?? {};
+    return (given !== undefined && "args" in given ? given.args : undefined) as Arguments;
   }
 
   /** The text. */
@@ -456,10 +457,12 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * is said to the user, without its reason, and reported.
    */
   callCommand(call: () => Promise<void>): Promise<unknown> {
-    if (this.command === undefined) return Promise.resolve();
-    if (this.#problem === undefined) return call().catch((error) => this.#commandFailed(error));
-    const usage = usageOf(this.command, this.parts.options.prefix);
-    return this.reply(`${this.#problem}\n\nUsage: ${usage}`, { format: "plain" });
+    if (this.#found === undefined) return Promise.resolve();
+    this.#found.isReached = true;
+    const { command, given } = this.#found;
+    if ("args" in given) return call().catch((error) => this.#commandFailed(error));
+    const usage = usageOf(command, this.parts.options.prefix);
+    return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
   }
 
   async #commandFailed(error: unknown): Promise<never> {
