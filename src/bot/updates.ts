@@ -282,8 +282,9 @@ export class Updates {
   }
 }
 
+/** What is kept of an update: functions may change the event that they get. */
 function keptOf({ type, event, encryption }: Update): KeptEvent {
-  return { type, event, encryption };
+  return { type, event: { ...event, content: structuredClone(event.content) }, encryption };
 }
 
 /** When an event was sent, as its server says. */

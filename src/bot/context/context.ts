@@ -514,8 +514,9 @@ function plainOf(content: object): object {
   return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
 }
 
-/** The update of an event that was kept. */
-export function keptUpdate({ type, event, encryption }: KeptEvent): Update {
+/** The update of an event that was kept, with a copy of the event: functions may change it. */
+export function keptUpdate({ type, event: kept, encryption }: KeptEvent): Update {
+  const event = structuredClone(kept);
   const queries = queriesOf(type, event);
   return updateOf(type, event, { queries, encryption: encryption as EncryptionInfo | undefined });
 }

@@ -19,6 +19,7 @@ import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
 import { type ConversationRecord, CONVERSATIONS, forgetTaken, noteTaken } from "./conversation_records.ts";
 import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
+import { checkReplayed } from "./replayed.ts";
 import { type EventPlace, fits, laneOf, type WaitEntry, Waits } from "./waits.ts";
 
 /** A conversation at work: without an ID and what it waits for, it is new. */
@@ -221,6 +222,7 @@ export class Conversations {
     try {
       const end = await run.call(functions);
       if (end.kind === "refused") return false;
+      if (end.kind === "done") checkReplayed(run);
       this.#waits.asked(run);
       if (end.kind === "waits" || conversation.wait !== undefined) await this.#note(run, conversation, end);
       this.#options.sessions.commit(run);

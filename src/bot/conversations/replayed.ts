@@ -28,3 +28,16 @@ export function replayed(step: Step | undefined, kind: string, at: number): unkn
   if (step.error !== undefined) throw revivedError(step.error);
   return structuredClone(step.value);
 }
+
+/**
+ * Checks that the functions of a conversation came as far as before.
+ *
+ * @throws {ConversationError} If they ended earlier.
+ */
+export function checkReplayed({ isReplaying }: { readonly isReplaying: boolean }): void {
+  if (!isReplaying) return;
+  throw new ConversationError(
+    "Cannot go on with a conversation: no function did what was done in it before; keep its command, and what leads " +
+      "to it, as long as somebody may answer",
+  );
+}
