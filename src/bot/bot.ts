@@ -26,6 +26,7 @@ import { hiddenNames } from "./commands/command.ts";
 import { Composer } from "./composer.ts";
 import type { Context } from "./context/context.ts";
 import { Conversations } from "./conversations/conversations.ts";
+import { WaitedTypes } from "./conversations/waited_types.ts";
 import { TimerContext } from "./context/timer_context.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { Access } from "./policy/access.ts";
@@ -158,7 +159,7 @@ export class Bot extends Composer<Context> {
   readonly #reminderHandlers = new Map<string, ReminderHandler>();
   #caught: ((error: unknown, context: Context) => unknown) | undefined;
   #opened: Promise<void> | undefined;
-  #registered: ReadonlySet<string> = new Set();
+  readonly #registered = new Set<string>();
   /** Names of commands that were said to be hidden. */
   readonly #hidden = new Set<string>();
   readonly #announce: ReturnType<typeof announcer>;
@@ -224,12 +225,15 @@ export class Bot extends Composer<Context> {
       dispatch: (run, start) => this.#updates.dispatch(run, start),
     });
     this.#conversations = conversations;
+    const waited = new WaitedTypes(client, (types) => this.#listenTo(types));
+    waited.restore();
     this.#parts = {
       client,
       options: { prefix, msgtype, saysFailures },
       sessions,
       once,
       conversations,
+      waited,
       timers,
       access,
       inviters,
@@ -519,16 +523,19 @@ export class Bot extends Composer<Context> {
       this.#hidden.add(name);
       this.client.log.warn("A command is hidden by another of the same name, and is never called", { name });
     }
-    const wanted = new Set([...Updates.types, ...this.types]);
-    for (const type of wanted) {
+    this.#listenTo([...Updates.types, ...this.types]);
+  }
+
+  #listenTo(types: Iterable<string>): void {
+    for (const type of types) {
       if (this.#registered.has(type)) continue;
+      this.#registered.add(type);
       this.client.addEventHandler(
         type as EventType & "m.room.message",
         (event, context) => this.#updates.handle(type, event as MatrixEvent, context),
         { name: "bot" },
       );
     }
-    this.#registered = wanted;
   }
 
   /** Does what is due, while the client syncs. */

@@ -7,6 +7,7 @@
 import type { Client } from "../../mod.ts";
 import type { BotSessions } from "./bot_sessions.ts";
 import type { Conversations } from "./conversations/conversations.ts";
+import type { WaitedTypes } from "./conversations/waited_types.ts";
 import type { Once } from "./once.ts";
 import type { Patience } from "./patience.ts";
 import type { Access } from "./policy/access.ts";
@@ -32,6 +33,8 @@ export interface BotParts {
   readonly once: Once;
   /** What handlers ask. */
   readonly conversations: Conversations;
+  /** What handlers wait for. */
+  readonly waited: WaitedTypes;
   /** What is due at a time. */
   readonly timers: Timers;
   /** Who may do what. */

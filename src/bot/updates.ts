@@ -14,7 +14,7 @@ import { CommandFinder } from "./command_finder.ts";
 import { answerBuiltIn, CANCEL, isBuiltIn } from "./commands/built_in.ts";
 import type { Command } from "./commands/command.ts";
 import type { Next } from "./composer.ts";
-import { Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
+import { ALWAYS, Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
 import type { Conversations } from "./conversations/conversations.ts";
 import { type EventPlace, laneOf } from "./conversations/waits.ts";
 import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
@@ -83,7 +83,7 @@ export class Updates {
   }
 
   /** Types of event that it needs, whatever functions the bot has. */
-  static readonly types: readonly string[] = ["m.room.message", "m.reaction", "INVITE", ...LEAVING];
+  static readonly types: readonly string[] = [...ALWAYS, "INVITE", ...LEAVING];
 
   /** Functions may have been added. */
   refresh(): void {

@@ -40,7 +40,10 @@ import type { WriteOptions } from "./writing.ts";
 
 /** What {@linkcode Context.ask} waits for. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
-  /** Which events are answers; reactions have to be to the question. Default: `message:text`. */
+  /**
+   * Which events are answers, also of types that no function listens to; reactions have to be to the question.
+   * Default: `message:text`.
+   */
   filter?: Q | readonly Q[];
   /** Whose: a user, or `anyone`. Default: who has sent the event. */
   from?: UserID | "anyone";
@@ -72,6 +75,8 @@ export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check">
   labels?: ChoiceLabels | false;
 }
 
+/** The types of event that a bot listens to whatever functions it has. */
+export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
 /** How long a question waits by default, in milliseconds. */
 const DAY = 86_400_000;
 const LONGEST_WAIT = 30 * DAY;
@@ -266,9 +271,11 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
         `Cannot wait for an answer: timeout must be from 1 to ${LONGEST_WAIT} milliseconds`,
       );
     }
+    const queries = [filter].flat();
+    this.parts.waited.add(this.run.context, queries, ALWAYS);
     return {
       room,
-      queries: [filter].flat(),
+      queries,
       from: from === "anyone" ? undefined : from,
       thread: room === this.room ? this.thread ?? "" as const : "" as const,
       reactionTo,
