@@ -18,13 +18,14 @@ import {
   type SyncPass,
   ValueError,
 } from "../../mod.ts";
-import type { EventType, MatrixEvent, RoomID } from "../../types.ts";
+import type { EventID, EventType, MatrixEvent, RoomID } from "../../types.ts";
 import type { BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { type BotSession, BotSessions } from "./bot_sessions.ts";
 import { hiddenNames } from "./commands/command.ts";
 import { Composer } from "./composer.ts";
 import type { Context } from "./context/context.ts";
+import { type BotRoom, BotRooms } from "./context/bot_room.ts";
 import { Conversations } from "./conversations/conversations.ts";
 import { WaitedTypes } from "./conversations/waited_types.ts";
 import { TimerContext } from "./context/timer_context.ts";
@@ -160,6 +161,9 @@ export class Bot extends Composer<Context> {
   #caught: ((error: unknown, context: Context) => unknown) | undefined;
   #opened: Promise<void> | undefined;
   readonly #registered = new Set<string>();
+  /** Resolves when it has asked what is new, or a start has ended before. */
+  readonly #synced = Promise.withResolvers<void>();
+  readonly #rooms: BotRooms;
   /** Names of commands that were said to be hidden. */
   readonly #hidden = new Set<string>();
   readonly #announce: ReturnType<typeof announcer>;
@@ -226,7 +230,12 @@ export class Bot extends Composer<Context> {
     });
     this.#conversations = conversations;
     const waited = new WaitedTypes(client, (types) => this.#listenTo(types));
-    waited.restore();
+    const synced = async (): Promise<void> => { // before the first event comes
+      client.removeEventHandler("SYNC_SUCCESSFUL", synced);
+      await waited.restore();
+      this.#synced.resolve();
+    };
+    client.addEventHandler("SYNC_SUCCESSFUL", synced, { waitSync: true });
     this.#parts = {
       client,
       options: { prefix, msgtype, saysFailures },
@@ -255,6 +264,15 @@ export class Bot extends Composer<Context> {
       hearsEdits: () => this.hearsEdits,
       failed: () => this.#caught,
       signal: () => this.#ending.signal,
+    });
+    this.#rooms = new BotRooms({
+      client,
+      parts: this.#parts,
+      started: async () => {
+        await untilBack(() => this.#open(), client, this.#ending.signal);
+        if (this.#starts > 0) await this.#synced.promise;
+      },
+      signal: this.#ending.signal,
     });
     this.reminders = {
       list: (room) => this.#listReminders(room),
@@ -306,6 +324,7 @@ export class Bot extends Composer<Context> {
       if (wasClosed || !ended.aborted) await this.#run(signals, signal);
     } finally {
       this.#starts--;
+      this.#synced.resolve();
     }
   }
 
@@ -491,6 +510,31 @@ export class Bot extends Composer<Context> {
    */
   session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
     return this.#sessions.session(definition, key);
+  }
+
+  /**
+   * A room in which the bot speaks outside of its functions, as a webhook or a timer of your own wants: in
+   * Markdown, encrypted where the room is, as its functions do with `c`. What is called before the bot has
+   * started waits for the start if that is under way; what is called in a function is a step of it.
+   *
+   * @param room The room.
+   * @param options The first event of a thread to speak in. Default: none.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("bot");
+   * const { baseUrl, fetch } = homeserver;
+   * await using bot = new Bot({ baseUrl, fetch, token: accessToken });
+   * const room = await bot.client.createRoom({ name: "Builds" });
+   * await bot.in(room).send("**Build 42** has passed");
+   * ```
+   */
+  in(room: RoomID, { thread }: { thread?: EventID } = {}): BotRoom {
+    return this.#rooms.in({ room, thread });
   }
 
   /**

@@ -59,6 +59,7 @@ export type {
 export { Context } from "./context/context.ts";
 export type { AskOptions, ConfirmOptions, MenuOptions, WaitOptions } from "./context/context.ts";
 export type { ChoiceLabels, ConfirmWords } from "./conversations/choices.ts";
+export { BotRoom } from "./context/bot_room.ts";
 export { RoomContext } from "./context/room_context.ts";
 export type { NamedReminder } from "./context/room_context.ts";
 export type { SendPictureOptions } from "./context/pictures.ts";

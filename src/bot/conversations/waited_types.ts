@@ -49,13 +49,9 @@ export class WaitedTypes {
     }));
   }
 
-  /** Has the bot listen to what conversations of earlier processes wait for, before the first event comes. */
-  restore(): void {
-    const restore = async (): Promise<void> => {
-      this.#client.removeEventHandler("SYNC_SUCCESSFUL", restore);
-      const { types = [] } = await this.#client.sessions.read(WAITED, KEY) ?? {};
-      this.#listen(types);
-    };
-    this.#client.addEventHandler("SYNC_SUCCESSFUL", restore, { waitSync: true });
+  /** Has the bot listen to what conversations of earlier processes wait for. */
+  async restore(): Promise<void> {
+    const { types = [] } = await this.#client.sessions.read(WAITED, KEY) ?? {};
+    this.#listen(types);
   }
 }

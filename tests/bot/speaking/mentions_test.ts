@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Context } from "@greenroom/matrix/bot";
-import { trying } from "./support.ts";
+import { trying } from "../support.ts";
 
 const ALICE = "@alice:localhost";
 const BOB = "@bob:localhost";
