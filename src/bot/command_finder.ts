@@ -17,10 +17,11 @@ import {
   isPartOf,
 } from "./commands/command.ts";
 import { readStructuredCommand } from "./commands/structured.ts";
-import { Context, type Found, type Update } from "./context/context.ts";
+import { Context, type Found } from "./context/context.ts";
 import type { Run } from "./run.ts";
 import { withoutName } from "./text/mentions_user.ts";
 import { PillText } from "./text/pills.ts";
+import type { Update } from "./update.ts";
 
 /** What is known now mostly, or later. */
 export type Soon<Value> = Value | Promise<Value>;

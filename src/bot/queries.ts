@@ -13,7 +13,7 @@ import type {
   MessageTypeContents,
   RoomMessageContent,
 } from "../../types.ts";
-import { isObject } from "./text/json.ts";
+import { isObject, memberOf } from "./text/json.ts";
 
 /** A message of one kind. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
@@ -150,6 +150,7 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
   if (type === "m.room.message") return messageQueries(event.content as Partial<RoomMessageContent>);
   const member = MEMBER[type];
   if (member !== undefined) return new Set(["member", member]);
+  if (isReplacement(event)) return OTHER_EDIT;
   const start = POLL.find((each) => type.startsWith(each));
   if (start !== undefined) {
     const part = Object.keys(POLL_PARTS).find((name) => POLL_PARTS[name] === type.slice(start.length));
@@ -157,6 +158,15 @@ export function queriesOf(type: string, event: { readonly content?: unknown }): 
   }
   const short = Object.keys(BY_PREFIX).find((name) => BY_PREFIX[name]?.includes(type));
   return new Set(short === undefined ? [type] : [type, short]);
+}
+
+/** An edit of what is no message: it is nothing new, and only functions for everything get it. */
+const OTHER_EDIT: ReadonlySet<string> = new Set(["edit:other"]);
+
+/** Whether an event says that it edits another; state edits nothing. */
+function isReplacement(event: { readonly content?: unknown }): boolean {
+  const relation = memberOf(event.content, "m.relates_to");
+  return memberOf(relation, "rel_type") === "m.replace" && memberOf(event, "state_key") === undefined;
 }
 
 /** The queries of messages of the kinds above, which are most of what is said. */

@@ -55,6 +55,8 @@ export interface KeptEvent {
   readonly event: MatrixEvent;
   /** What `encryptionOf()` said of it. */
   readonly encryption: unknown;
+  /** Of an edit in a thread: the first event of that, which the edit does not name. Default: what the event says. */
+  readonly thread?: EventID;
 }
 
 /** What the log says of a run that began with an event. */

@@ -14,17 +14,17 @@ import { CommandFinder } from "./command_finder.ts";
 import { answerBuiltIn, CANCEL, isBuiltIn } from "./commands/built_in.ts";
 import type { Command } from "./commands/command.ts";
 import type { Next } from "./composer.ts";
-import { ALWAYS, Context, type Found, keptUpdate, type Update, updateOf } from "./context/context.ts";
+import { ALWAYS, Context, type Found } from "./context/context.ts";
 import type { Conversations } from "./conversations/conversations.ts";
-import { type EventPlace, laneOf } from "./conversations/waits.ts";
+import { laneOf } from "./conversations/waits.ts";
 import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
-import { isOwnEdit } from "./policy/edits.ts";
+import { editedEvent } from "./policy/edits.ts";
 import type { Invitation, Invitations } from "./policy/invitations.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
-import { queriesOf } from "./queries.ts";
 import { Run } from "./run.ts";
 import { type KeptEvent, runDetails } from "./run_record.ts";
+import { keptOf, keptUpdate, placeOf, sentAt, threadOf, type Update, updateOf } from "./update.ts";
 import { RunTime } from "./run_time.ts";
 import { isObserved, observed } from "./running/telemetry.ts";
 import type { Accepted } from "./timers/accepted.ts";
@@ -178,9 +178,11 @@ export class Updates {
   }
 
   async #run(type: string, event: MatrixEvent, context: HandlerContext, time: RunTime): Promise<void> {
-    const update = updateOf(type, event, { queries: queriesOf(type, event) });
-    const run = new Run({ context, time, lane: laneOf(update.room, update.sender) });
-    if (update.queries.has("edit") && !await this.#isHeard(update, context)) return;
+    const read = updateOf(type, event);
+    const run = new Run({ context, time, lane: laneOf(read.room, read.sender) });
+    const isEdit = read.edits !== undefined || read.queries.has("edit");
+    const update = isEdit ? await this.#heardEdit(read, context) : read;
+    if (update === undefined) return;
     const finding = this.#finder.find(update, run);
     const found = finding instanceof Promise ? await finding : finding;
     try {
@@ -242,12 +244,18 @@ export class Updates {
     return hasSaid !== undefined;
   }
 
-  /** Whether somebody listens to an edit, and it is its sender's: only then the server is asked for that. */
-  async #isHeard(update: Update, context: HandlerContext): Promise<boolean> {
+  /**
+   * An edit as functions get it: in the thread of what it edits, since an edit itself says no thread.
+   *
+   * @returns Undefined if nobody listens to it, or what it edits is another's. Only then the server is not asked.
+   */
+  async #heardEdit(update: Update, context: HandlerContext): Promise<Update | undefined> {
     const { parts: { client }, hearsEdits, conversations } = this.#options;
+    const place = { ...placeOf(update), thread: undefined }; // any: it is not known yet
     const isWanted = hearsEdits() ||
-      await conversations.isAwaited({ place: placeOf(update), queries: update.queries, context });
-    return isWanted && await isOwnEdit(client, { ...update, edits: update.read?.edits });
+      await conversations.isAwaited({ place, queries: update.queries, context });
+    const original = isWanted ? await editedEvent(client, update) : undefined;
+    return original && { ...update, thread: threadOf(original.content) };
   }
 
   async #invited(event: Invitation, context: HandlerContext): Promise<void> {
@@ -272,7 +280,7 @@ export class Updates {
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */
   async #tellLimit(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
     const { limiter, parts: { client, options: { msgtype } } } = this.#options;
-    const update = updateOf(type, event, { queries: queriesOf(type, event) });
+    const update = updateOf(type, event);
     const { room, sender } = update;
     const run = new Run({ context, time: new RunTime(this.#options.signal()) });
     if (await this.#finder.find(update, run) === undefined) return;
@@ -280,20 +288,4 @@ export class Updates {
     const body = "That was too much at once: I take more from you in a while.";
     await client.sendMessage(room, { msgtype, body, "m.mentions": {} });
   }
-}
-
-/** What is kept of an update: functions may change the event that they get. */
-function keptOf({ type, event, encryption }: Update): KeptEvent {
-  return { type, event: { ...event, content: structuredClone(event.content) }, encryption };
-}
-
-/** When an event was sent, as its server says. */
-function sentAt(event: MatrixEvent): number | undefined {
-  return "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
-}
-
-function placeOf({ room, sender, thread, event, type }: Update): EventPlace {
-  const relation = (event.content as { "m.relates_to"?: { event_id?: unknown } })["m.relates_to"];
-  const reactionTo = type === "m.reaction" ? String(relation?.event_id) : undefined;
-  return { room, sender, thread: thread ?? "", reactionTo };
 }

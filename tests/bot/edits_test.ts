@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type Bot, Composer, type Query } from "@greenroom/matrix/bot";
+import { type Bot, Composer, POLL_EVENTS, pollResponse, pollStart, type Query } from "@greenroom/matrix/bot";
+import type { EventID, JsonObject } from "@greenroom/matrix/types";
 import { trying } from "./support.ts";
 
 const edited = (body: string, event_id: string) => ({
@@ -89,4 +90,83 @@ Deno.test("A conversation that waits for an edit hears it, though no function li
   await room.expectNothing();
   await room.send("m.room.message", edited("two", first));
   await room.expect("now: two");
+});
+
+Deno.test("An edit of what is no message is neither heard as new nor taken as an answer", async () => {
+  const heard: string[] = [];
+  await using tester = trying((bot) => {
+    bot.on(["sticker", "poll:start", "org.example.own"], (c) => void heard.push(c.event.type));
+    bot.command("wait", async (c) => {
+      const answer = await c.wait({ filter: ["sticker", "org.example.own"] });
+      await c.reply(`got ${(answer.event.content as { body?: string }).body}`);
+    });
+  });
+  const room = await tester.room("alice", "bob");
+  const sticker = (body: string) => ({ body, url: "mxc://localhost/cat", info: {} });
+  const first = await room.send("m.sticker", sticker("one"));
+  const own = await room.send("org.example.own", { body: "own" });
+  await tester.settle();
+  assertEquals(heard, ["m.sticker", "org.example.own"]);
+  await room.say("!wait");
+  for (const [type, event_id] of [["m.sticker", first], ["org.example.own", own]] as const) {
+    const content = sticker("edited");
+    await room.send(type, {
+      ...content,
+      "m.new_content": content,
+      "m.relates_to": { rel_type: "m.replace", event_id },
+    });
+  }
+  await tester.settle();
+  assertEquals([heard.length, room.messages.length], [2, 0]);
+  await room.send("m.sticker", sticker("two"));
+  await room.expect("got two");
+});
+
+Deno.test("An edit in a thread is in that thread: for answers to it, and for who waits there", async () => {
+  await using tester = trying((bot) => {
+    bot.on("edit:text", (c) => c.reply(`edited to ${c}`));
+    bot.command("wait", async (c) => {
+      const answer = await c.wait({ filter: "edit:text" });
+      await c.send(`heard ${answer}`);
+      await c.send(`and ${await c.wait()}`);
+    });
+  });
+  const room = await tester.room("alice", "bob");
+  const thread = await room.say("a thread");
+  const said = await room.say("one", { thread });
+  await room.send("m.room.message", edited("two", said));
+  const reply = await room.expect("edited to two");
+  assertEquals(reply.thread, thread);
+  await room.say("!wait", { thread });
+  await tester.settle();
+  await room.send("m.room.message", edited("three", said));
+  assertEquals((await room.expect("heard three")).thread, thread);
+  await room.say("four", { thread });
+  assertEquals((await room.expect("and four")).thread, thread);
+});
+
+Deno.test("c.tally() counts the answers of a poll as its creator has edited it", async () => {
+  const tallies: unknown[] = [];
+  let poll: EventID = "$";
+  await using tester = trying((bot) =>
+    bot.on("poll:vote", async (c) => {
+      const { answers, spoiled } = await c.tally(poll);
+      tallies.push([answers.map(({ text, votes }) => [text, votes]), spoiled.length]);
+    })
+  );
+  const room = await tester.room("alice", "bob");
+  const answers = (...texts: string[]) =>
+    ({ ...pollStart({ question: "Tea?", answers: texts }) }) as JsonObject;
+  poll = await room.send(POLL_EVENTS.START, answers("yes", "no"));
+  const edit = (as: string, ...texts: string[]) =>
+    room.as(as).send(POLL_EVENTS.START, {
+      ...answers(...texts),
+      "m.new_content": answers(...texts),
+      "m.relates_to": { rel_type: "m.replace", event_id: poll },
+    });
+  await edit("alice", "yes", "no", "later");
+  await edit("bob", "forged", "no");
+  await room.as("bob").send(POLL_EVENTS.RESPONSE, { ...pollResponse(poll, ["3"]) });
+  await tester.until(() => tallies.length === 1, "It was to count");
+  assertEquals(tallies, [[[["yes", 0], ["no", 0], ["later", 1]], 0]]);
 });

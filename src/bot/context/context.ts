@@ -6,7 +6,7 @@
  * @module
  */
 
-import { encryptionOf, ValueError } from "../../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 import type {
   ContentURI,
   EncryptedFile,
@@ -31,10 +31,10 @@ import {
 } from "../conversations/choices.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
 import { joinLate } from "../policy/join_patience.ts";
-import { type EventOfQuery, queriesOf, type Query } from "../queries.ts";
+import type { EventOfQuery, Query } from "../queries.ts";
 import type { Run } from "../run.ts";
 import type { KeptEvent, Wait } from "../run_record.ts";
-import { type ReadText, readText } from "../text/read_text.ts";
+import { keptUpdate, type Update } from "../update.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -80,26 +80,6 @@ export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
 /** How long a question waits by default, in milliseconds. */
 const DAY = 86_400_000;
 const LONGEST_WAIT = 30 * DAY;
-/** An update: an event, and what it is to the bot. */
-export interface Update<E extends MatrixEvent = MatrixEvent> {
-  /** Its type, as `Client.on()` has it. */
-  readonly type: string;
-  /** The event. */
-  readonly event: E;
-  /** How it was encrypted; undefined: it was not. */
-  readonly encryption: EncryptionInfo | SenderInfo | undefined;
-  /** The queries that it fits. */
-  readonly queries: ReadonlySet<string>;
-  /** Its room. */
-  readonly room: RoomID;
-  /** Who has sent it. */
-  readonly sender: UserID;
-  /** The first event of its thread; undefined: none. */
-  readonly thread: EventID | undefined;
-  /** The text of a message, and how it stands to others; undefined: it is none. */
-  readonly read: ReadText | undefined;
-}
-
 /** What a command was found to be. */
 export interface Found {
   /** The command. */
@@ -490,40 +470,4 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     }
     return id;
   }
-}
-
-/** What an event is to a bot. */
-export function updateOf<E extends MatrixEvent>(
-  type: string,
-  event: E,
-  { queries, encryption = encryptionOf(event) }: {
-    readonly queries: ReadonlySet<string>;
-    readonly encryption?: EncryptionInfo | SenderInfo;
-  },
-): Update<E> {
-  const { room_id: room, sender, content } = event as MatrixEvent & {
-    room_id: RoomID;
-    sender: UserID;
-    content: object;
-  };
-  const read = type === "m.room.message" ? readText(plainOf(content)) : undefined;
-  const relation =
-    (content as { "m.relates_to"?: { rel_type?: unknown; event_id?: unknown } })["m.relates_to"];
-  const thread =
-    read === undefined && relation?.rel_type === "m.thread" && typeof relation.event_id === "string"
-      ? relation.event_id as EventID
-      : read?.threadRoot;
-  return { type, event, encryption, queries, room, sender, thread, read };
-}
-
-/** A content without its formatted text, which takes longer to read. */
-function plainOf(content: object): object {
-  return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
-}
-
-/** The update of an event that was kept, with a copy of the event: functions may change it. */
-export function keptUpdate({ type, event: kept, encryption }: KeptEvent): Update {
-  const event = structuredClone(kept);
-  const queries = queriesOf(type, event);
-  return updateOf(type, event, { queries, encryption: encryption as EncryptionInfo | undefined });
 }

@@ -7,6 +7,7 @@
 import type { Client } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
+import { editedPoll } from "../polls/poll_edits.ts";
 import { pollEventOf } from "../polls/read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
 
@@ -15,6 +16,8 @@ export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
 
 /** How many votes are asked for at once. */
 const PAGE = 100;
+/** How many edits of a poll are looked at, the newest first. */
+const MAX_EDITS = 100;
 
 /** Begins a poll. */
 export async function sendPoll(
@@ -31,7 +34,14 @@ export async function sendPoll(
  * by page, the newest first, and one of each user is kept.
  */
 export async function countPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
-  const count = countOf(await inClear(client, await client.getEvent(room, poll)));
+  const start = await client.getEvent(room, poll);
+  const edits: ClientEvent[] = [];
+  for await (const event of client.iterateRelations(room, poll, { relType: "m.replace", limit: PAGE })) {
+    if (event.sender !== start.sender || event.type !== start.type) continue; // what is encrypted stays so
+    edits.push(await inClear(client, event));
+    if (edits.length === MAX_EDITS) break;
+  }
+  const count = countOf(editedPoll(await inClear(client, start), edits));
   do {
     for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", limit: PAGE })) {
       const clear = await inClear(client, event);

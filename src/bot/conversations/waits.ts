@@ -37,8 +37,8 @@ export interface WaitEntry {
 export interface EventPlace {
   readonly room: RoomID;
   readonly sender: UserID;
-  /** The first event of its thread; empty: none. */
-  readonly thread: string;
+  /** The first event of its thread; empty: none; undefined: it is not known yet. */
+  readonly thread: string | undefined;
   /** The event that it is a reaction to; undefined: it is none. */
   readonly reactionTo: string | undefined;
 }
@@ -260,7 +260,7 @@ export function fits(
       (isAsking === true || wait.reactionTo === place.reactionTo); // the question's ID is not known yet
   }
   if (!wait.queries.some((each) => each !== "reaction" && queries.has(each))) return false;
-  return wait.thread === undefined || wait.thread === place.thread;
+  return wait.thread === undefined || place.thread === undefined || wait.thread === place.thread;
 }
 
 function withEntry(waits: readonly WaitEntry[], entry: WaitEntry): readonly WaitEntry[] {

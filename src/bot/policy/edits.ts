@@ -1,19 +1,19 @@
 /**
- * Whether an edit is one: only who has written a message may change it.
+ * What an edit edits: only who has written an event may change it.
  *
  * @module
  */
 
 import { type Client, MatrixRequestError } from "../../../mod.ts";
-import type { EventID, RoomID, UserID } from "../../../types.ts";
+import type { ClientEvent, EventID, RoomID, UserID } from "../../../types.ts";
 
 /**
- * Whether an edit is of its own sender's event. Servers hand on edits of others, too; the server is
- * asked who sent the original, which is in clear in encrypted rooms as well.
+ * The event that an edit changes, if that is its own sender's. Servers hand on edits of others, too; the server is
+ * asked for the original, whose sender and thread are in clear in encrypted rooms as well.
  *
- * @returns False also if the server does not show the original.
+ * @returns Undefined also if the server does not show the original.
  */
-export async function isOwnEdit(
+export async function editedEvent(
   client: Client,
   { room, sender, edits }: {
     readonly room: RoomID;
@@ -21,12 +21,15 @@ export async function isOwnEdit(
     /** What it edits; undefined: it does not say so. */
     readonly edits: EventID | undefined;
   },
-): Promise<boolean> {
-  if (edits === undefined) return false;
+): Promise<ClientEvent | undefined> {
+  if (edits === undefined) return undefined;
   try {
-    return (await client.getEvent(room, edits)).sender === sender;
+    const original = await client.getEvent(room, edits);
+    return original.sender === sender ? original : undefined;
   } catch (error) {
-    if (error instanceof MatrixRequestError && (error.status === 404 || error.status === 403)) return false;
+    if (error instanceof MatrixRequestError && (error.status === 404 || error.status === 403)) {
+      return undefined;
+    }
     throw error;
   }
 }

@@ -7,6 +7,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
+import { editedPoll } from "./poll_edits.ts";
 import { PollCount, type PollEvent } from "./poll_count.ts";
 import { type Poll, type PollAnswer, pollEventOf, readPoll } from "./read_poll.ts";
 
@@ -50,12 +51,12 @@ export interface PollTally {
  *
  * The last vote of each user counts, by the clocks of their servers, and none that was sent after
  * the end. Of too many selections the first ones count; one that is no answer spoils the vote. The
- * first end counts that was sent by the creator, or by somebody who may redact. What is no vote or
- * end of this poll is left out, redacted votes too, so all that refers to the poll can be given,
- * in any order.
+ * first end counts that was sent by the creator, or by somebody who may redact. Of a poll that its
+ * creator has edited the latest answers count. What is no vote, edit or end of this poll is left out,
+ * redacted votes too, so all that refers to the poll can be given, in any order.
  *
  * @param start The event with which the poll began.
- * @param related Votes and ends, decrypted, as `client.iterateRelations()` gives them.
+ * @param related Votes, edits and ends, decrypted, as `client.iterateRelations()` gives them.
  * @param options Who may end it.
  * @throws {ValueError} If the first event is no poll.
  * @example
@@ -83,8 +84,8 @@ export function tallyPoll(
   related: Iterable<PollEvent>,
   { mayRedact = () => false }: TallyPollOptions = {},
 ): PollTally {
-  const count = countOf(start);
   const events = [...related];
+  const count = countOf(editedPoll(start, events));
   do {
     for (const each of events) count.add(each, pollEventOf(each.type) === "end" && mayRedact(each.sender));
   } while (count.takeMisses());

@@ -1,0 +1,91 @@
+/**
+ * An event, and what it is to a bot.
+ *
+ * @module
+ */
+
+import { encryptionOf } from "../../mod.ts";
+import type { EncryptionInfo, EventID, MatrixEvent, RoomID, SenderInfo, UserID } from "../../types.ts";
+import type { EventPlace } from "./conversations/waits.ts";
+import { queriesOf } from "./queries.ts";
+import type { KeptEvent } from "./run_record.ts";
+import { memberOf, textOf } from "./text/json.ts";
+import { type ReadText, readText } from "./text/read_text.ts";
+
+/** An update: an event, and what it is to the bot. */
+export interface Update<E extends MatrixEvent = MatrixEvent> {
+  /** Its type, as `Client.on()` has it. */
+  readonly type: string;
+  /** The event. */
+  readonly event: E;
+  /** How it was encrypted; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+  /** The queries that it fits. */
+  readonly queries: ReadonlySet<string>;
+  /** Its room. */
+  readonly room: RoomID;
+  /** Who has sent it. */
+  readonly sender: UserID;
+  /** The first event of its thread; undefined: none. */
+  readonly thread: EventID | undefined;
+  /** The event that it edits; undefined: it is no edit. */
+  readonly edits: EventID | undefined;
+  /** The text of a message, and how it stands to others; undefined: it is none. */
+  readonly read: ReadText | undefined;
+}
+
+/** What an event is to a bot. */
+export function updateOf<E extends MatrixEvent>(
+  type: string,
+  event: E,
+  encryption: EncryptionInfo | SenderInfo | undefined = encryptionOf(event),
+): Update<E> {
+  const { room_id: room, sender, content } = event as MatrixEvent & {
+    room_id: RoomID;
+    sender: UserID;
+    content: object;
+  };
+  const read = type === "m.room.message" ? readText(plainOf(content)) : undefined;
+  const edits = read === undefined ? relationIn(content, "m.replace") : read.edits;
+  const thread = read === undefined ? threadOf(content) : read.threadRoot;
+  return { type, event, encryption, queries: queriesOf(type, event), room, sender, thread, edits, read };
+}
+
+/** The first event of the thread that an event says it is in; undefined: none. */
+export function threadOf(content: object): EventID | undefined {
+  return relationIn(content, "m.thread");
+}
+
+function relationIn(content: object, type: "m.thread" | "m.replace"): EventID | undefined {
+  const relation = memberOf(content, "m.relates_to");
+  const target = textOf(memberOf(relation, "event_id"));
+  return memberOf(relation, "rel_type") === type && target?.startsWith("$") ? target as EventID : undefined;
+}
+
+/** A content without its formatted text, which takes longer to read. */
+function plainOf(content: object): object {
+  return "formatted_body" in content ? { ...content, formatted_body: undefined } : content;
+}
+
+/** The update of an event that was kept, with a copy of the event: functions may change it. */
+export function keptUpdate({ type, event: kept, encryption, thread }: KeptEvent): Update {
+  const update = updateOf(type, structuredClone(kept), encryption as EncryptionInfo | undefined);
+  return thread === undefined ? update : { ...update, thread };
+}
+
+/** What is kept of an update: functions may change the event that they get. */
+export function keptOf({ type, event, encryption, edits, thread }: Update): KeptEvent {
+  const kept = { type, event: { ...event, content: structuredClone(event.content) }, encryption };
+  return edits === undefined || thread === undefined ? kept : { ...kept, thread };
+}
+
+/** When an event was sent, as its server says. */
+export function sentAt(event: MatrixEvent): number | undefined {
+  return "origin_server_ts" in event ? Number(event.origin_server_ts) : undefined;
+}
+
+export function placeOf({ room, sender, thread, event, type }: Update): EventPlace {
+  const relation = (event.content as { "m.relates_to"?: { event_id?: unknown } })["m.relates_to"];
+  const reactionTo = type === "m.reaction" ? String(relation?.event_id) : undefined;
+  return { room, sender, thread: thread ?? "", reactionTo };
+}
