@@ -3,6 +3,7 @@ import { MemoryStore, UnsupportedAlgorithmError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";
+import { PEER_KINDS } from "../support/peer/peer_kind.ts";
 import { forget, read, rotates, says, type Scene, sceneTest } from "../support/scene.ts";
 import type { TestUser } from "../support/synapse.ts";
 
@@ -52,7 +53,8 @@ sceneTest(
     await witness.joinInvited(roomId);
     await assertRejects(() => witness.sendText(roomId, "how?"), UnsupportedAlgorithmError);
   },
-  { store: new MemoryStore() },
+  // matrix-js-sdk 43 keeps the algorithm in the event itself, and its redaction takes it away.
+  { store: new MemoryStore(), kinds: PEER_KINDS.filter((kind) => kind !== "js_sdk") },
 );
 
 sceneTest("S56 A room that takes the place of an encrypted one is encrypted", async (scene) => {
