@@ -192,7 +192,8 @@ class Reader {
 
   /**
    * Rooms that the user is not in: the own member event, with the rest of the state in its
-   * `unsigned`.
+   * `unsigned`. That state is what the server of who invites has sent, member events of the own user
+   * too; the homeserver puts the one that it has checked behind it.
    */
   outside(section: unknown, membership: Membership, base: SyncStream, kind: "invite" | "knock"): RoomPart[] {
     return this.#entries(section, (roomId, room) => {
@@ -203,11 +204,12 @@ class Reader {
         roomId,
       );
       found.forEach(tidyStripped);
-      const own = found.find((event) => event.type === "m.room.member" && event.state_key === this.#own);
+      const isOwn = (event: StrippedStateEvent) => isMember(event) && event.state_key === this.#own;
+      const own = found.findLast((event) => isOwn(event) && event.content.membership === membership);
       if (own === undefined) return undefined;
       own.unsigned = {
         ...this.object(own.unsigned),
-        [`${kind}_room_state`]: found.filter((event) => event !== own),
+        [`${kind}_room_state`]: found.filter((event) => !isOwn(event)),
       };
       return {
         roomId,

@@ -70,7 +70,9 @@ Deno.test("T67, T66: no operation hands out an event with what the server says i
 
 /** A response with an event in each of its places. */
 function everywhere(): JsonObject {
-  const outside = [member("@carol:localhost", "invite"), state("m.room.name", { name: "n" })];
+  const outside = (own: string) => ({
+    events: [member("@carol:localhost", own), state("m.room.name", { name: "n" })],
+  });
   const basic = (type: string) => ({ events: [{ type, sender: "@bob:a", content: {} }] });
   const room = (name: string) => ({
     state: { events: [state("m.room.topic", { topic: name })] },
@@ -90,8 +92,8 @@ function everywhere(): JsonObject {
     rooms: {
       join: { "!join:a": room("joined") },
       leave: { "!leave:a": room("left") },
-      invite: { "!invite:a": { invite_state: { events: outside } } },
-      knock: { "!knock:a": { knock_state: { events: outside } } },
+      invite: { "!invite:a": { invite_state: outside("invite") } },
+      knock: { "!knock:a": { knock_state: outside("knock") } },
     },
   };
 }
