@@ -48,11 +48,11 @@ export class KeyCounts {
    * @param count What a sync says.
    * @param answered What the last upload was answered.
    */
-  believed(count: number, answered: CountedKeys | undefined): number {
+  believed(tx: Transaction, count: number, answered: CountedKeys | undefined): number {
     if (answered === undefined || answered.count <= this.#most) return count;
     const now = this.#clock.now();
     if (elapsed(now, answered.at) >= PATIENCE && elapsed(now, this.#askedAt) >= PATIENCE) {
-      this.#isToAsk = true;
+      this.#isToAsk = tx.leadsToRequest = true;
       this.#askedAt = now;
     }
     return Math.max(count, answered.count);

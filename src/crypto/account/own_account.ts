@@ -12,7 +12,6 @@ import {
   type Vodozemac,
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
-import { concat } from "@std/bytes/concat";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -22,6 +21,7 @@ import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { CountedKeys } from "./key_counts.ts";
 import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts";
+import { oldestKey, withKeys, withoutKey } from "./packed_keys.ts";
 
 /** The record of the own account. */
 export interface AccountRecord {
@@ -54,38 +54,14 @@ export interface AccountRecord {
    * unknown.
    */
   readonly previousPublishedAt?: number;
-  /** How many one-time keys the server had after the last upload, by its answer. */
+  /** How many one-time keys the server had after the last upload, by its answer, less those used since. */
   readonly counted?: CountedKeys;
   /** How often the store turned out to be older than what the server has seen. */
   readonly rollbacks: number;
 }
 
-/** How many bytes a public key has. */
-const KEY_BYTES = 32;
-
 export function accountKey(): RecordKey<AccountRecord> {
   return recordKey("account");
-}
-
-/** Appends keys to packed ones. */
-export function withKeys(packed: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
-  return concat([packed, ...keys]);
-}
-
-/** Removes a key from packed ones; returns the same array if it is not among them. */
-export function withoutKey(packed: Uint8Array, key: Uint8Array): Uint8Array {
-  for (let start = 0; start < packed.length; start += KEY_BYTES) {
-    const end = start + KEY_BYTES;
-    if (!packed.subarray(start, end).every((byte, index) => byte === key[index])) continue;
-    return concat([packed.subarray(0, start), packed.subarray(end)]);
-  }
-  return packed;
-}
-
-/** Splits off the oldest of packed keys. */
-export function oldestKey(packed: Uint8Array): { key: Uint8Array; rest: Uint8Array } | undefined {
-  if (packed.length === 0) return undefined;
-  return { key: packed.slice(0, KEY_BYTES), rest: packed.slice(KEY_BYTES) };
 }
 
 /**
@@ -214,7 +190,8 @@ export class OwnAccount {
 
   /**
    * Starts the session of a pre-key message, and decrypts the message. The private half of the
-   * one-time key is removed in the same step, and only if the message could be decrypted.
+   * one-time key is removed in the same step, and only if the message could be decrypted. The server has given
+   * that key away, so it has one less.
    *
    * @param senderKey The Curve25519 key of the sender's device.
    * @param message The message, of type 0.
@@ -224,9 +201,11 @@ export class OwnAccount {
     const inbound = this.account.createInboundSession(senderKey, message);
     tx.onAbort(() => this.#reset());
     const used = decodeBase64(inbound.session.keys.oneTimeKey) ?? noKey();
+    const { counted } = this.#record;
     const oneTimeKeys = withoutKey(this.#record.oneTimeKeys, used);
     if (oneTimeKeys !== this.#record.oneTimeKeys) { // else it was the fallback key, which stays
-      this.#write(tx, { ...this.#record, oneTimeKeys, state: this.account.state() });
+      const left = counted && { counted: { ...counted, count: Math.max(0, counted.count - 1) } };
+      this.#write(tx, { ...this.#record, ...left, oneTimeKeys, state: this.account.state() });
     }
     return inbound;
   }

@@ -137,7 +137,7 @@ export class OwnKeys {
     const count = countOf(counts);
     const fallback = this.#mayReplaceFallback(unusedFallbackTypes);
     this.#generate(tx, {
-      oneTimeKeys: OwnKeys.onServer - this.#counts.believed(count, this.account.facts.counted),
+      oneTimeKeys: OwnKeys.onServer - this.#counts.believed(tx, count, this.account.facts.counted),
       fallback,
     });
     const hasAny = unusedFallbackTypes?.includes(SIGNED_CURVE25519) ?? count > 0;

@@ -2,6 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { RequestFailure } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { UserID } from "../../../src/types/ids.ts";
+import { TestClock } from "../../../src/testing/test_clock.ts";
+import { KeyServer } from "../olm/key_server.ts";
 import { Peer } from "../olm/peers.ts";
 
 const MINUTE = 60_000;
@@ -85,4 +88,29 @@ Deno.test("A server that refuses to be asked is asked every twenty minutes", asy
     await peer.clock.tick(MINUTE);
   }
   assertEquals(asked, 2);
+});
+
+Deno.test("A server that leaves the counts out gets new keys when messages show that most were claimed", async () => {
+  const [server, clock] = [new KeyServer(), new TestClock()];
+  const bob = await Peer.open({ userId: "@bob:example.org", deviceId: "BOB", server, clock });
+  const kept = () => server.of("@bob:example.org", "BOB").oneTimeKeys.size;
+  const sync = async () => {
+    await bob.step((tx) => bob.keys.receiveCounts(tx, {}, ["signed_curve25519"]));
+    while (await bob.upload() !== undefined);
+  };
+  const hearsOf = async (from: number, to: number) => {
+    for (let index = from; index < to; index++) {
+      const userId: UserID = `@u${index}:example.org`;
+      const peer = await Peer.open({ userId, deviceId: "D", server, clock });
+      await peer.meet(bob);
+      await bob.read(await peer.send(bob, { index }));
+      await sync();
+    }
+  };
+  await sync();
+  assertEquals(kept(), 100, "the first sync looked as if all were gone");
+  await hearsOf(0, 49);
+  assertEquals(kept(), 51);
+  await hearsOf(49, 150);
+  assert(kept() >= 50 && kept() <= 100, `${kept()} are left`);
 });

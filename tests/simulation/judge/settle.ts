@@ -8,8 +8,8 @@ import type { World } from "../world/world.ts";
 
 /** How long all may take to come to rest, in milliseconds: longer than what is held back longest. */
 const PATIENCE = 4 * 3_600_000;
-/** How long there must have been nothing new, in milliseconds. */
-const QUIET = 90_000;
+/** How long there must have been nothing new, in milliseconds; and where first syncs take longer than that. */
+const [QUIET, SLOWLY_QUIET] = [90_000, 300_000];
 
 /** How long after a failure devices may wait before they try again, by a clock that goes an hour wrong. */
 const HEALING = 7_300_000;
@@ -61,6 +61,7 @@ async function rest(world: World): Promise<void> {
   }
   const { timeline } = world;
   const begun = timeline.now;
+  const quiet = world.hasQuirk("slow first syncs") ? SLOWLY_QUIET : QUIET;
   let quietSince = begun;
   let before = "";
   const isQuiet = () => {
@@ -74,7 +75,7 @@ async function rest(world: World): Promise<void> {
       );
     if (state !== before || isBusy) quietSince = timeline.now;
     before = state;
-    return timeline.now - quietSince >= QUIET;
+    return timeline.now - quietSince >= quiet;
   };
   let rounds = 0;
   const isOver = () => {

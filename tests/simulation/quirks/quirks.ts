@@ -50,10 +50,7 @@ export const QUIRK_NAMES: readonly QuirkName[] = Object.keys(QUIRKS) as QuirkNam
 const [QUIRKY, SHARE] = [0.5, 0.2];
 
 /** Quirks that no world has by chance: Greenroom does not live with them yet. */
-const RESERVED: ReadonlySet<QuirkName> = new Set([
-  ...["invitations wait", "tokens refused", "slow first syncs"] as const,
-  ...["no room IDs"] as const,
-]);
+const RESERVED: ReadonlySet<QuirkName> = new Set(["tokens refused"] as const);
 
 /** The quirks of a seed's world. */
 export function quirksOf(seed: number): readonly QuirkName[] {

@@ -37,7 +37,7 @@ import { learn, mustKnowEncrypted } from "./knowledge.ts";
 import { Network, type Published, type Weather } from "./network.ts";
 import { recoveryKeyOf, type WorldPlan } from "./plan.ts";
 import { NosyMember } from "./nosy_member.ts";
-import { Quirks } from "../quirks/quirks.ts";
+import { type QuirkName, Quirks } from "../quirks/quirks.ts";
 import { notePublished } from "./published.ts";
 import { Memberships } from "../judge/memberships.ts";
 import { WorldReader } from "../reader/world_reader.ts";
@@ -171,6 +171,11 @@ export class World implements Surroundings {
     const quirks = (tokens: ReadonlyMap<string, number>) =>
       new Quirks({ seed, names, reach, place: { timeline, homeserver, tokens } });
     this.network = new Network({ homeserver, timeline, wire, quirks, reach, published, reused, upToDate });
+  }
+
+  /** Whether the homeserver has a quirk. */
+  hasQuirk(name: QuirkName): boolean {
+    return this.#plan.quirks?.includes(name) === true;
   }
 
   /** A server that was set back gives keys once more that it had given. */
