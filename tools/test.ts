@@ -168,6 +168,8 @@ const synapse: Step = {
       GREENROOM_SYNAPSE_URL: server.baseUrl,
       GREENROOM_SYNAPSE_NAME: server.serverName,
       GREENROOM_SYNAPSE_SECRET: server.sharedSecret,
+      // One Synapse serves all, and under its default limits tests wait more than they compute.
+      DENO_JOBS: "4",
     };
     const programs = [python.command, synapsePython, ...Object.values({ ...peers.env, ...denokv.env })];
     const args = ["test", ...permissionsWith(...programs), "--parallel", "tests/e2e"];

@@ -8,7 +8,7 @@ import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";
-import { type SynapseServer, synapseTest, type TestUser } from "../support/synapse.ts";
+import { newUser, type SynapseServer, synapseTest, type TestUser } from "../support/synapse.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** A recovery key that its owner has made. */
@@ -104,7 +104,8 @@ synapseTest(
   async (server) => {
     const recoveryKey = newKey();
     const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
-    await using friend = await Ours.start(server, "friend");
+    const user = await newUser(server, "friend", { unlimited: "people" });
+    await using friend = await Ours.start(server, "friend", { user });
     await using bot = await Ours.start(server, "bot", { encryption });
     const roomId = await roomWith(friend, [bot]);
     await bot.client.logout();

@@ -46,7 +46,8 @@ peerTest(
   async (server) => {
     const network = new FaultyNetwork();
     await using peers = await Peers.start(server);
-    await using ours = await Ours.start(server, "ours", { fetch: network.fetch });
+    const user = await newUser(server, "ours", { unlimited: "people" });
+    await using ours = await Ours.start(server, "ours", { user, fetch: network.fetch });
     const roomId = await roomWith(ours, peers.all);
     await talkToAll(ours, peers.all, roomId, "first");
     using mail = new HeldMail(network, ({ type }) => type === "m.room.encrypted");
