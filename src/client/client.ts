@@ -122,7 +122,7 @@ export class Client {
     const dispatcher: ActorRef<DispatcherProtocol> = {
       ask: (...message) => now().dispatcher.ask(...message),
     };
-    const ready: OpenStore = (signal) => now().ready(signal);
+    const ready: OpenStore = (signal) => this.#life.ready(signal);
     this.stateStore = options.stateStore ?? new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });

@@ -9,6 +9,7 @@ import type { Supervisor } from "../actors/kernel/supervisor.ts";
 import type { ClientCore } from "./client_core.ts";
 import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
+import type { OpenStore } from "../actors/store/opener.ts";
 import { Passes } from "./passes.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
 import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
@@ -54,7 +55,6 @@ export class ClientLife {
   /** Signals that the first sync has been handled. */
   readonly first: FirstSync = new FirstSync();
   readonly #parts: ClientLifeParts;
-  readonly #deadline: number;
   readonly #done = Promise.withResolvers<void>();
   /** Whether there will be no other actors. */
   #isOver = false;
@@ -66,18 +66,13 @@ export class ClientLife {
   #starts = 0;
   /** Whether the latest start must not go on, even if a logout fails. */
   #isStopped = false;
-  /**
-   * Resolves to whether a logout has ended the session; undefined: there was none since the last
-   * start.
-   */
+  /** Resolves to whether a logout has ended the session; undefined: there was none since the last start. */
   #leaving: Promise<boolean> | undefined;
 
   /** @param parts What it is made of. */
   constructor(parts: ClientLifeParts) {
-    const { holding, clock, deadline = CLOSE_DEADLINE } = parts;
     this.#parts = parts;
-    this.#deadline = deadline;
-    this.passes = new Passes({ life: this, holding, clock });
+    this.passes = new Passes({ ...parts, life: this });
     this.done.catch(() => {}).then(() => this.first.reject(this.#ended("wait for the first sync")));
     this.core = parts.core();
     this.#follow(this.core);
@@ -100,14 +95,13 @@ export class ClientLife {
   }
 
   /**
-   * The actors, when they have the device and what they know of it holds: if another process has
-   * had it, they are new ones.
+   * The actors, when they have the device: new ones if another process has had it meanwhile.
    *
    * @param signal Ends the wait for another process.
    */
   async taken(signal?: AbortSignal): Promise<ClientCore> {
     for (;;) {
-      while (this.#supervisor.isStopping && !this.isStopping) await this.#supervisor.done.catch(() => {});
+      await this.#replaced();
       if (this.isStopping) throw this.#ended("sync");
       const { core } = this;
       await core.ready(signal);
@@ -116,14 +110,9 @@ export class ClientLife {
     }
   }
 
-  /**
-   * Does work that commits to the store. Between passes it takes the device first; the Store hands
-   * that back when a third of the lease has passed.
-   *
-   * @param work The work.
-   */
+  /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
   readonly hold: Hold = async (work) => {
-    if (this.#parts.holding.mode === "between") await this.taken();
+    if (this.#parts.holding.mode === "between" || this.#isReplacing) await this.taken();
     return await work();
   };
 
@@ -134,6 +123,21 @@ export class ClientLife {
   /** Whether new actors can take the place of those that have failed. */
   get #isRenewable(): boolean {
     return !this.#isOver && this.#parts.holding.mode !== "kept" && !this.#parts.isTokenDead();
+  }
+
+  /** Opens the store of the actors of now, or of those that are about to take their place. */
+  readonly ready: OpenStore = async (signal) => {
+    await this.#replaced();
+    await this.core.ready(signal);
+  };
+
+  async #replaced(): Promise<void> {
+    while (this.#isReplacing) await this.#supervisor.done.catch(() => {});
+  }
+
+  /** Whether new actors are about to come; what a handler of the old ones does is waited for before. */
+  get #isReplacing(): boolean {
+    return this.#supervisor.isStopping && this.#isRenewable && !isInside([this.core.dispatcher]);
   }
 
   #follow(core: ClientCore): void {
@@ -220,11 +224,11 @@ export class ClientLife {
   }
 
   async #inTime(work: Promise<unknown>): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log, deadline = CLOSE_DEADLINE } = this.#parts;
     const late = Promise.withResolvers<void>();
-    const inTime = alarm(clock, this.#deadline, () => {
+    const inTime = alarm(clock, deadline, () => {
       log.warn("The sync has stopped, but handlers or requests are still at work, and may use the store", {
-        deadline: this.#deadline,
+        deadline,
       });
       late.resolve();
     });
@@ -261,10 +265,7 @@ export class ClientLife {
     return await unwrapped(this.passes.run(options));
   }
 
-  /**
-   * Ends the session. No requests are sent meanwhile, since the token is about to be void; if it
-   * fails, all goes on.
-   */
+  /** Ends the session. Nothing is sent meanwhile: the token is about to be void. If it fails, all goes on. */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
     const crypto = this.core.own?.crypto;
     const outcome = Promise.withResolvers<boolean>();
@@ -291,9 +292,7 @@ export class ClientLife {
 
   #ended(action: string): ClientEndedError {
     const { isStopping, core: { supervisor: { failure } } } = this;
-    if (failure !== undefined) {
-      return new ClientEndedError(`Cannot ${action}: ${failure.message}`, { cause: failure });
-    }
+    if (failure) return new ClientEndedError(`Cannot ${action}: ${failure.message}`, { cause: failure });
     const state = isStopping ? "closed; make a new one" : "stopped before it was handled; start() it";
     return new ClientEndedError(`Cannot ${action}: the client was ${state}`);
   }
