@@ -164,7 +164,9 @@ export class Bot extends Composer<Context> {
   /** Resolves when it has asked what is new, or a start has ended before. */
   readonly #synced = Promise.withResolvers<void>();
   readonly #rooms: BotRooms;
-  /** Names of commands that were said to be hidden. */
+  /** Whether it may read what is encrypted. */
+  readonly #encrypts: boolean;
+  /** Names of commands that were said to be hidden, or unusable. */
   readonly #hidden = new Set<string>();
   readonly #announce: ReturnType<typeof announcer>;
   readonly #ending = new AbortController();
@@ -185,6 +187,13 @@ export class Bot extends Composer<Context> {
     const { prefix = "!", msgtype = "m.notice", saysFailures = true, rateLimit = RATE_LIMIT } = options;
     if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
+    }
+    this.#encrypts = "appservice" in options || Boolean(options.encryption ?? options.crypto);
+    if (options.encryptedOnly === true && !this.#encrypts) {
+      throw new ValueError(
+        "Cannot make a bot: it would hear nothing, since encryptedOnly needs encryption; give it that too, and a store " +
+          "that lasts",
+      );
     }
     if ("appservice" in options) {
       this.#host = options.appservice;
@@ -562,11 +571,20 @@ export class Bot extends Composer<Context> {
 
   #listen(): void {
     this.#updates.refresh();
-    for (const name of hiddenNames(this.commands)) {
-      if (this.#hidden.has(name)) continue;
-      this.#hidden.add(name);
-      this.client.log.warn("A command is hidden by another of the same name, and is never called", { name });
-    }
+    const warn = (names: Iterable<string>, message: string): void => {
+      for (const name of names) {
+        if (!this.#hidden.has(name)) this.client.log.warn(message, { name });
+        this.#hidden.add(name);
+      }
+    };
+    const { commands } = this;
+    warn(hiddenNames(commands), "A command is hidden by another of the same name, and is never called");
+    const encrypted = this.#encrypts ? [] : commands.filter(({ isEncryptedOnly }) => isEncryptedOnly);
+    warn(
+      encrypted.map(({ name }) => name),
+      "A command is never called, since it is taken only from encrypted messages, and the bot has no encryption; " +
+        "give it encryption, and a store that lasts",
+    );
     this.#listenTo([...Updates.types, ...this.types]);
   }
 

@@ -7,7 +7,7 @@
 import type { RoomID, UserID } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { CANCEL, HELP, UNKNOWN } from "./commands/built_in.ts";
+import { CANCEL, HELP, IN_CLEAR, UNKNOWN } from "./commands/built_in.ts";
 import {
   argumentsOf,
   chosenOf,
@@ -112,9 +112,14 @@ export class CommandFinder {
       return { command: UNKNOWN, given: { args: { name } } };
     }
     const given = chosen?.rest ?? rest;
+    const isInClear = command.isEncryptedOnly && update.encryption === undefined;
+    const find = (): Soon<Found> =>
+      isInClear
+        ? { command: IN_CLEAR, given: { args: { name: command.name } } }
+        : withArguments(command, given, pills);
     return run.isReplaying || command.access === "everybody"
-      ? withArguments(command, given, pills)
-      : this.#ifAllowed(command, () => withArguments(command, given, pills), { update, run });
+      ? find()
+      : this.#ifAllowed(command, find, { update, run });
   }
 
   async #ifAllowed(

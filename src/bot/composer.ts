@@ -143,7 +143,8 @@ export class Composer<C extends Context = Context> {
   }
 
   /**
-   * Adds middleware for reactions with a key, an emoji mostly.
+   * Adds middleware for reactions with a key, an emoji mostly. They come in clear from nearly all clients, in
+   * encrypted rooms too: `c.encryption` is undefined then, and the homeserver may have written them.
    *
    * @param key The key, or several: any of them. The selectors that some clients add to an emoji count
    *   for nothing.

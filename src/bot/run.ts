@@ -76,6 +76,8 @@ export class Run {
   readonly steps: Step[];
   /** The conversation that it begins or goes on with, if it asks; undefined: it can't ask. */
   conversation: { readonly start: KeptEvent; readonly owner: UserID; readonly command: string } | undefined;
+  /** Whether only what is encrypted answers what it asks. */
+  encryptedOnly = false;
   /** Rooms that the bot has left, or was thrown out of, while this ran; undefined: none. */
   left: Set<string> | undefined;
   /** What was begun, awaited or not: it ends with that. */

@@ -104,7 +104,7 @@ export class Updates {
       return this.#invited(event as Invitation, context);
     }
     if (sender === mxid || (source & SyncStream.TIMELINE) === 0) return NOTHING();
-    if (!access.hears(sender) || !access.hearsIn(room)) return NOTHING();
+    if (!access.hears(sender) || !access.hearsIn(room) || !access.hearsAsSent(type, event)) return NOTHING();
     // Users are limited in what they say, not in what becomes of them.
     if (limiter !== undefined && about === undefined) {
       const now = client.api.clock.now();
@@ -128,7 +128,8 @@ export class Updates {
   }
 
   #call(run: Run, update: Update, found: Found | undefined): Promise<unknown> {
-    const { parts, composer } = this.#options;
+    const { parts, behaviour, composer } = this.#options;
+    run.encryptedOnly = behaviour.encryptedOnly === true || found?.command.isEncryptedOnly === true;
     const c = new Context(parts, run, update, found);
     const command = found?.command.name;
     const details = run.time.what = runDetails(update, command);

@@ -120,7 +120,8 @@ for (const where of ["plain", "encrypted"] as const) {
       await heard.until("Your name?");
       await restart();
       await alice.sendText(room, "Alice");
-      await heard.until("You are Alice?");
+      const question = where === "encrypted" ? "You are Alice?\n\n- yes\n- no" : "You are Alice?";
+      await heard.until(question);
       await restart();
       await alice.sendText(room, "yes");
       await heard.until("Welcome, Alice");
@@ -135,7 +136,7 @@ for (const where of ["plain", "encrypted"] as const) {
       assertEquals(heard.texts, [
         "**pong** 1",
         "Your name?",
-        "You are Alice?",
+        question,
         "Welcome, Alice",
         "To **be**, or not to be",
         "Tea!",

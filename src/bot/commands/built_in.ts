@@ -12,7 +12,7 @@ function builtIn(name: string, usage: string, description: string): Command {
   const parameters = usage === "" ? [] : [{ name: usage.slice(1, -1), isRequired: false, isRest: true }];
   return {
     ...{ name, names: [name], usage, description, parameters },
-    ...{ schemas: {}, access: "everybody", isHidden: false },
+    ...{ schemas: {}, access: "everybody", isEncryptedOnly: false, isHidden: false },
   };
 }
 
@@ -23,9 +23,12 @@ export const CANCEL = builtIn("cancel", "", "Ends what I asked you");
 /** Stands for a command that is not there. */
 export const UNKNOWN = builtIn("unknown", "", "");
 
+/** Stands for a command that came in clear, and is taken only encrypted. */
+export const IN_CLEAR = builtIn("in clear", "", "");
+
 /** Whether a command is one of these. */
 export function isBuiltIn(command: Command): boolean {
-  return command === HELP || command === CANCEL || command === UNKNOWN;
+  return [HELP, CANCEL, UNKNOWN, IN_CLEAR].includes(command);
 }
 
 /** Answers one of these: what is left to say of `cancel` when nothing was cancelled. */
@@ -40,6 +43,10 @@ export async function answerBuiltIn(
 ): Promise<void> {
   const args = "args" in given ? given.args : {};
   if (command === CANCEL) return void await c.reply("There is nothing to cancel.");
+  if (command === IN_CLEAR) {
+    const name = String(args.name);
+    return void await c.reply(`I take ${prefix}${name} only from an encrypted message.`, { format: "plain" });
+  }
   if (command === UNKNOWN) {
     const name = String(args.name).replaceAll(/[^\p{L}\p{N}_-]/gu, "").slice(0, 50);
     const hasHelp = [...commands, ...builtIns].some(({ names }) => names.includes(HELP.name));

@@ -35,6 +35,8 @@ export interface Command {
   readonly schemas: Readonly<Record<string, ArgumentSchema | ArgumentType | undefined>>;
   /** Who may use it. */
   readonly access: NonNullable<CommandOptions<string>["access"]>;
+  /** Whether it is taken only from encrypted messages. */
+  readonly isEncryptedOnly: boolean;
   /** Whether help leaves it out. */
   readonly isHidden: boolean;
 }
@@ -50,7 +52,8 @@ const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
  * @throws {ValueError} If it can't be read.
  */
 export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
-  const { description = "", aliases = [], args = {}, access = "everybody", hidden = false } = options;
+  const { description = "", aliases = [], args = {}, access = "everybody" } = options;
+  const { encryptedOnly: isEncryptedOnly = false, hidden: isHidden = false } = options;
   const words = pattern.trim().split(/\s+/);
   const found = words.findIndex((word) => /^[<[]/.test(word));
   const count = found === -1 ? words.length : found;
@@ -93,7 +96,7 @@ export function parsePattern(pattern: string, options: CommandOptions<string>): 
   }
   const usage = parameters.map((each, index) => args[each.name] === "flag" ? `[--${each.name}]` : rest[index])
     .join(" ");
-  return { name, names, parameters, description, usage, schemas: args, access, isHidden: hidden };
+  return { name, names, parameters, description, usage, schemas: args, access, isEncryptedOnly, isHidden };
 }
 
 /** What a message asks for. */

@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "../../../mod.ts";
-import type { RoomID, UserID } from "../../../types.ts";
+import type { EncryptionInfo, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import type { ArgumentType, ArgumentTypes } from "./argument_types.ts";
 
 /** What checks an argument: a schema of any library with Standard Schema, version 1. */
@@ -84,6 +84,8 @@ export interface Asking {
   readonly sender: UserID;
   /** The room. */
   readonly room: RoomID;
+  /** How the message was encrypted, and by whom; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /** The bot's client. */
   readonly client: Client;
   /** Whether a user is an admin of the bot. */
@@ -107,6 +109,27 @@ export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas
    * others. Default: `everybody`.
    */
   access?: "everybody" | "admins" | ((asking: Asking) => boolean | Promise<boolean>);
+  /**
+   * Whether it is taken only from an encrypted message, and what it asks is answered only by what is encrypted.
+   * A message in clear may be of somebody who has stolen a user's token, in a room made for it, or the
+   * homeserver's: take this for what does harm. How far the devices of users are to be trusted, and of which
+   * they are: `accept`, and `access` by `encryption.senderTrust`. Default: as the bot's `encryptedOnly`.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("wipe", { access: "admins", encryptedOnly: true }, async (c) => {
+   *   if (await c.confirm("Everything?")) await c.reply("Gone."); // a yes in words, encrypted
+   * });
+   * plugin.command("pay <whom>", {
+   *   encryptedOnly: true,
+   *   access: ({ encryption }) => encryption?.senderTrust === "verified",
+   * }, (c) => c.reply(`Paid ${c.args.whom}`, { format: "plain" }));
+   * ```
+   */
+  encryptedOnly?: boolean;
   /** Whether `!help` leaves it out. Default: false. */
   hidden?: boolean;
 }

@@ -25,11 +25,13 @@ import {
   confirmed,
   type ConfirmWords,
   confirmWords,
+  exampleWords,
   meaningOf,
   withLabels,
   type Word,
 } from "../conversations/choices.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
+import { isEncryptedRoom, isSendersWord } from "../policy/clear_events.ts";
 import { joinLate } from "../policy/join_patience.ts";
 import type { EventOfQuery, Query } from "../queries.ts";
 import type { Run } from "../run.ts";
@@ -42,7 +44,8 @@ import type { WriteOptions } from "./writing.ts";
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
   /**
    * Which events are answers, also of types that no function listens to; reactions have to be to the question.
-   * Default: `message:text`.
+   * Nearly all clients send reactions in clear, also in encrypted rooms: whether one may be the homeserver's,
+   * {@linkcode Context.encryption} says. Default: `message:text`.
    */
   filter?: Q | readonly Q[];
   /** Whose: a user, or `anyone`. Default: who has sent the event. */
@@ -66,11 +69,25 @@ export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check
   accept?: (answer: Context<EventOfQuery<Q>>) => boolean | Promise<boolean>;
 }
 
-/** Whom {@linkcode Context.confirm} asks, and in which words. */
-export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "check">, ConfirmWords {}
+/** Whom {@linkcode Context.confirm} asks, in which words, and what counts. */
+export interface ConfirmOptions extends Omit<AskOptions<never>, "filter" | "check">, ConfirmWords {
+  /**
+   * Whether a reaction in clear counts in an encrypted room. Nearly all clients send reactions in clear, where
+   * the homeserver, or who has stolen a user's token, can write one as well. Without, the question shows the
+   * words to answer with in place of reactions, and words count, and reactions that are encrypted together
+   * with what they are to. Where nothing is encrypted, all counts. Default: false.
+   */
+  clearReactions?: boolean;
+}
 
-/** Whom {@linkcode Context.menu} asks, and what it says of the choices. */
+/** Whom {@linkcode Context.menu} asks, what it says of the choices, and what counts. */
 export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check"> {
+  /**
+   * Whether a reaction in clear counts in an encrypted room: see {@linkcode ConfirmOptions.clearReactions}.
+   * Say `false` where a choice does what others should not decide. Default: true, but for a command or a bot
+   * that is `encryptedOnly`.
+   */
+  clearReactions?: boolean;
   /** What is said of each choice, by its reaction; `false`: nothing. Default: those that are texts. */
   labels?: ChoiceLabels | false;
 }
@@ -238,7 +255,11 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const { accept } = options;
     const context = (kept: KeptEvent) =>
       new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
-    const isAnswer = (kept: KeptEvent) => accept === undefined || accept(context(kept));
+    const isAnswer = (kept: KeptEvent) => {
+      const answer = context(kept);
+      if (this.run.encryptedOnly && !isSendersWord(answer)) return false;
+      return accept === undefined || accept(answer);
+    };
     return context(await this.run.wait(this.#wanted(options), isAnswer));
   }
 
@@ -264,7 +285,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   /**
-   * Asks for a yes or a no: by a word, or by a reaction to the question, which has both already.
+   * Asks for a yes or a no: by a word, or by a reaction to the question, which has both already. In an
+   * encrypted room a reaction in clear is no answer, unless `clearReactions` says so, and the question names
+   * the words instead.
    *
    * Yes are ✅, ☑️, ✔️, 👍, and `yes`, `y`, `yeah`, `yep`, `yes please`, `sure`, `ok`, `okay`; no are ❌,
    * ✖️, 👎, and `no`, `n`, `nope`, `no thanks`, `no thank you`. Case, punctuation and emoji at the end, and
@@ -272,7 +295,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * had asked: "yes but no", and "yes 👎".
    *
    * @param question What to say.
-   * @param options Who is asked, and how long to wait; the words of another language.
+   * @param options Who is asked, and how long to wait; the words of another language; whether reactions in
+   *   clear count.
    * @returns Whether it was a yes.
    * @throws {ConversationEndedError} If there is no answer.
    * @throws {ValueError} If a word means both.
@@ -285,12 +309,22 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * plugin.command("addio", async (c) => {
    *   if (await c.confirm("Davvero?", { yes: ["sì", "si"], no: ["no"] })) await c.reply("Ciao!");
    * });
+   * plugin.command("tea", async (c) => { // where it does no harm, a click will do
+   *   if (await c.confirm("Sugar?", { clearReactions: true })) await c.reply("Here you are.");
+   * });
    * ```
    */
-  async confirm(question: string, { yes, no, ...options }: ConfirmOptions = {}): Promise<boolean> {
+  async confirm(
+    question: string,
+    { yes, no, clearReactions = false, ...options }: ConfirmOptions = {},
+  ): Promise<boolean> {
     const words = confirmWords({ yes, no });
     const meaning = (answer: string) => confirmed(answer, words);
-    return await this.#choose(question, { shown: ["✅", "❌"], meaning }, options);
+    const labels = Object.fromEntries(exampleWords({ yes, no }).map((word) => [word, undefined]));
+    return await this.#choose(question, { shown: ["✅", "❌"], labels, meaning }, {
+      ...options,
+      clearReactions,
+    });
   }
 
   /**
@@ -299,7 +333,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    *
    * @param question What to say; what each choice is comes below it, where there are labels.
    * @param choices What each reaction, mostly an emoji, stands for. A text is its label, too.
-   * @param options Who is asked, and how long to wait; what is said of each choice.
+   * @param options Who is asked, and how long to wait; what is said of each choice; whether reactions in
+   *   clear count in an encrypted room.
    * @returns What the choice stands for.
    * @throws {ConversationEndedError} If there is no answer.
    *
@@ -318,7 +353,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async menu<Choice>(
     question: string,
     choices: Readonly<Record<string, Choice>>,
-    { labels, ...options }: MenuOptions = {},
+    { labels, clearReactions = !this.run.encryptedOnly, ...options }: MenuOptions = {},
   ): Promise<Choice> {
     const keys = Object.keys(choices);
     const labelOf = (key: string): string | undefined => {
@@ -329,25 +364,34 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const named = keys.map((key) => [key, labelOf(key)] as const);
     const words: Word<string>[] = keys.map((key) => [key, key]);
     for (const [key, label] of named) if (label !== undefined) words.push([label, key]);
-    const text = await this.run.begun.during(() =>
-      withLabels(question, Object.fromEntries(named), options.format)
-    );
     const meaning = (answer: string) => meaningOf(answer, words);
-    return choices[await this.#choose(text, { shown: keys, meaning }, options)] as Choice;
+    const choice = { shown: keys, labels: Object.fromEntries(named), meaning };
+    return choices[await this.#choose(question, choice, { ...options, clearReactions })] as Choice;
   }
 
   async #choose<Meaning>(
     question: string,
-    { shown, meaning }: {
+    { shown, labels, meaning }: {
+      /** The reactions that are shown. */
       readonly shown: readonly string[];
+      /** What can be said instead. */
+      readonly labels: ChoiceLabels;
       readonly meaning: (answer: string) => Meaning | undefined;
     },
-    options: Omit<AskOptions<never>, "filter" | "check">,
+    { clearReactions, ...options }: Omit<AskOptions<never>, "filter" | "check"> & {
+      readonly clearReactions: boolean;
+    },
   ): Promise<Meaning> {
     const place = this.#in(options.room);
     const filter = ["message:text", "reaction"] as const;
-    const reactionTo = await this.#put(question, { ...options, filter });
-    for (const key of shown) await place.reactTo(reactionTo, key);
+    this.run.after.check("ask");
+    const takesClear = clearReactions ||
+      !await this.run.step("encrypted", () => this.#isEncrypted(place.room));
+    const text = await this.run.begun.during(() =>
+      withLabels(question, labels, { format: options.format, all: !takesClear })
+    );
+    const reactionTo = await this.#put(text, { ...options, filter });
+    for (const key of takesClear ? shown : []) await place.reactTo(reactionTo, key);
     const said = (answer: Context) => {
       const { key } = (answer.event.content as { "m.relates_to"?: { key?: unknown } })["m.relates_to"] ?? {};
       return meaning(typeof key === "string" ? key : answer.text);
@@ -356,7 +400,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       ...options,
       filter,
       reactionTo,
-      accept: (each) => said(each as Context) !== undefined,
+      accept: (each) => said(each as Context) !== undefined && (takesClear || isSendersWord(each)),
     });
     return said(answer as Context) as Meaning;
   }
@@ -366,11 +410,23 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     const { room, format, mentions } = options;
     this.run.after.check("ask");
     return await this.run.begun.during(async () => {
+      if (this.run.encryptedOnly && !this.run.isReplaying && !await this.#isEncrypted(room ?? this.room)) {
+        throw new ValueError(
+          `Cannot ask in ${
+            room ?? this.room
+          }: it is not encrypted, and only what is encrypted counts as an answer; ` +
+            "ask in an encrypted room, or do without encryptedOnly",
+        );
+      }
       await this.parts.conversations.expect(this.run, this.#wanted(options));
       return room === undefined || room === this.room
         ? await this.reply(question, { format, mentions })
         : await this.#in(room).send(question, { format, mentions });
     });
+  }
+
+  async #isEncrypted(room: RoomID): Promise<boolean> {
+    return (room === this.room && this.encryption !== undefined) || await isEncryptedRoom(this.client, room);
   }
 
   #in(room?: RoomID): RoomContext {

@@ -4,16 +4,18 @@
  * @module
  */
 
-import type { Client } from "../../../mod.ts";
+import { type Client, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
 import { editedPoll } from "../polls/poll_edits.ts";
+import { isEncryptedRoom } from "../policy/clear_events.ts";
 import { pollEventOf } from "../polls/read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
 
 /** What {@linkcode RoomContext.poll} takes beside the question and the answers. */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
 
+const ENCRYPTED = "m.room.encrypted";
 /** How many votes are asked for at once. */
 const PAGE = 100;
 /** How many edits of a poll are looked at, the newest first. */
@@ -31,10 +33,19 @@ export async function sendPoll(
 
 /**
  * Counts the votes of a poll, as far as the server gives them and they can be decrypted. They are read page
- * by page, the newest first, and one of each user is kept.
+ * by page, the newest first, and one of each user is kept. In an encrypted room nothing counts that came in
+ * clear: the server, or who has a user's token, may have written it.
+ *
+ * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
  */
 export async function countPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
   const start = await client.getEvent(room, poll);
+  const isEncrypted = start.type === ENCRYPTED || await isEncryptedRoom(client, room);
+  if (isEncrypted && start.type !== ENCRYPTED) {
+    throw new ValueError(
+      `Cannot count the votes for event ${poll}: it came in clear, into an encrypted room`,
+    );
+  }
   const edits: ClientEvent[] = [];
   for await (const event of client.iterateRelations(room, poll, { relType: "m.replace", limit: PAGE })) {
     if (event.sender !== start.sender || event.type !== start.type) continue; // what is encrypted stays so
@@ -44,6 +55,7 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
   const count = countOf(editedPoll(await inClear(client, start), edits));
   do {
     for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", limit: PAGE })) {
+      if (isEncrypted && event.type !== ENCRYPTED) continue;
       const clear = await inClear(client, event);
       const isEnd = pollEventOf(clear.type) === "end";
       count.add(clear, isEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact"));
@@ -54,7 +66,7 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
 
 /** An event in plain text; as it is if it can't be decrypted, so that it counts for nothing. */
 async function inClear(client: Client, event: ClientEvent): Promise<ClientEvent> {
-  if (event.type !== "m.room.encrypted" || client.crypto === undefined) return event;
+  if (event.type !== ENCRYPTED || client.crypto === undefined) return event;
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
   const decrypted = await client.crypto.decrypt({ ...event, source, state_key: undefined });
   if ("code" in decrypted) return event;

@@ -243,11 +243,12 @@ export class RoomContext {
 
   /**
    * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
-   * memory grows with the users who voted, not with their votes.
+   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
+   * homeserver can write, do not count.
    *
    * @param poll Its ID.
    * @returns The votes by answer, and who leads.
-   * @throws {ValueError} If it is no poll.
+   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
    */
   async tally(poll: EventID): Promise<PollTally> {
     return await this.run.step(

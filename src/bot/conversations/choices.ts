@@ -29,6 +29,11 @@ const REACTIONS: readonly Word<boolean>[] = [
   ...["❌", "✖️", "👎"].map((each) => [each, false] as const),
 ];
 
+/** A word for yes, and one for no. */
+export function exampleWords({ yes = YES, no = NO }: ConfirmWords): string[] {
+  return [yes, no].map(([word = ""]) => word).filter((word) => word !== "");
+}
+
 /** What may end a sentence. */
 const STOP = /^[\s.!?…。！？]$/u;
 /** What means nothing behind a word. */
@@ -87,15 +92,19 @@ export function confirmed(answer: string, words: readonly Word<boolean>[]): bool
   return more.includes(!meaning) ? undefined : meaning;
 }
 
-/** A question with what each choice is: labels by the choices' reactions. */
+/**
+ * A question with what each choice is: labels by the choices' reactions.
+ *
+ * @param how.all Whether choices without a label are there too: no reaction shows them.
+ */
 export async function withLabels(
   question: string,
   labels: ChoiceLabels,
-  format: WriteOptions["format"] = "markdown",
+  { format = "markdown", all }: { readonly format: WriteOptions["format"]; readonly all: boolean },
 ): Promise<string> {
-  const lines = Object.entries(labels).filter((line): line is [string, string] => line[1] !== undefined);
+  const lines = Object.entries(labels).filter(([, label]) => all || label !== undefined);
   if (lines.length === 0) return question;
-  const texts = lines.map(([key, label]) => `${key} ${label}`);
+  const texts = lines.map(([key, label]) => label === undefined ? key : `${key} ${label}`);
   if (format === "plain") return [question, "", ...texts].join("\n");
   if (format === "html") {
     const { escapeHtml } = await import("../text/clean_html.ts"); // with its library

@@ -4,9 +4,10 @@
  * @module
  */
 
-import { type Client, ValueError } from "../../../mod.ts";
-import type { RoomID, UserID } from "../../../types.ts";
+import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
+import type { MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { type Glob, readGlob } from "../moderation/glob.ts";
+import { isSendersWord } from "./clear_events.ts";
 
 /** Who is an admin of a bot: users, or who has a power level in the room that it is about. */
 export type Admins = readonly UserID[] | {
@@ -25,8 +26,18 @@ export interface AccessOptions {
   deny?: readonly string[];
   /** Only in these rooms does it hear. Default: in all. */
   rooms?: readonly RoomID[];
-  /** Who its admins are, for commands with `access: "admins"`. Default: nobody. */
+  /**
+   * Who its admins are, for commands with `access: "admins"`. A power level is what the homeserver says it is:
+   * against that, and for commands that reach beyond their room, list user IDs. Default: nobody.
+   */
   admins?: Admins;
+  /**
+   * Whether it hears only what comes encrypted: messages, reactions, votes, in whatever room. What comes in
+   * clear may be the homeserver's, or of somebody who has stolen a token, and is ignored; the bot asks
+   * nothing where nothing is encrypted. What no client encrypts is heard as ever: state, members, invitations,
+   * redactions. For some commands alone: {@linkcode CommandOptions.encryptedOnly}. Default: false.
+   */
+  encryptedOnly?: boolean;
 }
 
 /** Says who may do what. */
@@ -57,6 +68,14 @@ export class Access {
   hears(userId: string): boolean {
     if (this.#deny.some((pattern) => pattern.matches(userId))) return false;
     return this.#allow === undefined || this.#allow.some((pattern) => pattern.matches(userId));
+  }
+
+  /** Whether it hears an event as far as that depends on how it came: encrypted, or in clear. */
+  hearsAsSent(type: string, event: MatrixEvent): boolean {
+    if (this.#options.encryptedOnly !== true || "state_key" in event || type === "m.room.redaction") {
+      return true;
+    }
+    return isSendersWord({ event, encryption: encryptionOf(event) });
   }
 
   /** Whether it hears in a room. */

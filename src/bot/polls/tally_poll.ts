@@ -53,7 +53,8 @@ export interface PollTally {
  * the end. Of too many selections the first ones count; one that is no answer spoils the vote. The
  * first end counts that was sent by the creator, or by somebody who may redact. Of a poll that its
  * creator has edited the latest answers count. What is no vote, edit or end of this poll is left out,
- * redacted votes too, so all that refers to the poll can be given, in any order.
+ * redacted votes too, so all that refers to the poll can be given, in any order. What came in clear into an
+ * encrypted room is not to be given: the homeserver can write it. `c.tally()` leaves it out.
  *
  * @param start The event with which the poll began.
  * @param related Votes, edits and ends, decrypted, as `client.iterateRelations()` gives them.

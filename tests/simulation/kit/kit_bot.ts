@@ -206,6 +206,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
         await ask(c, number, "many");
         const isSure = number % 2 === 0 || await c.confirm(`sure of ${number}`, {
           timeout: timeoutOf(number),
+          clearReactions: true,
         });
         const total = await c.session(totals);
         total.by.push(`ordered of ${number}`);
