@@ -689,4 +689,18 @@ export const BUGS: readonly Bug[] = [
     replace: "return count;",
     worlds: ["--quirk=no key counts"],
   },
+  {
+    name: "A homeserver that leaves key counts out is not asked for them",
+    path: "src/crypto/account/key_counts.ts",
+    find: "this.#isToAsk = tx.leadsToRequest = true;",
+    replace: "this.#isToAsk = true;",
+    worlds: ["--quirk=no key counts", "--favour=claims keys without end"],
+  },
+  {
+    name: "A redaction leaves stored state as it was",
+    path: "src/actors/store/redactable_state.ts",
+    find: "    if (redactions === undefined) return;\n",
+    replace: "    if (redactions === undefined || redactions.length > 0) return;\n",
+    worlds: ["--favour=state of a room is redacted"],
+  },
 ];

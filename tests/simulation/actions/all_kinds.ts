@@ -19,6 +19,7 @@ import { passes } from "./passes.ts";
 import { rareFaults } from "./rare_faults.ts";
 import { serviceKinds } from "./service.ts";
 import { serviceThreats } from "./service_threats.ts";
+import { state } from "./state.ts";
 import { strangers } from "./strangers.ts";
 import { trust } from "./trust.ts";
 import { verification } from "./verification.ts";
@@ -26,7 +27,7 @@ import { verification } from "./verification.ts";
 /** All kinds of actions, by name. */
 export const ALL_KINDS: ReadonlyMap<string, ActionKind> = new Map(
   [
-    ...[...everyday, ...faults, ...rareFaults, ...disks, ...deployment, ...passes],
+    ...[...everyday, ...faults, ...rareFaults, ...disks, ...deployment, ...passes, ...state],
     ...[...hostile, ...hostileEvents, ...keyLists, ...strangers, ...intrusion, ...verification],
     ...[...trust, ...newcomers, ...forgers, ...inheritance],
     ...[...history, ...historyMoments, ...historyForgers, ...historyTraitors],

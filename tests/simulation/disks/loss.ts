@@ -107,6 +107,11 @@ export class Loss {
     this.#gaps.set(room, until);
   }
 
+  /** Whether the server has not shown it what was said in a room for a while. */
+  hasGap(room: RoomID): boolean {
+    return this.#gaps.has(room);
+  }
+
   /** Whether an event was not shown to it, or its key may have come in a message that it can't read. */
   mayLack(room: RoomID, { origin_server_ts: at }: LostEvent): boolean {
     return at <= (this.#gaps.get(room) ?? -1) || (at >= this.#hurtAt && at < this.healedAt);

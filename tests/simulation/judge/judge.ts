@@ -16,6 +16,7 @@ import { judgeSecrecy } from "./judge_secrecy.ts";
 import { judgeSenders } from "./judge_senders.ts";
 import { judgeService } from "./judge_service.ts";
 import { judgeSetback } from "./judge_setback.ts";
+import { judgeState } from "./judge_state.ts";
 import { judgeStores } from "./judge_stores.ts";
 import { judgeTrust } from "./judge_trust.ts";
 
@@ -30,6 +31,7 @@ export async function judge(world: World): Promise<void> {
   await judgeService(world);
   await judgeSenders(world);
   await judgeSecrecy(world);
+  await judgeState(world);
   await judgeStores(world);
   await judgeHistory(world);
   await judgeInheritance(world);

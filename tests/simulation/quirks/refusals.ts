@@ -5,6 +5,7 @@
  */
 
 import type { Device } from "../world/device.ts";
+import type { SentRequest } from "../world/process.ts";
 import { type Asked, isSync, type Layer, type Next, type QuirkPlace, refusal, roomOf } from "./quirk.ts";
 
 /** For how long at most an invitation can't be accepted, in milliseconds. */
@@ -83,20 +84,31 @@ const [ABSENCE, SLOW, MORE] = [600_000, 31_000, 100_000];
 /** Takes its time for a first sync, and for one after a long absence, as servers do for large accounts. */
 export class SlowFirstSyncs implements Layer {
   readonly #place: QuirkPlace;
+  /** By device, when it was last answered. */
+  readonly #answered = new Map<Device, number>();
 
   constructor(place: QuirkPlace) {
     this.#place = place;
   }
 
-  async ask({ request }: Asked, next: Next): Promise<Response> {
-    if (!isSync(request)) return await next(request);
-    const { timeline, chance, tokens, does } = this.#place;
-    const since = request.url.searchParams.get("since");
-    const isFirst = since === null || timeline.now - (tokens.get(since) ?? timeline.now) > ABSENCE;
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
     const isWithoutRooms = request.url.searchParams.get("filter")?.includes('"rooms":[]') === true;
-    if (!isFirst || isWithoutRooms) return await next(request);
+    if (!isSync(request) || isWithoutRooms) return await next(request);
+    const { timeline } = this.#place;
+    const answered = this.#answered.get(device) ?? -Infinity;
+    const isLong = !request.url.searchParams.has("since") || timeline.now - answered > ABSENCE;
+    const response = isLong ? await this.#slowly(request, next) : await next(request);
+    this.#answered.set(device, timeline.now);
+    return response;
+  }
+
+  /** It has enough to do: it does not wait for more. */
+  async #slowly(request: SentRequest, next: Next): Promise<Response> {
+    const { timeline, chance, does } = this.#place;
     does();
-    const response = await next(request);
+    const url = new URL(request.url);
+    url.searchParams.set("timeout", "0");
+    const response = await next({ ...request, url });
     await timeline.clock().delay(SLOW + chance.below(MORE));
     return response;
   }

@@ -375,16 +375,21 @@ export class Network {
     const response = await this.#quirks.ask(
       device,
       request,
-      ({ url, method, headers, body, bytes }) =>
-        homeserver.fetch(url, { method, headers, body: bytes ?? body, signal }),
+      async ({ url, method, headers, body, bytes }) => {
+        const response = await homeserver.fetch(url, { method, headers, body: bytes ?? body, signal });
+        if (url.pathname.endsWith("/sync") && response.ok) {
+          const token = tokenOf(await response.clone().text()); // an answer may be on its way for minutes
+          if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
+        }
+        return response;
+      },
     );
     if (url.pathname.includes(FILES) && response.ok) return await this.#fileFor(device, response);
     const answer = await response.text();
     if (response.ok) this.#options.published(device, url.pathname, { body: body ?? "{}", answer });
     const text = url.pathname.endsWith("/keys/claim") && response.ok ? this.#claim(answer) : answer;
     const isSync = url.pathname.endsWith("/sync") && response.ok;
-    const token = isSync ? /"next_batch":"([^"]+)"/.exec(text)?.[1] : undefined;
-    if (token !== undefined) this.tokens.getOrInsert(token, timeline.now);
+    const token = isSync ? tokenOf(text) : undefined;
     if (token !== undefined) this.shown.getOrInsertComputed(device, () => new Set()).add(token);
     if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
     if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
@@ -396,6 +401,11 @@ export class Network {
     }
     return new Response(bytes, { status: response.status, headers: told }); // a stream costs more
   }
+}
+
+/** Where a response to a sync ends. */
+function tokenOf(text: string): string | undefined {
+  return /"next_batch":"([^"]+)"/.exec(text)?.[1];
 }
 
 /** The IDs of the events in the timelines of a response. */
