@@ -56,6 +56,10 @@ export class ServiceWay {
   readonly deletions = new Map<UserID, string>();
   /** The events of transactions that the homeserver has to send again, or for which it waits. */
   readonly #owed = new Set<string>();
+  /** The events of transactions that have arrived. */
+  readonly #delivered: { readonly event_id: string }[] = [];
+  /** Those of them that others had again. */
+  readonly repeated = new Set<string>();
   /** How often the homeserver has knocked and did not get through. */
   failedPings = 0;
   /** Events whose transaction has failed at least once: those of others may come before them. */
@@ -102,18 +106,21 @@ export class ServiceWay {
   /** Brings a request of the homeserver to a process. */
   readonly deliver = async (request: globalThis.Request): Promise<Response> => {
     const { url, method, headers } = request;
-    const sent: Sent = { url, method, headers, text: method === "GET" ? "" : await request.text() };
-    const events = eventsOf(sent);
+    const whole: Sent = { url, method, headers, text: method === "GET" ? "" : await request.text() };
+    const events = eventsOf(whole);
+    const sent = this.#repeat(whole);
     this.#open++;
     try {
       for (const event of events) this.#owed.add(event);
       const response = await this.#carry(sent);
-      if (response.ok) { for (const event of events) this.#owed.delete(event); }
-      else this.#failed(sent);
+      if (response.ok) {
+        for (const event of events) this.#owed.delete(event);
+        this.#delivered.push(...bodiesOf(whole));
+      } else this.#failed(whole);
       this.#world.note(`${nameOf(sent)} of the homeserver is answered ${response.status}`);
       return response;
     } catch (error) {
-      this.#failed(sent);
+      this.#failed(whole);
       this.#world.note(`${nameOf(sent)} of the homeserver failed: ${describe(error)}`);
       throw error;
     } finally {
@@ -149,6 +156,17 @@ export class ServiceWay {
     if (kind === "lost after") throw new TypeError("the connection was lost");
     return kind === "twice" ? await send() : response;
   };
+
+  /** A transaction with what has arrived before, or twice with something, on a homeserver that does so. */
+  #repeat(sent: Sent): Sent {
+    if (!sent.url.includes("/transactions/")) return sent;
+    const text = this.#world.network.quirks.transaction(sent.url, sent.text, this.#delivered);
+    const seen = new Set<string>(this.#delivered.map(({ event_id }) => event_id));
+    for (const id of eventsOf({ ...sent, text })) {
+      if (seen.size === seen.add(id).size) this.repeated.add(id);
+    }
+    return { ...sent, text };
+  }
 
   #shown({ pathname }: URL, text: string): string {
     const tampers = this.tampers.filter(({ path }) => pathname.endsWith(path));
@@ -245,7 +263,10 @@ function nameOf({ method, url }: Sent): string {
   return `${method} ${new URL(url).pathname.replace("/_matrix/app/v1/", "")}`;
 }
 
-function eventsOf({ url, text }: Sent): string[] {
-  if (!url.includes("/transactions/")) return [];
-  return JSON.parse(text).events.map(({ event_id }: { event_id: string }) => event_id);
+function eventsOf(sent: Sent): string[] {
+  return bodiesOf(sent).map(({ event_id }) => event_id);
+}
+
+function bodiesOf({ url, text }: Sent): { readonly event_id: string }[] {
+  return url.includes("/transactions/") ? JSON.parse(text).events : [];
 }

@@ -360,7 +360,9 @@ export class WorldService {
         continue;
       }
       for (const { event_id } of JSON.parse(String(each.value)).events) {
-        if (this.arrived.has(event_id)) this.#world.violate(`the service keeps ${event_id} a second time`);
+        if (this.arrived.has(event_id) && !this.way.repeated.has(event_id)) {
+          this.#world.violate(`the service keeps ${event_id} a second time`);
+        }
         this.arrived.add(event_id);
       }
     }

@@ -27,6 +27,14 @@ export type Next = (request: SentRequest) => Promise<Response>;
 export interface Layer {
   /** Answers a request, with or without the next layer. */
   ask(asked: Asked, next: Next): Promise<Response>;
+  /**
+   * Changes a transaction to an application service.
+   *
+   * @param url Where it is sent.
+   * @param text The transaction.
+   * @param delivered The events of those that have arrived before.
+   */
+  transaction?(url: string, text: string, delivered: readonly Json[]): string;
   /** The homeserver has begun anew: what it had in memory is gone. */
   forget?(): void;
 }

@@ -9,7 +9,7 @@ import { Chance } from "../core/chance.ts";
 import type { SentRequest } from "../world/process.ts";
 import type { Device } from "../world/device.ts";
 import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs, TokensRefused } from "./refusals.ts";
-import type { Layer, Next, QuirkPlace } from "./quirk.ts";
+import type { Json, Layer, Next, QuirkPlace } from "./quirk.ts";
 import { CachedAnswers, OwnJoinTwice, ShownAgain } from "./repeats.ts";
 import {
   EmptyTimelines,
@@ -20,6 +20,7 @@ import {
   StateAfter,
   StateBefore,
 } from "./shapes.ts";
+import { TransactionsRepeat } from "./transactions.ts";
 
 /** All quirks, by name: the first is the nearest to clients. */
 const QUIRKS = {
@@ -38,6 +39,7 @@ const QUIRKS = {
   "odd pages": OddPages,
   "state before": StateBefore,
   "state after": StateAfter,
+  "transactions repeat": TransactionsRepeat,
 } as const satisfies Record<string, new (place: QuirkPlace) => Layer>;
 
 /** The name of a quirk. */
@@ -101,6 +103,11 @@ export class Quirks {
     const from = (index: number): Next => (asked) =>
       this.#layers[index]?.ask({ device, request: asked }, from(index + 1)) ?? serve(asked);
     return from(0)(request);
+  }
+
+  /** A transaction to an application service, as it is sent: {@link Layer.transaction}. */
+  transaction(url: string, text: string, delivered: readonly Json[]): string {
+    return this.#layers.reduce((sent, layer) => layer.transaction?.(url, sent, delivered) ?? sent, text);
   }
 
   /** The homeserver begins anew. */

@@ -117,7 +117,7 @@ export class Network {
     readonly upToDate: (device: Device) => void;
   };
   /** What real servers do, and this one does not. */
-  readonly #quirks: Quirks;
+  readonly quirks: Quirks;
 
   constructor(
     options: {
@@ -135,7 +135,7 @@ export class Network {
     },
   ) {
     this.#options = options;
-    this.#quirks = options.quirks(this.tokens);
+    this.quirks = options.quirks(this.tokens);
   }
 
   /** Sends a request, or has it go wrong. */
@@ -265,13 +265,13 @@ export class Network {
     this.#backAt = Math.max(this.#backAt, timeline.now + ms);
     this.#up.abort();
     this.#up = new AbortController();
-    this.#quirks.forget();
+    this.quirks.forget();
   }
 
   /** Forgets when tokens were made: a server that was set back makes the same ones again. */
   forgetTokens(): void {
     this.tokens.clear();
-    this.#quirks.forget();
+    this.quirks.forget();
     this.firsts.clear();
     this.shown.clear();
   }
@@ -372,7 +372,7 @@ export class Network {
       }
     }
     const { signal } = this.#up;
-    const response = await this.#quirks.ask(
+    const response = await this.quirks.ask(
       device,
       request,
       async ({ url, method, headers, body, bytes }) => {
