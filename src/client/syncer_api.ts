@@ -71,6 +71,8 @@ export interface SyncerAPI extends HandlersAPI {
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
+   * @throws {StoreError} If the homeserver refuses the place to go on from, as after its database was
+   *   restored, and would answer from the start: the message says how to go on.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers
@@ -120,6 +122,7 @@ export interface SyncerAPI extends HandlersAPI {
    * @throws {ValueError} If the client is syncing already.
    * @throws {ClientEndedError} If the client was closed, or has been given another access token after
    *   handlers had been cut off when the one before died: a new client calls them again.
+   * @throws {StoreError} If the homeserver refuses the place to go on from: see {@linkcode SyncerAPI.start}.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
    */

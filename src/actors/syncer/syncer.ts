@@ -18,6 +18,7 @@ import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
+import { reasonOf } from "./refused_token.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { FreshNames } from "./fresh_names.ts";
@@ -167,12 +168,12 @@ class Syncer {
       await round.sync();
       return round.brought;
     } catch (error) {
-      throw await this.#options.requests.firstContact(error, signal);
+      throw await this.#reasonOf(error, signal);
     }
   }
 
   async #loop(settings: SyncSettings, waits: BackoffRange, signal: AbortSignal): Promise<void> {
-    const { clock, requests } = this.#options;
+    const { clock } = this.#options;
     let failure: Error | undefined;
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
@@ -195,7 +196,7 @@ class Syncer {
         if ((token === since || empty > MAX_EMPTY) && tooFast > 0) await clock.delay(tooFast, { signal });
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
-        const reason = await requests.firstContact(error, signal);
+        const reason = await this.#reasonOf(error, signal, failures);
         if (isFinal(reason)) failure = reason;
         else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
@@ -244,11 +245,7 @@ class Syncer {
     });
   }
 
-  /**
-   * Opens the store for the acting user; later it rejects if another one acts.
-   *
-   * @returns Whose comings and goings matter.
-   */
+  /** Opens the store for the acting user, whose comings and goings matter; later it rejects if another one acts. */
   async #open(signal: AbortSignal): Promise<UserID> {
     const { session, ready, feed } = this.#options;
     const own = session.mxid || await session.userId({ signal });
@@ -279,6 +276,11 @@ class Syncer {
     const isMoved = record.nextBatch === record.handled && record.nextBatch !== this.#dispatched;
     if (isMoved) this.#memory.clear(); // by the application: events may come again
     return positionIn(record, { dispatched: this.#dispatched, resume, now: clock.now() });
+  }
+
+  async #reasonOf(error: unknown, signal: AbortSignal, failures?: number): Promise<unknown> {
+    const { requests } = this.#options;
+    return await reasonOf(error, { requests, position: () => this.#position(), signal, failures });
   }
 
   async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {
