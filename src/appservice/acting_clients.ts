@@ -20,7 +20,8 @@ import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 import { ghostEncryption } from "./ghost_encryption.ts";
 
 /** What acting clients are made of. */
-export interface ActingClientsOptions extends Pick<ClientOptions, "store" | "lease" | "encryption"> {
+export interface ActingClientsOptions
+  extends Pick<ClientOptions, "store" | "lease" | "closeDeadline" | "encryption"> {
   /** The transport of all. */
   readonly transport: HTTPAPIOptions;
   /** The client of the own user. */
@@ -198,7 +199,8 @@ export class ActingClients {
   }
 
   #make(userId: UserID): Client {
-    const { transport, bot: { stateStore }, deviceId, prepare, store, lease, encryption } = this.#options;
+    const { transport, bot: { stateStore }, deviceId, prepare, store, encryption } = this.#options;
+    const { lease, closeDeadline } = this.#options;
     const http = { ...transport, asUserId: userId, asDeviceId: deviceId, prepare: prepare(userId) };
     const api = new HTTPAPI(http);
     api.skew = 0; // of a wrong clock the own user's client tells
@@ -209,7 +211,7 @@ export class ActingClients {
     const client = new Client({
       ...common,
       store,
-      lease,
+      ...{ lease, closeDeadline },
       encryption: ghostEncryption(encryption, userId),
       feed,
     });

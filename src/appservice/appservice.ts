@@ -180,7 +180,8 @@ export class Appservice {
       ...{ lease, deliver, maxPendingHandlers, closeDeadline, log },
     });
     this.#clients = new ActingClients({
-      ...{ transport: this.#transport, bot: this.bot, store: kept, lease, deviceId, encryption },
+      ...{ transport: this.#transport, bot: this.bot, store: kept, lease, closeDeadline, deviceId },
+      encryption,
       prepare: (userId) => ghosts.prepare(userId),
       onDeviceLost: (userId) => ghosts.forget(userId),
       onStoreLost: (error) => this.#feed.fails?.(error),

@@ -37,7 +37,9 @@ export interface AppserviceOptions extends
    * so it has to be in the encrypted rooms: a warning names those where it is not. With a
    * `recoveryKey` their devices are signed, without which clients like Element do not show what they
    * say: each other user that acts has an identity of its own, by a key that is derived from the
-   * recovery key, so that a new store finds it again. Takes a registration that was made with
+   * recovery key, so that a new store finds it again. `sendTo`, `accept`, `unencrypted`, `onNewRecipient`,
+   * `answerKeyRequests` and `shareHistory` hold for all of them; `verification`, the backup and a dehydrated
+   * device are the own user's. Takes a registration that was made with
    * `encryption`, and of Synapse the experimental features `msc2409_to_device_messages_enabled` and
    * `msc3202_transaction_extensions`. Default: none.
    */

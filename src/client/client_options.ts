@@ -171,13 +171,13 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
  */
 export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
   if (baseUrl !== undefined) return { ...options, baseUrl };
-  const { mxid, fetch, log, clock, retry, requestTimeout } = options;
+  const { mxid, fetch, log, clock, retry, requestTimeout, userAgent } = options;
   if (mxid === undefined) {
     throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl, api or mxid");
   }
   return {
     ...options,
-    baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, signal }),
+    baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, userAgent, signal }),
   };
 }
 

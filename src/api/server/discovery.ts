@@ -49,6 +49,8 @@ export interface DiscoverOptions extends RequestOptions {
   log?: Logger | false;
   /** Measures timeouts and waits. Default: the machine's clock. */
   clock?: Clock;
+  /** The `User-Agent` of the requests. Default: as a client's. */
+  userAgent?: string;
 }
 
 /**
@@ -124,8 +126,8 @@ async function lookUp(
       "Cannot discover the homeserver: the domain must be a server name like example.org, or a user ID",
     );
   }
-  const { fetch: send, log, clock, ...requestOptions } = options;
-  const transport = { fetch: send, log, clock, maxResponseSize: MAX_SIZE };
+  const { fetch: send, log, clock, userAgent, ...requestOptions } = options;
+  const transport = { fetch: send, log, clock, userAgent, maxResponseSize: MAX_SIZE };
   const domainHttp = new HTTPAPI({ ...transport, fetch: encryptedOnly(send), baseUrl: `https://${host}` });
   const text = await wellKnownFile(domainHttp, requestOptions);
   if (text === undefined) return undefined;
