@@ -121,6 +121,8 @@ const cryptoBench = denoStep("encryption, bench", "task", "--quiet", "bench:cryp
 const partsBench = denoStep("parts, bench", "task", "--quiet", "bench");
 const peersBench = denoStep("side by side, bench", "task", "--quiet", "bench:peers", "--quick");
 
+const speed = denoStep("speed, against the baseline", "task", "--quiet", "bench:guard");
+
 /** The denokv that tests start, or why there is none. */
 interface DenokvBuild {
   readonly env: Record<string, string>;
@@ -226,6 +228,7 @@ const deep: Step[] = [
   cryptoBench,
   partsBench,
   peersBench,
+  speed,
   synapse,
   ...(ci ? [lockFile] : []),
 ];

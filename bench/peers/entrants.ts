@@ -20,6 +20,8 @@ export interface Entrant {
   readonly args: readonly string[];
   /** Where it runs. Default: here. */
   readonly cwd?: string;
+  /** What is added to its environment. Default: nothing. */
+  readonly env?: Record<string, string>;
   /** Leaves out unusual uses, like many idle clients in a process. Default: false. */
   readonly playsOnly?: boolean;
 }

@@ -58,7 +58,7 @@ const PATIENCE_MS = 180_000;
 
 /** Has a contestant take its turn, in an empty folder. */
 export async function takeTurn(
-  { name, command, args, cwd }: Entrant,
+  { name, command, args, cwd, env = {} }: Entrant,
   { url, token, what = "all", clients = 1 }: Turn,
 ): Promise<Answer> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
@@ -74,7 +74,7 @@ export async function takeTurn(
     const child = new Deno.Command(command, {
       args: [...args, ...order],
       cwd,
-      env: { NO_COLOR: "1", NODE_NO_WARNINGS: "1" },
+      env: { NO_COLOR: "1", NODE_NO_WARNINGS: "1", ...env },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",

@@ -1,0 +1,138 @@
+/**
+ * Whether anything has become slower: `deno task bench:guard [--baseline=COMMIT] [--rounds=3]`.
+ *
+ * Our own contestants of `bench:peers`, by the files of the baseline and by those that are here,
+ * take turns in one run; what counts is the median of the ratios of neighbouring turns. A row that
+ * lost more than it may is measured twice more, with more rounds, before it counts, and the
+ * functions that lost most are shown. The exit code is 1 if a row is slower.
+ *
+ * Processor time decides, as that is what a busy machine leaves alone; on the clock a row may lose
+ * more.
+ *
+ * @module
+ */
+
+import { ROOT, run } from "../tools/process.ts";
+import { BASELINE } from "./guard/baseline.ts";
+import { Checkout } from "./guard/checkout.ts";
+import { profileTable } from "./guard/profile.ts";
+import { type Entrant, greenroom } from "./peers/entrants.ts";
+import type { PlanName } from "./peers/inputs/plan.ts";
+import { type Figure, playersOf, playRounds, type Standing, times } from "./peers/rounds.ts";
+import { Stub } from "./peers/stub/stub_process.ts";
+import { takeTurn } from "./peers/turn.ts";
+import { number } from "./support/markdown.ts";
+import { medianRatio } from "./support/statistics.ts";
+
+const ROUNDS = Number(Deno.args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 3);
+const COMMIT = Deno.args.find((arg) => arg.startsWith("--baseline="))?.slice(11) ?? BASELINE;
+/** What a row may be, × the baseline. */
+const MOST = { cpu: 1.1, wall: 1.3, memory: 1.1, bytes: 1.02 } as const;
+const STARTS = 5;
+const CLIENTS = 50;
+
+/** The same contestant by the baseline's files and by those that are here. */
+type Pair = readonly [before: Entrant, now: Entrant];
+
+/** What became of something, × the baseline. */
+interface Row {
+  readonly name: string;
+  readonly ratios: Partial<Record<keyof typeof MOST, number>>;
+}
+
+function isSlower({ ratios }: Row): boolean {
+  return Object.entries(ratios).some(([figure, ratio]) => ratio > MOST[figure as keyof typeof MOST]);
+}
+
+/** All jobs of a contestant. */
+async function jobRows(stub: Stub, plan: PlanName, pair: Pair, rounds: number): Promise<Row[]> {
+  const players = await playersOf(stub, plan, pair);
+  const [before, now] = await playRounds({ stub, players, rounds }, () => {}) as [Standing, Standing];
+  const ratio = (job: { name: Parameters<typeof times>[2]["job"] }, figure: Figure) =>
+    times(now, before, { job: job.name, figure });
+  return (await stub.jobs(plan)).map((job) => ({
+    name: `${pair[1].name}${plan === "crypt" ? ", encrypted" : ""}: ${job.name}`,
+    ratios: { cpu: ratio(job, "cpu"), wall: ratio(job, "wall") },
+  }));
+}
+
+/** Processor time of a start, and memory of a client that waits. */
+async function quietRows(stub: Stub, pair: Pair): Promise<Row[]> {
+  const cpu: [number[], number[]] = [[], []];
+  const memory: [number, number] = [NaN, NaN];
+  for (const which of [0, 1] as const) {
+    const each = async (clients: number): Promise<number> => {
+      const token = `brief-idle-${which}-${clients}`;
+      return (await takeTurn(pair[which], { url: stub.url, token, what: "idle", clients })).memory;
+    };
+    memory[which] = (await each(CLIENTS) - await each(1)) / (CLIENTS - 1);
+  }
+  for (let round = 0; round < STARTS; round++) {
+    for (const which of (round % 2 === 0 ? [0, 1] : [1, 0]) as (0 | 1)[]) {
+      const token = `brief-start-${which}-${round}`;
+      cpu[which].push((await takeTurn(pair[which], { url: stub.url, token, what: "start" })).cpu ?? NaN);
+    }
+  }
+  const { name } = pair[1];
+  return [
+    { name: `${name}: start`, ratios: { cpu: medianRatio(cpu[1], cpu[0]) } },
+    { name: `${name}: one more idle client`, ratios: { memory: memory[1] / memory[0] } },
+  ];
+}
+
+/** The size of what a program loads. */
+async function bundleRow(baseline: Checkout): Promise<Row> {
+  const [before, now] = await Promise.all([baseline.folder, ROOT].map(async (folder) => {
+    const args = ["bundle", "--quiet", "--minify", "--platform=deno", `--config=${folder}deno.json`];
+    const { code, stdout, output } = await run("deno", [...args, `${folder}mod.ts`]);
+    if (code !== 0) throw new Error(`Cannot bundle ${folder}: ${output}`);
+    return stdout.length;
+  }));
+  return { name: "bundle", ratios: { bytes: (now ?? NaN) / (before ?? NaN) } };
+}
+
+function say({ name, ratios }: Row): void {
+  const figures = Object.entries(ratios).map(([figure, ratio]) => `${figure} ${number(ratio)}`);
+  console.log(`${name.padEnd(46)} ${figures.join(", ")}`);
+}
+
+/** The rows of a pair that are slower in each of the measurements. */
+async function slowerRows(stub: Stub, plan: PlanName, pair: Pair): Promise<Row[]> {
+  let slower: Row[] | undefined;
+  for (const rounds of [ROUNDS, 2 * ROUNDS, 3 * ROUNDS]) {
+    const rows = await jobRows(stub, plan, pair, rounds);
+    const suspects: readonly Row[] = slower ?? rows;
+    const measured = rows.filter((row) => suspects.some(({ name }) => name === row.name));
+    if (slower !== undefined) console.log(`again, ${rounds} rounds:`);
+    measured.forEach(say);
+    slower = measured.filter(isSlower);
+    if (slower.length === 0) return [];
+  }
+  console.log(await profileTable(stub.url, pair));
+  return slower ?? [];
+}
+
+async function main(): Promise<boolean> {
+  await using baseline = await Checkout.of(COMMIT);
+  if (baseline === undefined) {
+    console.log(`Not compared: this clone has no commit ${COMMIT}`);
+    return true;
+  }
+  await using stub = await Stub.start([]);
+  console.log(`× ${COMMIT.slice(0, 8)}: more is slower, or larger`);
+  const pair = (entrant: Entrant): Pair => [baseline.entrant(entrant), entrant];
+  const slower: Row[] = [];
+  for (const [plan, ...flags] of [["play"], ["crypt", "--encrypted=yes"]] as [PlanName, ...string[]][]) {
+    for (const entrant of greenroom(...flags).slice(0, 2)) {
+      slower.push(...await slowerRows(stub, plan, pair(entrant)));
+    }
+  }
+  const [plain] = greenroom();
+  const exact = [...plain === undefined ? [] : await quietRows(stub, pair(plain)), await bundleRow(baseline)];
+  exact.forEach(say);
+  slower.push(...exact.filter(isSlower));
+  if (slower.length > 0) console.log(`slower: ${slower.map(({ name }) => name).join("; ")}`);
+  return slower.length === 0;
+}
+
+if (import.meta.main) Deno.exitCode = await main() ? 0 : 1;
