@@ -192,6 +192,7 @@ export { MissingPermissionError } from "./src/errors/missing_permission_error.ts
 export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts";
 export { MatrixRequestError } from "./src/errors/request_error.ts";
 export {
+  AcceptedError,
   HomeserverAddressError,
   RedirectError,
   ServiceResponseError,

@@ -6,6 +6,7 @@
 
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
 import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
+import { AcceptedError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
@@ -155,7 +156,7 @@ async function settled(
   note: (outcome: { readonly arrived: boolean }) => Promise<void>,
 ): Promise<EventID> {
   const result = await sending.catch(async (error) => {
-    await note({ arrived: false }).catch(() => {}); // the caller gets what the server said
+    await note({ arrived: error instanceof AcceptedError }).catch(() => {}); // the caller gets what the server said
     throw error;
   });
   note({ arrived: true }).catch(() => {}); // the next process sends it again, with the same transaction ID

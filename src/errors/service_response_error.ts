@@ -16,6 +16,36 @@ export class ServiceResponseError extends MatrixError {
 }
 
 /**
+ * The homeserver has accepted a request that changes something, such as a send, and its answer is not usable:
+ * there is no event ID in it, say. What was asked for has been done, or will be: doing it again would do it
+ * twice. Nothing of Greenroom does.
+ *
+ * @example
+ * ```ts
+ * import { AcceptedError, type Client, type EventID } from "@greenroom/matrix";
+ *
+ * async function send(client: Client, text: string): Promise<EventID | undefined> {
+ *   try {
+ *     return await client.sendText("!stage:example.org", text);
+ *   } catch (error) {
+ *     if (error instanceof AcceptedError) return undefined; // it is there
+ *     throw error;
+ *   }
+ * }
+ * ```
+ */
+export class AcceptedError extends ServiceResponseError {
+  /**
+   * Makes an error.
+   *
+   * @param cause Says what the answer lacks.
+   */
+  constructor(cause: ServiceResponseError) {
+    super(`${cause.message}; the homeserver has accepted the request: do not repeat it`, { cause });
+  }
+}
+
+/**
  * The homeserver's address sends a request elsewhere that can't go there: one that changes
  * something, or that needs the token.
  */

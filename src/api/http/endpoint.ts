@@ -7,7 +7,7 @@
  * @module
  */
 
-import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { AcceptedError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
@@ -170,6 +170,36 @@ export interface AnswerContext {
  */
 export type Parse<Result> = (body: unknown, request: string, context?: AnswerContext) => Result;
 
+/** Whether a request changes something, and no search does. */
+export function changes(
+  { method, idempotent }: Pick<Endpoint<string, unknown>, "method" | "idempotent">,
+): boolean {
+  return method !== "GET" && (method !== "POST" || !idempotent);
+}
+
+/** Whether a request sends an event into a room: the answer has its ID. */
+export function sendsEvent({ method, path }: Pick<Endpoint<string, unknown>, "method" | "path">): boolean {
+  return method === "PUT" && /\/rooms\/\{roomId\}\/(send|state|redact)\//.test(path);
+}
+
+/**
+ * What is read from the answer to a request.
+ *
+ * @param read Reads it.
+ * @throws {AcceptedError} If it can't be read, and the request changes something: that is done.
+ */
+export function parsed<Result>(
+  endpoint: Pick<Endpoint<string, unknown>, "method" | "idempotent" | "auth">,
+  read: () => Result,
+): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ServiceResponseError) || !endpoint.auth || !changes(endpoint)) throw error;
+    throw new AcceptedError(error);
+  }
+}
+
 /** Accepts any JSON object and returns nothing. */
 export const nothing: Parse<void> = () => {};
 
@@ -214,7 +244,8 @@ export function listOf<Item extends object>(): Parse<Item[]> {
 /** The body, if it is a JSON object. */
 export function jsonObject(body: unknown, request: string): JsonObject {
   if (isJsonObject(body)) return body;
-  throw new ServiceResponseError(`Cannot use the answer to ${request}: it is no JSON object`);
+  const state = body === undefined ? "it is empty" : "it is no JSON object";
+  throw new ServiceResponseError(`Cannot use the answer to ${request}: ${state}`);
 }
 
 interface WantedField {

@@ -12,12 +12,15 @@ import { type Logger, loggerOf } from "../../base/log.ts";
 import { Address } from "./address.ts";
 import { Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {
+  changes,
   checks,
   type Endpoint,
   endpoint,
   fillPath,
   type Method,
+  parsed,
   queryString,
+  sendsEvent,
   unchecked,
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
@@ -145,7 +148,8 @@ export class HTTPAPI {
    * @internal
    * @throws {MatrixRequestError} If the homeserver refuses.
    * @throws {NetworkError} If it can't be reached.
-   * @throws {ServiceResponseError} If its answer is not what the specification promises.
+   * @throws {ServiceResponseError} If its answer is not what the specification promises; an
+   *   {@link AcceptedError} if that is the answer to a change.
    */
   call<Path extends string, Result>(
     endpoint: Endpoint<Path, Result>,
@@ -154,8 +158,8 @@ export class HTTPAPI {
   ): Promise<Result> {
     return this.#send(endpoint, call, options, async (answer) => {
       const { roomId: room } = call.path as { readonly roomId?: string };
-      const body = await readJson(answer, this.maxResponseSize);
-      const result = endpoint.parse(body, answer.request, { room, log: this.log });
+      const body = await readJson(answer, this.maxResponseSize, { mayBeEmpty: changes(endpoint) });
+      const result = parsed(endpoint, () => endpoint.parse(body, answer.request, { room, log: this.log }));
       this.isAnswered ||= checks(endpoint.parse);
       return result;
     });
@@ -235,7 +239,7 @@ export class HTTPAPI {
     const { operation, method, auth } = endpoint;
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
-    const given = endpoint.limit === "send" ? sendQuery(options.query, operation) : options.query;
+    const given = sendsEvent(endpoint) ? sendQuery(options.query, operation) : options.query;
     const query = queryString(call.query, identityQuery(options, this.#options), given);
     const request: Exchange = {
       operation,

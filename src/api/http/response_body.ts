@@ -42,12 +42,18 @@ export interface Answer {
  *
  * @param answer The answer.
  * @param maxSize The most bytes to take, after decompression.
- * @throws {ServiceResponseError} If the body is larger, empty, or no JSON.
+ * @param options Whether there may be no body: then the result is undefined. Default: false.
+ * @throws {ServiceResponseError} If the body is larger, or no JSON.
  */
-export async function readJson(answer: Answer, maxSize: number): Promise<unknown> {
+export async function readJson(
+  answer: Answer,
+  maxSize: number,
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+): Promise<unknown> {
   const { response, request, deadline } = answer;
   const bytes = await readWhole(answer, maxSize);
   const size = bytes.length;
+  if (size === 0 && mayBeEmpty) return undefined;
   try {
     return JSON.parse(textOf(bytes));
   } catch {

@@ -105,7 +105,9 @@ export interface MessagesAPI {
    * @returns The ID of the event.
    * @throws {ForbiddenError} If the caller is not in the room, or lacks the power.
    * @throws {TooLargeError} If the event would exceed 64 KiB.
-   * @throws {ValueError} If the type is empty or not of messages, or the content is refused.
+   * @throws {AcceptedError} If the homeserver accepts the event and does not say its ID: do not send it again.
+   * @throws {ValueError} If the type is empty or not of messages, the content is refused, or a `query` asks
+   *   for a delay.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid | PUT /rooms/{roomId}/send/{eventType}/{txnId}}
    * @example
