@@ -5,16 +5,9 @@ import { ValueError } from "../../src/errors/value_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";
 import { requestProblems } from "../support/openapi.ts";
 import { recordingFetch } from "../support/recording_fetch.ts";
-import {
-  refusal,
-  type Rule,
-  scripted,
-  type ScriptedRequest,
-  untilSettled,
-} from "../support/scripted_fetch.ts";
+import { type Rule, scripted, type ScriptedRequest, untilSettled } from "../support/scripted_fetch.ts";
 import { sharedSchemasPresent } from "../types/shared_schemas.ts";
-import { BEYOND_CONTRACT } from "./beyond_contract.ts";
-import { CONTRACT, type ContractRow, USUAL_ANSWER } from "./contract_table.ts";
+import { OPERATIONS, wantsPassword } from "./operations.ts";
 
 type Operation = (...args: unknown[]) => Promise<unknown> | AsyncGenerator<unknown>;
 
@@ -22,22 +15,6 @@ const ignore = !sharedSchemasPresent();
 
 /** Operations that make no request of their own. */
 const SILENT = ["fillMemberEvent", "withUIA"];
-
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-/** A homeserver that wants a password once where it may. */
-const wantsPassword = (answers: Readonly<Record<string, Rule>> = {}): Record<string, Rule> => ({
-  "*": ({ method, path, body }: ScriptedRequest) => {
-    const challenged = method !== "GET" && !JSON.stringify(body).includes('"auth"') &&
-      /devices|password|deactivate|get_token|device_signing|register/.test(path);
-    const flows = [{
-      stages: [path.endsWith("register") ? "m.login.registration_token" : "m.login.password"],
-    }];
-    return challenged ? refusal(401, "", { flows, session: "uia" }) : USUAL_ANSWER;
-  },
-  ...answers,
-});
 
 /**
  * Calls an operation on a new session; what it requests is all that counts. Undefined if it refused
@@ -61,19 +38,7 @@ function checked({ method, path, query, headers, body }: ScriptedRequest): strin
   return requestProblems({ method, url: `https://hs.example.org${path}?${query}`, headers, body });
 }
 
-/** The calls that the contract's table describes: bare, and with each of its options. */
-function contractCalls({ required = {}, optional = {}, always }: ContractRow): unknown[][] {
-  const options = Object.entries(optional).map(([name, { other }]) => ({
-    ...always,
-    [camelCase(name)]: other,
-  }));
-  return [always, ...options].map((given) => [...Object.values(required), ...(given ? [given] : [])]);
-}
-
-const contract = CONTRACT.map((row) => [camelCase(row.operation), contractCalls(row), row.answers] as const);
-const beyond = Object.entries(BEYOND_CONTRACT).map(([name, calls]) => [name, calls, undefined] as const);
-
-for (const [name, calls, answers] of [...contract, ...beyond]) {
+for (const [name, calls, answers] of OPERATIONS) {
   Deno.test({
     name: `${name}() makes requests as the specification describes them (${calls.length} calls)`,
     ignore,
@@ -114,7 +79,7 @@ Deno.test({
 });
 
 Deno.test("Every operation of the client is called by one of the tables", () => {
-  const called = new Set([...contract, ...beyond].map(([name]) => name));
+  const called = new Set(OPERATIONS.map(([name]) => name));
   const operations = Object.keys(clientAPI(scripted().session));
   assertEquals(operations.filter((name) => !called.has(name) && !SILENT.includes(name)), []);
 });
