@@ -33,6 +33,8 @@ import { isCutOff } from "./conversations/errors.ts";
 import { Access } from "./policy/access.ts";
 import { Invitations } from "./policy/invitations.ts";
 import { type Inviter, Inviters } from "./policy/inviters.ts";
+import { InviteLimiter } from "./policy/invite_limit.ts";
+import { JoinQueue } from "./policy/join_queue.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
 import { Once } from "./once.ts";
 import { checkBotOptions, clientsOptions } from "./option_names.ts";
@@ -185,6 +187,7 @@ export class Bot extends Composer<Context> {
     super();
     checkBotOptions(options);
     const { prefix = "!", msgtype = "m.notice", saysFailures = true, rateLimit = RATE_LIMIT } = options;
+    const { inviteLimit } = options;
     if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
     }
@@ -230,6 +233,7 @@ export class Bot extends Composer<Context> {
     }, new ReminderLimit(client, options.maxReminders));
     const once = this.#once = new Once(client);
     const inviters = this.#inviters = new Inviters(client);
+    const joins = new JoinQueue();
     const conversations = new Conversations({
       client,
       sessions,
@@ -255,6 +259,7 @@ export class Bot extends Composer<Context> {
       timers,
       access,
       inviters,
+      joins,
       patience: new Patience(client.api.clock, {
         limit: options.handlerTimeout,
         slow: ({ what }) =>
@@ -266,7 +271,10 @@ export class Bot extends Composer<Context> {
       parts: this.#parts,
       behaviour: options,
       conversations,
-      invitations: new Invitations({ client, inviters, timers }),
+      invitations: new Invitations({
+        ...{ client, inviters, joins, timers },
+        limiter: inviteLimit === false ? undefined : new InviteLimiter(inviteLimit),
+      }),
       inviters,
       limiter: rateLimit === false ? undefined : new RateLimiter(rateLimit),
       composer: this,

@@ -7,6 +7,7 @@
 import type { Client, ClientOptions, KvStore } from "../../mod.ts";
 import type { MemberEvent, UserID } from "../../types.ts";
 import type { AccessOptions } from "./policy/access.ts";
+import type { InviteLimit } from "./policy/invite_limit.ts";
 import type { RateLimit } from "./policy/rate_limit.ts";
 
 /** Something that a bot lives in, in place of a client of its own: an application service. */
@@ -46,7 +47,7 @@ export interface BotBehaviour extends AccessOptions {
    * invited is remembered: {@linkcode Bot.inviter}. An invitation is tried again, also after a restart
    * with a store, until the bot has joined, it was withdrawn, or it is refused for good: while the homeserver is
    * away or limits joins for up to 30 days, and for five minutes if it refuses (403, 404), since an invitation
-   * may come over federation before what it needs. Default: true.
+   * may come over federation before what it needs. How many are taken, `inviteLimit` says. Default: true.
    */
   autoJoin?: boolean | ((invite: MemberEvent) => boolean | Promise<boolean>);
   /**
@@ -57,6 +58,24 @@ export interface BotBehaviour extends AccessOptions {
    * 10 seconds.
    */
   rateLimit?: RateLimit | false;
+  /**
+   * How many invitations are taken within a time, of one user and of all, whether they are accepted by
+   * `autoJoin` or by a function. More are accepted later, in their turn, also after a restart with a store; those
+   * that would wait for more than ten windows are ignored, which the log says. Fifty joins go on at a time, two
+   * of them for one inviter. `false`: all are taken at once. Default: 50 of one user in an hour, 500 of all.
+   *
+   * @example A bot for whom somebody makes rooms by the hundred
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   *
+   * await using bot = new Bot({
+   *   baseUrl: "https://matrix.example.org",
+   *   token: "the-token",
+   *   inviteLimit: { count: 1_000, total: 2_000 },
+   * });
+   * ```
+   */
+  inviteLimit?: Partial<InviteLimit> | false;
   /**
    * How many reminders of one user may be pending in a room: `c.remind()` throws a `ValueError` then.
    * Default: 100.

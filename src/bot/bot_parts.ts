@@ -12,6 +12,7 @@ import type { Once } from "./once.ts";
 import type { Patience } from "./patience.ts";
 import type { Access } from "./policy/access.ts";
 import type { Inviters } from "./policy/inviters.ts";
+import type { JoinQueue } from "./policy/join_queue.ts";
 import type { Timers } from "./timers/timers.ts";
 
 /** What the parts of a bot share. */
@@ -41,6 +42,8 @@ export interface BotParts {
   readonly access: Access;
   /** Who has invited the bot where. */
   readonly inviters: Inviters;
+  /** Has joins by invitations wait for each other. */
+  readonly joins: JoinQueue;
   /** Gives up what takes too long. */
   readonly patience: Patience;
   /**

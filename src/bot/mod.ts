@@ -107,6 +107,7 @@ export {
   updateServerAcl,
   type UpdateServerAclOptions,
 } from "./moderation/server_acl.ts";
+export type { InviteLimit } from "./policy/invite_limit.ts";
 export type { AccessOptions, Admins } from "./policy/access.ts";
 export type { Inviter } from "./policy/inviters.ts";
 export type { RateLimit } from "./policy/rate_limit.ts";

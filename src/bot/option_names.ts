@@ -11,7 +11,7 @@ type Names<Options> = Readonly<Record<keyof Options, true>>; // a name that is m
 
 const BEHAVIOUR: Names<BotBehaviour> = {
   ...{ prefix: true, msgtype: true, help: true, unknownCommands: true, saysFailures: true, autoJoin: true },
-  ...{ rateLimit: true, maxReminders: true, handlerTimeout: true },
+  ...{ rateLimit: true, inviteLimit: true, maxReminders: true, handlerTimeout: true },
   ...{ allow: true, deny: true, rooms: true, admins: true, encryptedOnly: true },
 };
 

@@ -263,8 +263,10 @@ export class Updates {
     const { parts: { access }, behaviour: { autoJoin = true }, invitations } = this.#options;
     const { room_id: room, sender } = event;
     if (!access.hears(sender) || !access.hearsIn(room)) return;
+    const turn = invitations.turnOf(sender);
+    if (turn === undefined) return;
     const joins = typeof autoJoin === "function" ? await autoJoin(event) : autoJoin;
-    if (!joins || await invitations.accept(event, context)) await this.#tellInvitation(event, context);
+    if (!joins || await invitations.accept(event, turn, context)) await this.#tellInvitation(event, context);
   }
 
   /** Accepts an invitation that could not be accepted before. */

@@ -461,7 +461,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async join(): Promise<void> {
     await this.run.step("join", async () => {
       if (!this.is("invite")) return void await this.client.joinRoom(this.room);
-      await joinLate(this.client, this.room, { signal: this.signal });
+      const { joins } = this.parts;
+      await joins.run(this.sender, () => joinLate(this.client, this.room, { signal: this.signal }));
       if (this.run.after.end !== undefined) return;
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
       this.run.context.updateSession(...this.parts.inviters.note(this.room, inviter));

@@ -6,11 +6,13 @@
  */
 
 import type { Client, HandlerContext } from "../../../mod.ts";
-import type { RoomID } from "../../../types.ts";
+import type { RoomID, UserID } from "../../../types.ts";
 import type { Accepted } from "../timers/accepted.ts";
 import type { Timers } from "../timers/timers.ts";
 import type { Inviters } from "./inviters.ts";
 import { nextJoin } from "./join_patience.ts";
+import type { InviteLimiter } from "./invite_limit.ts";
+import type { JoinQueue } from "./join_queue.ts";
 
 /** An invitation into a room. */
 export type Invitation = Accepted["event"];
@@ -20,6 +22,10 @@ export interface InvitationsOptions {
   readonly client: Client;
   /** Remembers who has invited. */
   readonly inviters: Inviters;
+  /** Bounds how many are taken; undefined: nothing does. */
+  readonly limiter: InviteLimiter | undefined;
+  /** Has joins wait for each other. */
+  readonly joins: JoinQueue;
   /** Remembers what is due. */
   readonly timers: Timers;
 }
@@ -35,18 +41,31 @@ export class Invitations {
     this.#options = options;
   }
 
+  /** When the next invitation of a user has its turn; undefined: never, and the log says so. */
+  turnOf(user: UserID): number | undefined {
+    const { client, limiter } = this.#options;
+    const now = client.api.clock.now();
+    if (limiter === undefined) return now;
+    const turn = limiter.take(user, now);
+    if (turn === undefined && limiter.tells(user, now)) {
+      client.log.warn("Ignores invitations of a user: more wait than inviteLimit lets in", { user });
+    }
+    return turn;
+  }
+
   /**
    * Accepts an invitation. If that is not possible yet, it is tried again later.
    *
+   * @param turn When it has its turn, in milliseconds since the epoch.
    * @returns Whether the bot has joined.
    * @throws {MatrixRequestError} If it is refused for good.
    */
-  async accept(event: Invitation, context: HandlerContext): Promise<boolean> {
+  async accept(event: Invitation, turn: number, context: HandlerContext): Promise<boolean> {
     const { client, inviters } = this.#options;
     const at = client.api.clock.now();
     context.updateSession(...inviters.note(event.room_id, { by: event.sender, at }));
-    const hasJoined = await this.#join({ event, at }, context);
-    if (hasJoined) return true;
+    if (turn > at) this.#later({ event, at }, turn, context);
+    else if (await this.#join({ event, at }, context)) return true;
     await context.settle();
     this.#options.timers.wake();
     return false;
@@ -74,13 +93,13 @@ export class Invitations {
     context: HandlerContext,
     options: { readonly maxRetries?: number } = {},
   ): Promise<boolean> {
-    const { client, inviters, timers } = this.#options;
-    const { room_id: room } = event;
+    const { client, inviters, joins } = this.#options;
+    const { room_id: room, sender } = event;
     const ending = new AbortController();
     this.withdrawn(room); // what an older one has begun
     this.#joining.set(room, ending);
     try {
-      await client.joinRoom(room, { ...options, signal: ending.signal });
+      await joins.run(sender, () => client.joinRoom(room, { ...options, signal: ending.signal }));
       return true;
     } catch (error) {
       const isLatest = this.#joining.get(room) === ending;
@@ -90,11 +109,16 @@ export class Invitations {
       const wait = nextJoin(error, now - at);
       if (wait === undefined) throw error;
       client.log.info("An invitation can't be accepted yet, and is tried again", { room, wait, error });
-      const kept = { ...event, unsigned: undefined };
-      timers.add(context, now + wait, { kind: "join", invitation: { event: kept, at } }, `join ${room}`);
+      this.#later({ event, at }, now + wait, context);
       return false;
     } finally {
       if (this.#joining.get(room) === ending) this.#joining.delete(room);
     }
+  }
+
+  #later({ event, at }: Accepted, due: number, context: HandlerContext): void {
+    const kept = { ...event, unsigned: undefined };
+    const timer = { kind: "join", invitation: { event: kept, at } } as const;
+    this.#options.timers.add(context, due, timer, `join ${event.room_id}`);
   }
 }
