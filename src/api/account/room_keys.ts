@@ -22,22 +22,23 @@ const VERSION = {
   algorithm: "string",
   auth_data: "object",
   version: "string",
-  count: "number",
-  etag: "string",
+  count: "number?",
+  etag: "string?",
 } as const;
+const UNCOUNTED = { count: 0, etag: "" };
 
 const getLatest = endpoint(
   "getKeyBackupVersion",
   "GET",
   "/_matrix/client/v3/room_keys/version",
-  fields<KeyBackupVersion>(VERSION),
+  fields<KeyBackupVersion>(VERSION, UNCOUNTED),
 );
 
 const getVersion = endpoint(
   "getKeyBackupVersion",
   "GET",
   "/_matrix/client/v3/room_keys/version/{version}",
-  fields<KeyBackupVersion>(VERSION),
+  fields<KeyBackupVersion>(VERSION, UNCOUNTED),
 );
 
 const createVersion = endpoint(
@@ -65,7 +66,7 @@ const putKeys = endpoint(
   "putRoomKeys",
   "PUT",
   "/_matrix/client/v3/room_keys/keys",
-  fields<KeyBackupChange>({ count: "number", etag: "string" }),
+  fields<KeyBackupChange>({ count: "number?", etag: "string?" }),
 );
 
 const getKey = endpoint(
@@ -74,10 +75,10 @@ const getKey = endpoint(
   "/_matrix/client/v3/room_keys/keys/{roomId}/{sessionId}",
   fields<KeyBackupData>({
     first_message_index: "number",
-    forwarded_count: "number",
-    is_verified: "boolean",
+    forwarded_count: "number?",
+    is_verified: "boolean?",
     session_data: "object",
-  }),
+  }, { forwarded_count: 0, is_verified: false }),
 );
 
 const getKeys = endpoint("downloadRoomKeys", "GET", "/_matrix/client/v3/room_keys/keys", nothing);
@@ -93,7 +94,7 @@ const deleteKey = endpoint(
   "deleteRoomKey",
   "DELETE",
   "/_matrix/client/v3/room_keys/keys/{roomId}/{sessionId}",
-  fields<KeyBackupChange>({ count: "number", etag: "string" }),
+  fields<KeyBackupChange>({ count: "number?", etag: "string?" }),
 );
 
 /** Options of {@link RoomKeysAPI.getKeyBackupVersion}. */

@@ -211,13 +211,21 @@ export function checks(parse: Parse<unknown>): boolean {
   return parse !== nothing && parse !== unchecked;
 }
 
-/** Returns the whole body after a check of its fields. */
-export function fields<Result extends object>(fields: Readonly<Record<string, FieldType>>): Parse<Result> {
+/**
+ * Returns the whole body after a check of its fields.
+ *
+ * @param fields The fields.
+ * @param absent What stands for those that a server leaves out and no code needs. Default: nothing.
+ */
+export function fields<Result extends object>(
+  fields: Readonly<Record<string, FieldType>>,
+  absent?: Readonly<Partial<Result>>,
+): Parse<Result> {
   const wanted = Object.entries(fields).map(([name, type]) => wantedField(name, type));
   return (body, request) => {
     const object = jsonObject(body, request);
     for (const field of wanted) check(object, field, request);
-    return object as Result;
+    return (absent === undefined ? object : { ...absent, ...object }) as Result;
   };
 }
 

@@ -37,7 +37,7 @@ const getAlias = endpoint(
   "getRoomAlias",
   "GET",
   ALIAS_PATH,
-  fields<RoomAliasResponse>({ room_id: "string", servers: "array" }),
+  fields<RoomAliasResponse>({ room_id: "string", servers: "array?" }, { servers: [] }),
 );
 const getAliases = endpoint(
   "getRoomAliases",
@@ -54,7 +54,7 @@ const searchUsers = endpoint(
   "searchUsers",
   "POST",
   "/_matrix/client/v3/user_directory/search",
-  fields<UserSearchResponse>({ results: "array", limited: "boolean" }),
+  fields<UserSearchResponse>({ results: "array", limited: "boolean?" }, { limited: false }),
   { idempotent: true },
 );
 

@@ -51,4 +51,4 @@ export interface KeyBackupRooms {
 }
 
 /** What a backup is after its keys have changed. */
-export type KeyBackupChange = Pick<KeyBackupVersion, "count" | "etag">;
+export type KeyBackupChange = Partial<Pick<KeyBackupVersion, "count" | "etag">>;

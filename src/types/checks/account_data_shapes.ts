@@ -45,6 +45,7 @@ import {
   number,
   oneOf,
   optional,
+  orElse,
   roomId,
   type Shape,
   text,
@@ -67,13 +68,13 @@ export const direct: Shape<DirectContent> = map<DirectContent>(list(roomId));
 
 /** `m.ignored_user_list`. */
 export const ignoredUsers: Shape<IgnoredUserListContent> = object<IgnoredUserListContent>({
-  ignored_users: map<IgnoredUserListContent["ignored_users"]>(anyObject),
+  ignored_users: orElse(map<IgnoredUserListContent["ignored_users"]>(anyObject), () => ({})),
 });
 
 const pushRules = list(object<PushRule>({
   rule_id: text,
-  default: boolean,
-  enabled: boolean,
+  default: orElse(boolean, () => false),
+  enabled: orElse(boolean, () => true),
   actions: list(either(text, object<SetTweakAction>({ set_tweak: text, value: optional(anything) }))),
   conditions: optional(list(object<PushCondition>({
     kind: text,
@@ -149,7 +150,10 @@ export const encryptedSecret: Shape<EncryptedSecretContent> = object<EncryptedSe
 
 /** `m.image_pack.rooms`. */
 export const imagePackRooms: Shape<ImagePackRoomsContent> = object<ImagePackRoomsContent>({
-  rooms: map<ImagePackRoomsContent["rooms"]>(map<Record<string, Record<string, unknown>>>(anyObject)),
+  rooms: orElse(
+    map<ImagePackRoomsContent["rooms"]>(map<Record<string, Record<string, unknown>>>(anyObject)),
+    () => ({}),
+  ),
 });
 
 /** `m.typing`. */

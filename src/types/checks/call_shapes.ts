@@ -20,12 +20,23 @@ import type {
   StreamMetadataById,
 } from "../content/call_content.ts";
 import { list, map, object } from "./composite_shapes.ts";
-import { boolean, either, type Members, number, oneOf, optional, type Shape, text, userId } from "./shape.ts";
+import {
+  boolean,
+  either,
+  type Members,
+  number,
+  oneOf,
+  optional,
+  orElse,
+  type Shape,
+  text,
+  userId,
+} from "./shape.ts";
 
 const base: Members<BaseCallContent> = {
   call_id: text,
   party_id: optional(text),
-  version: either(text, oneOf(0)),
+  version: orElse(either(text, oneOf(0)), () => 0),
 };
 
 const streams = map<StreamMetadataById>(object<StreamMetadata>({

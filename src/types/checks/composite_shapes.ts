@@ -60,6 +60,7 @@ interface Member {
   readonly name: string;
   readonly shape: Shape<unknown>;
   readonly primitive: Shape<unknown>["primitive"];
+  readonly absent: Shape<unknown>["absent"];
   readonly isOptional: boolean;
 }
 
@@ -68,18 +69,21 @@ export function object<T extends object>(members: Members<T>): Shape<T> {
   const known = (Object.entries(members) as Entry[]).map(([name, member]): Member => {
     const isOptional = "optional" in member;
     const shape = isOptional ? member.optional : member;
-    return { name, shape, primitive: shape.primitive, isOptional };
+    return { name, shape, primitive: shape.primitive, absent: shape.absent, isOptional };
   });
   return (value, notes) => {
     if (!isJsonObject(value)) return new Misfit("is not an object");
     let copy: JsonObject | undefined;
     // By index and by name: to go through the members that are there costs several times as much.
     for (let index = 0; index < known.length; index++) {
-      const { name, shape, primitive, isOptional } = known[index] as Member;
+      const { name, shape, primitive, absent, isOptional } = known[index] as Member;
       const given = value[name];
       if (given === undefined) {
         if (isOptional) continue;
-        return new Misfit("is missing").in(name);
+        if (absent === undefined) return new Misfit("is missing").in(name);
+        copy ??= { ...value };
+        copy[name] = absent();
+        continue;
       }
       if (isOf(primitive, given)) continue;
       const before = notes.taken.length;

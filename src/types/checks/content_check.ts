@@ -87,8 +87,8 @@ function shapeCheck(
     const fitting = shape(content, notes);
     if (fitting === content) return fitting; // nothing was taken away
     const { taken } = notes;
-    if (!(fitting instanceof Misfit) && taken.length === 0) return fitting;
     if (canBeCleared && isEmpty(content)) return content;
+    if (!(fitting instanceof Misfit) && taken.length === 0) return fitting;
     notes = { taken: [], depth: 0 };
     return fitting instanceof Misfit
       ? new Malformed(undefined, misfits(type, [...taken, fitting]))

@@ -25,6 +25,7 @@ import {
   number,
   oneOf,
   optional,
+  orElse,
   type Shape,
   text,
 } from "./shape.ts";
@@ -40,7 +41,7 @@ export const encryptedFile: Shape<EncryptedFile> = object<EncryptedFile>({
     key_ops: list(text),
     alg: oneOf("A256CTR"),
     k: text,
-    ext: isTrue,
+    ext: orElse(isTrue, () => true),
   }),
   iv: text,
   hashes: map<EncryptedFile["hashes"]>(text),

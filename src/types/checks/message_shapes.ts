@@ -42,6 +42,7 @@ import {
   type Members,
   oneOf,
   optional,
+  orElse,
   type Shape,
   text,
   userId,
@@ -66,8 +67,11 @@ const base: Members<BaseMessageContent> = {
 
 const formatted: Members<FormattedText> = { format: optional(text), formatted_body: optional(text) };
 
+/** What is shown in place of something else: who gets that needs no text. */
+const described: Members<BaseMessageContent> = { ...base, body: orElse(text, () => "") };
+
 const media: Members<BaseMediaContent> = {
-  ...base,
+  ...described,
   ...formatted,
   filename: optional(text),
   url: optional(contentUri),
@@ -108,20 +112,20 @@ const anyMessage = variants<MessageTypeContents, OtherMessageContent>(
     "m.audio": object<AudioMessageContent>({ ...media, msgtype: tag(), info: optional(audioInfo) }),
     "m.video": object<VideoMessageContent>({ ...media, msgtype: tag(), info: optional(videoInfo) }),
     "m.location": object<LocationMessageContent>({
-      ...base,
+      ...described,
       msgtype: tag(),
       geo_uri: geoUri,
       info: optional(locationInfo),
     }),
     "m.server_notice": object<ServerNoticeMessageContent>({
-      ...base,
+      ...described,
       msgtype: tag(),
       server_notice_type: optional(text),
       admin_contact: optional(text),
       limit_type: optional(text),
     }),
     "m.key.verification.request": object<KeyVerificationRequestMessageContent>({
-      ...base,
+      ...described,
       ...formatted,
       msgtype: tag(),
       from_device: text,
@@ -129,12 +133,12 @@ const anyMessage = variants<MessageTypeContents, OtherMessageContent>(
       to: userId,
     }),
   },
-  object<OtherMessageContent>({ ...base, msgtype: otherType }),
+  object<OtherMessageContent>({ ...described, msgtype: otherType }),
 );
 
 /** `m.sticker`. */
 export const sticker: Shape<StickerContent> = object<StickerContent>({
-  body: text,
+  body: orElse(text, () => ""),
   info: optional(imageInfo),
   url: optional(contentUri),
   file: optional(encryptedFile),

@@ -63,6 +63,8 @@ export interface Shape<T> {
   (value: unknown, notes: Notes): T | Misfit;
   /** A `typeof` of which every value fits: such a value need not be looked at. */
   readonly primitive?: "string" | "number" | "boolean";
+  /** Makes what stands for a member that is absent; undefined: nothing can. */
+  readonly absent?: () => T;
   /** For the compiler alone. */
   readonly type?: (value: T) => void;
 }
@@ -157,6 +159,17 @@ export function nullable<T>(shape: Shape<T>): Shape<T | null> {
 /** A member that may be absent. */
 export function optional<T>(shape: Shape<T>): Optional<T> {
   return { optional: shape };
+}
+
+/**
+ * A member that its type has, and that no code needs: something stands for it where it is absent.
+ *
+ * @param shape What it must be if it is there.
+ * @param absent Makes what stands for it.
+ */
+export function orElse<T>(shape: Shape<T>, absent: () => NoInfer<T>): Shape<T> {
+  const whole: Shape<T> = (value, notes) => shape(value, notes);
+  return Object.assign(whole, { primitive: shape.primitive, absent });
 }
 
 /** A shape that is needed before it is there: one that leads back to itself. */

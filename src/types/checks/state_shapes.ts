@@ -49,6 +49,7 @@ import {
   number,
   oneOf,
   optional,
+  orElse,
   roomAlias,
   roomId,
   type Shape,
@@ -79,8 +80,8 @@ export const roomMember: Shape<RoomMemberContent> = object<RoomMemberContent>({
 /** `m.room.third_party_invite`. */
 export const thirdPartyInvite: Shape<RoomThirdPartyInviteContent> = object<RoomThirdPartyInviteContent>({
   display_name: text,
-  key_validity_url: text,
-  public_key: text,
+  key_validity_url: optional(text),
+  public_key: optional(text),
   public_keys: optional(list(object<ThirdPartyInviteKey>({
     public_key: text,
     key_validity_url: optional(text),
@@ -208,11 +209,14 @@ export const roomEncryption: Shape<RoomEncryptionContent> = object<RoomEncryptio
 
 /** `m.room.image_pack`. */
 export const imagePack: Shape<RoomImagePackContent> = object<RoomImagePackContent>({
-  images: map<RoomImagePackContent["images"]>(object<ImagePackImage>({
-    url: contentUri,
-    body: optional(text),
-    info: optional(imageInfo),
-  })),
+  images: orElse(
+    map<RoomImagePackContent["images"]>(object<ImagePackImage>({
+      url: contentUri,
+      body: optional(text),
+      info: optional(imageInfo),
+    })),
+    () => ({}),
+  ),
   pack: optional(object<ImagePackMeta>({
     display_name: optional(text),
     avatar_url: optional(contentUri),

@@ -20,7 +20,7 @@ import type {
 } from "../content/to_device_content.ts";
 import { encryptedFile } from "./file_shapes.ts";
 import { list, map, object } from "./composite_shapes.ts";
-import { anyObject, boolean, oneOf, optional, roomId, type Shape, text } from "./shape.ts";
+import { anyObject, boolean, oneOf, optional, orElse, roomId, type Shape, text } from "./shape.ts";
 
 const megolm = oneOf(EncryptionAlgorithm.MEGOLM_V1);
 const action = oneOf("request", "request_cancellation");
@@ -54,7 +54,7 @@ export const forwardedRoomKey: Shape<ForwardedRoomKeyContent> = object<Forwarded
   session_key: text,
   sender_key: text,
   sender_claimed_ed25519_key: text,
-  forwarding_curve25519_key_chain: list(text),
+  forwarding_curve25519_key_chain: orElse(list(text), () => []),
   withheld: optional(object<ForwardedKeyWithheld>({ code: optional(text), reason: optional(text) })),
 });
 

@@ -20,7 +20,7 @@ import type {
   VerificationStartContent,
 } from "../content/verification_content.ts";
 import { list, map, object, tag, variants } from "./composite_shapes.ts";
-import { eventId, type Members, number, oneOf, optional, type Shape, text } from "./shape.ts";
+import { eventId, type Members, number, oneOf, optional, orElse, type Shape, text } from "./shape.ts";
 
 const base: Members<BaseVerificationContent> = {
   transaction_id: optional(text),
@@ -98,5 +98,5 @@ export const verificationDone: Shape<VerificationDoneContent> = object<Verificat
 export const verificationCancel: Shape<VerificationCancelContent> = object<VerificationCancelContent>({
   ...base,
   code: text,
-  reason: text,
+  reason: orElse(text, () => ""),
 });

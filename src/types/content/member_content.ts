@@ -51,9 +51,9 @@ export type RoomThirdPartyInviteContent = {
   /** What to show in place of the address, and not the address. */
   display_name: string;
   /** Where to ask whether the key still holds: `?public_key=` is added to it. */
-  key_validity_url: string;
+  key_validity_url?: string;
   /** The Ed25519 key whose signature of the token is accepted. */
-  public_key: string;
+  public_key?: string;
   /** Further keys whose signature is accepted. */
   public_keys?: ThirdPartyInviteKey[];
 };

@@ -100,12 +100,20 @@ Deno.test("Power levels that are strings, as rooms up to version 9 may have them
 });
 
 Deno.test("State that was cleared has nothing in it, and is what its type says; a member's can't be", () => {
-  for (const type of ["m.room.name", "m.space.child", "m.policy.rule.user", "m.room.third_party_invite"]) {
+  for (
+    const type of [
+      "m.room.name",
+      "m.space.child",
+      "m.policy.rule.user",
+      "m.room.third_party_invite",
+      "m.room.image_pack",
+    ]
+  ) {
     assertEquals(leftOf(type, {}), [{}, []]);
   }
   assertEquals(leftOf("m.room.name", { title: "x" }), [undefined, ["name"]]);
   assertEquals(leftOf("m.room.member", {}), [undefined, ["membership"]]);
-  assertEquals(leftOf("m.room.message", {}), [undefined, ["body"]]);
+  assertEquals(leftOf("m.room.message", {}), [undefined, ["msgtype"]]);
 });
 
 Deno.test("The reason names types, members and kinds, and no value or key of the content", () => {
