@@ -45,7 +45,7 @@ export interface QuirkPlace {
   readonly timeline: Timeline;
   readonly homeserver: WorldHomeserver;
   /** By sync token, when the server made it. */
-  readonly tokens: ReadonlyMap<string, number>;
+  readonly tokens: Map<string, number>;
   /** Counts that it has done something. */
   readonly does: (how?: string) => void;
 }

@@ -19,6 +19,7 @@ import {
   OddPages,
   StateAfter,
   StateBefore,
+  TokensMove,
 } from "./shapes.ts";
 import { TransactionsRepeat } from "./transactions.ts";
 
@@ -27,6 +28,7 @@ const QUIRKS = {
   "rate limits": RateLimits,
   "invitations wait": InvitationsWait,
   "cached answers": CachedAnswers,
+  "tokens move": TokensMove,
   "late syncs": LateSyncs,
   "tokens refused": TokensRefused,
   "slow first syncs": SlowFirstSyncs,

@@ -238,3 +238,36 @@ export class OddPages implements Layer {
     });
   }
 }
+
+/** What a token that has moved has behind that of the homeserver in the process. */
+const MOVED = /\+\d+$/;
+/** For how long tokens move, and how often that begins, in milliseconds. */
+const [MOVING, EVERY] = [20_000, 900_000];
+
+/** Answers at once for a while, with nothing and another token each time. */
+export class TokensMove implements Layer {
+  readonly #place: QuirkPlace;
+  #moves = 0;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ request }: Asked, next: Next): Promise<Response> {
+    const since = request.url.searchParams.get("since");
+    if (!isSync(request) || since === null) return await next(request);
+    const { timeline, tokens, does } = this.#place;
+    const url = new URL(request.url);
+    url.searchParams.set("since", since.replace(MOVED, ""));
+    const moves = timeline.now % EVERY < MOVING;
+    if (moves) url.searchParams.set("timeout", "0");
+    const response = await next({ ...request, url });
+    if (!moves) return response;
+    does();
+    return await changed(response, (body) => {
+      const moved = `${body.next_batch}+${++this.#moves}`;
+      tokens.set(moved, tokens.get(body.next_batch) ?? timeline.now);
+      body.next_batch = moved;
+    });
+  }
+}

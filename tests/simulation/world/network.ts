@@ -123,7 +123,7 @@ export class Network {
     options: {
       readonly homeserver: WorldHomeserver;
       /** Makes what real servers do, and this one does not. */
-      readonly quirks: (tokens: ReadonlyMap<string, number>) => Quirks;
+      readonly quirks: (tokens: Map<string, number>) => Quirks;
       readonly timeline: Timeline;
       readonly wire: Wire;
       readonly reach: (what: string) => void;

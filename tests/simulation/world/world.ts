@@ -168,7 +168,7 @@ export class World implements Surroundings {
     const reused = (key: readonly [string, string], at: number) => this.#reused(key, at);
     const upToDate = (device: Device) => this.setback?.caughtUp(device, this.timeline.now);
     const { seed, quirks: names = [] } = plan;
-    const quirks = (tokens: ReadonlyMap<string, number>) =>
+    const quirks = (tokens: Map<string, number>) =>
       new Quirks({ seed, names, reach, place: { timeline, homeserver, tokens } });
     this.network = new Network({ homeserver, timeline, wire, quirks, reach, published, reused, upToDate });
   }
