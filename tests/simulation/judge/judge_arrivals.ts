@@ -15,6 +15,8 @@ export function judgeArrivals(world: World): void {
     for (const { userId, devices, unjoined } of world.accounts) {
       // A handler that failed has settled: what it has to do is up to the application.
       if (unjoined.has(id) || devices.every(({ goneAt }) => goneAt < Infinity)) continue;
+      // The kit gives up after some minutes by its clock.
+      if (devices.some(({ kit }) => kit?.isSkewed)) continue;
       const isInvited = memberships.at(userId, world.timeline.now) === "invite";
       if (isInvited && world.setback?.mayMissInvitation(id, userId, devices) !== true) {
         world.violate(`${userId} was invited to room ${index + 1}, and has not joined`);

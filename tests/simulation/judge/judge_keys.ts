@@ -11,14 +11,14 @@ import type { World } from "../world/world.ts";
 type ClaimedKeys = Record<string, Record<string, Record<string, { readonly fallback?: boolean }>>>;
 
 /**
- * How long a device may not notice that a stranger has claimed its keys, if the homeserver does not count them, in
- * milliseconds: it asks every twenty minutes, with a sync.
+ * How long a device may not notice that a stranger has claimed its keys, if the homeserver does not count them, or
+ * has said too few once, in milliseconds: it asks every twenty minutes, with a sync.
  */
 const UNNOTICED = 25 * 60_000;
 
 /** Judges all devices. */
 export async function judgeKeys(world: World): Promise<void> {
-  const isCounted = !world.hasQuirk("no key counts");
+  const isCounted = !world.hasQuirk("no key counts") && !world.hasQuirk("cached answers");
   const lacking: Device[] = [];
   for (const device of world.devices) {
     const { goneAt, isRunning, publishedAt } = device;

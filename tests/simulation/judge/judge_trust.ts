@@ -221,12 +221,13 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
   });
   const fresh = await world.addDevice(account);
   world.note(`${fresh.name} has nothing but the recovery key of ${account.userId}`);
+  const begun = world.timeline.now;
   const { client, process } = fresh.begin();
   const isStarted = await soon(world, client.crypto?.start().then(() => true));
   if (isStarted !== true) return world.violate(`${fresh.name} does not start with the recovery key`);
   // A key that came from its author itself is taken with what is known of that device.
   if (world.dehydrates) await soon(world, client.syncOnce(world.sync));
-  for (const author of unfollowed(world, account, events)) {
+  for (const author of unfollowed(world, account, { events, begun })) {
     await soon(world, client.crypto?.getDevices(author));
   }
   const step = Math.ceil(events.length / MOST_READ);
@@ -245,12 +246,18 @@ async function judgeRestored(world: World, account: Account, devices: readonly D
   process.kill();
 }
 
-/** The authors of what was said in rooms that a user has left: a device that came since follows nobody there. */
-function unfollowed(world: World, { userId }: Account, events: readonly MessageEvent[]): ReadonlySet<UserID> {
+/**
+ * The authors of what was said in rooms that a user has left, or not joined before a new device of it begins: that
+ * follows nobody there.
+ */
+function unfollowed(
+  world: World,
+  { userId }: Account,
+  { events, begun }: { readonly events: readonly MessageEvent[]; readonly begun: number },
+): ReadonlySet<UserID> {
   if (!world.isVouched || !world.dehydrates) return new Set(); // what the backup has needs nobody's word
-  const { now } = world.timeline;
   const left = new Set(
-    world.rooms.filter(({ id }) => !new Memberships(world.homeserver, id).joined(userId, now, now))
+    world.rooms.filter(({ id }) => new Memberships(world.homeserver, id).at(userId, begun) !== "join")
       .map(({ id }) => id),
   );
   return new Set(events.filter(({ room_id }) => left.has(room_id)).map(({ sender }) => sender));

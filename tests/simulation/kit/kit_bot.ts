@@ -15,6 +15,7 @@ import {
 } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
 import { isCutOff } from "../../../src/bot/conversations/errors.ts";
+import { nextJoin } from "../../../src/bot/policy/join_patience.ts";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";
@@ -129,7 +130,7 @@ function watchSends(client: Client, { device, world }: KitPlace): void {
   const join = client.joinRoom.bind(client);
   client.joinRoom = (room, options) =>
     join(room, options).catch((error) => {
-      device.account.unjoined.add(room as RoomID);
+      if (nextJoin(error, 0) === undefined) device.account.unjoined.add(room as RoomID);
       throw error;
     });
 }

@@ -178,6 +178,7 @@ export class CachedAnswers implements Layer {
     const known = this.#answers.get(key);
     if (known !== undefined && now < known.until) {
       does();
+      if (isBehind) device.laggedAt = now;
       return (await known.answer).clone();
     }
     const answer = next(request);

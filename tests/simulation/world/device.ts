@@ -98,6 +98,8 @@ export class Device {
   isHidden = false;
   /** What its requests met with, and when: what goes by with another try, and what does not. */
   readonly troubles: { readonly at: number; readonly kind: "passing" | "final" }[] = [];
+  /** When the server last answered a sync of it as if nothing had happened for a while. */
+  laggedAt = -Infinity;
   /** When its clock was last a day off, or more, or came back from there. */
   wrongAt = -Infinity;
   /** Whether it has found its user's identity shown again that another one had replaced. */
