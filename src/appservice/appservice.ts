@@ -75,8 +75,6 @@ const MAX_INTENTS = 100_000;
  * ```
  */
 export class Appservice {
-  /** What the homeserver has, too. */
-  readonly registration: Registration;
   /**
    * The application service's own user, as a client, which delivers what the homeserver sends. Its
    * `stateStore` has the state of rooms as far as that was sent.
@@ -90,6 +88,8 @@ export class Appservice {
   readonly addEventHandler: HandlersAPI["addEventHandler"];
   /** Removes a handler: see {@linkcode HandlersAPI.removeEventHandler}. */
   readonly removeEventHandler: HandlersAPI["removeEventHandler"];
+  /** Private, as it has the tokens: what is printed of an application service, or written as JSON, has none. */
+  readonly #registration: Registration;
   readonly #users: OwnUsers;
   readonly #transport: HTTPAPIOptions;
   /** The way to the homeserver, as the application service itself. */
@@ -121,7 +121,7 @@ export class Appservice {
     checkOptions(options);
     const { registration, baseUrl, serverName, store, queries = {}, thirdParty = {} } = options;
     const { encryption, lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
-    this.registration = registration;
+    this.#registration = registration;
     this.#timeLimit = options.timeLimit ?? TIME_LIMIT;
     const { fetch, clock: given, retry, requestTimeout, maxResponseSize, userAgent } = options;
     this.#transport = {
@@ -204,6 +204,11 @@ export class Appservice {
       clock,
       log: this.log,
     });
+  }
+
+  /** What the homeserver has, too: keep its tokens secret. */
+  get registration(): Registration {
+    return this.#registration;
   }
 
   /** The application service's own user. */
