@@ -44,6 +44,11 @@ export interface CreateUserOptions {
   readonly displayname?: string;
   /** The ID of the device. Defaults to a new one. */
   readonly deviceId?: DeviceID;
+  /**
+   * The homeserver of the user, one that federates with this one: it is played by this one, and what the user
+   * does arrives at once. Defaults to this one.
+   */
+  readonly serverName?: string;
 }
 
 const router = new Router(ALL_ROUTES);
@@ -167,8 +172,8 @@ export class Homeserver implements AsyncDisposable {
 
   /** Makes a user with a device and an access token. */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
-    const { password = `password of ${localpart}`, displayname, deviceId } = options;
-    const user = this.#state.addUser(localpart, password);
+    const { password = `password of ${localpart}`, displayname, deviceId, serverName } = options;
+    const user = this.#state.addUser(localpart, password, serverName);
     if (displayname !== undefined) user.profile.set("displayname", displayname);
     const device = this.#state.addDevice(user, deviceId, undefined);
     const session = this.#state.sessions.open(user, device);
@@ -199,6 +204,29 @@ export class Homeserver implements AsyncDisposable {
     const room = this.#state.rooms.get(roomId);
     if (room === undefined) throw new ValueError(`Cannot look at room ${roomId}: it does not exist`);
     return new RoomView(room);
+  }
+
+  /**
+   * Has the server of who invites into a room send state of its own making along with invitations and knocks: it
+   * stands in front of what this homeserver has checked, and may be anything.
+   *
+   * @param roomId The room.
+   * @param events Stripped state, well-formed or not; none to send nothing along.
+   * @throws {ValueError} If there is no such room.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const mallory = homeserver.createUser("mallory", { serverName: "elsewhere.example" });
+   * console.assert(mallory.userId === "@mallory:elsewhere.example");
+   * ```
+   */
+  sendAlong(roomId: RoomID, events: readonly Record<string, unknown>[]): void {
+    const room = this.#state.rooms.get(roomId);
+    if (room === undefined) throw new ValueError(`Cannot send along with room ${roomId}: it does not exist`);
+    room.sentAlong = structuredClone(events);
   }
 
   /** The IDs of all rooms, in the order of their creation. */

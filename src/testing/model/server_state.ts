@@ -151,12 +151,21 @@ export class ServerState {
   }
 
   /** Adds a user, who must not exist. */
-  addUser(localpart: string, password: string | undefined): User {
-    const user = new User(`@${localpart}:${this.settings.serverName}`, password);
+  addUser(
+    localpart: string,
+    password: string | undefined,
+    serverName: string = this.settings.serverName,
+  ): User {
+    const user = new User(`@${localpart}:${serverName}`, password);
     user.profile.set("displayname", localpart);
     this.users.set(user.id, user);
     this.savePushRules(user);
     return user;
+  }
+
+  /** Whether a user can be reached: of this homeserver, or of another that is played. */
+  reaches(userId: string): boolean {
+    return userId.endsWith(`:${this.settings.serverName}`) || this.users.has(userId as UserID);
   }
 
   /** Makes the push rules of a user hold from now on, and tells their devices. */

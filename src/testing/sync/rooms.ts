@@ -120,7 +120,8 @@ function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string):
     const inviter = room.state("m.room.member", member.sender, at);
     if (inviter !== undefined) events.push(strippedEvent(inviter));
   }
-  return { [key]: { events: [...events, strippedEvent(member)] } };
+  // As on Synapse: what the other server has sent, whatever that is, and then what was checked.
+  return { [key]: { events: [...structuredClone(room.sentAlong), ...events, strippedEvent(member)] } };
 }
 
 const STRIPPED_STATE = [

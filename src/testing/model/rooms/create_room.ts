@@ -58,7 +58,7 @@ export interface RoomPlan {
  */
 export function createRoom(server: ServerState, plan: RoomPlan): Room {
   const { creator, version } = plan;
-  const room = new Room(newRoomId(server, version), version, server.settings.serverName);
+  const room = new Room(newRoomId(server, plan), version, server.settings.serverName);
   const put = (type: string, content: JsonObject, stateKey = "") => {
     sendEvent(server, room, { type, sender: creator, stateKey, content });
   };
@@ -109,8 +109,9 @@ function fill(plan: RoomPlan, put: (type: string, content: JsonObject, stateKey?
   if (plan.topic !== undefined) put("m.room.topic", topicContent(plan.topic));
 }
 
-function newRoomId(server: ServerState, version: RoomVersion): RoomID {
-  const { ids, serverName } = server.settings;
+function newRoomId(server: ServerState, { creator, version }: RoomPlan): RoomID {
+  const { ids } = server.settings;
+  const serverName = creator.slice(creator.indexOf(":") + 1);
   return version.creatorPower ? `!${ids.next("room", 43)}` : `!${ids.next("room", 18)}:${serverName}`;
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { EventID, RoomID, UserID } from "../../../types/ids.ts";
+import type { JsonObject } from "../../../types/json.ts";
 import { stringAt } from "../../http/read.ts";
 import { PowerLevels } from "./power_levels.ts";
 import { Receipts } from "./receipts.ts";
@@ -33,6 +34,8 @@ export class Room {
   readonly typing: Map<UserID, number> = new Map();
   /** Where the last change of who is typing lies in the stream. */
   typingPosition = 0;
+  /** What the server of who invites sends along with invitations and knocks, beside the state that it should. */
+  sentAlong: readonly JsonObject[] = [];
   /** Whether the room directory lists it. */
   published = false;
   /** How many of its events have lost their content. */

@@ -44,7 +44,7 @@ function query(request: AuthedRequest): Answer {
     }
     if (!id.includes(":")) continue;
     const domain = id.slice(id.indexOf(":") + 1);
-    if (domain !== server.settings.serverName) {
+    if (!server.reaches(id)) {
       failures[domain] = { status: 503, message: "Not ready for retry" };
     }
     const user = server.users.get(id as UserID);
@@ -93,7 +93,7 @@ function claim(request: AuthedRequest): Answer {
   const failures: JsonObject = {};
   for (const [id, devices] of Object.entries(asked ?? {})) {
     const domain = id.slice(id.indexOf(":") + 1);
-    if (domain !== server.settings.serverName) {
+    if (!server.reaches(id)) {
       failures[domain] = { status: 503, message: "Not ready for retry" };
     }
     if (!isJsonObject(devices)) throw badJson("'one_time_keys' must map users to devices");

@@ -96,7 +96,7 @@ function deleteField(request: AuthedRequest): Answer {
 /** Refuses to change the profile of another user. */
 function checkOwner(request: AuthedRequest, field: string): void {
   const owner = request.param("userId");
-  if (!owner.endsWith(`:${request.server.settings.serverName}`)) {
+  if (!request.server.reaches(owner)) {
     throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
   }
   if (owner === request.user.id) return;

@@ -127,7 +127,7 @@ function typing(request: AuthedRequest): Answer {
   bumpPresence(server, user);
   if (typeof timeout !== "number" && typeof timeout !== "boolean") throw badJson("Invalid timeout");
   if (typing === undefined) throw badJson("'typing' must be there");
-  if (!target.endsWith(`:${server.settings.serverName}`)) {
+  if (!server.reaches(target)) {
     throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
   }
   if (target !== user.id) throw badRequest("M_FORBIDDEN", "Cannot set another user's typing state");

@@ -10,6 +10,7 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { Client } from "@greenroom/matrix";
 import type { Bot, BotOptions } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
@@ -18,29 +19,7 @@ import { trying } from "../../../bot/support.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 
 const OWNER = "@owner:good.example";
-const SECTIONS = [["invite", "invite_state"], ["knock", "knock_state"]] as const;
-
-/** A `fetch` to a homeserver that passes on what another server has sent with invitations and knocks. */
-function passingOn(
-  homeserver: { readonly fetch: typeof fetch },
-  sent: () => readonly JsonObject[],
-): typeof fetch {
-  return async (input, init) => {
-    const response = await homeserver.fetch(input, init);
-    const { pathname } = new URL(new Request(input, init).url);
-    if (!pathname.endsWith("/sync")) return response;
-    const body = await response.json();
-    for (const [section, name] of SECTIONS) {
-      for (
-        const room of Object.values(body.rooms?.[section] ?? {}) as Record<string, { events: unknown[] }>[]
-      ) {
-        room[name]?.events.unshift(...structuredClone(sent()));
-      }
-    }
-    return new Response(JSON.stringify(body), response);
-  };
-}
-
+const ELSEWHERE = "evil.example";
 /** A member event, as a server may make it up. */
 function made(sender: string, user: string, membership: string): JsonObject {
   return { type: "m.room.member", sender, state_key: user, content: { membership } };
@@ -53,7 +32,7 @@ function attacked(membership: string, options: Partial<BotOptions>) {
   let bot: Bot | undefined;
   const heard: string[] = [];
   const attached: unknown[] = [];
-  const sent = () => [made(OWNER, tester.mxid, membership)];
+  const sent = () => [made(OWNER, tester.mxid, membership), { type: "m.room.name" }];
   const tester: BotTester = trying((made) => {
     bot = made;
     made.client.addEventHandler("INVITE", (event) => {
@@ -62,26 +41,32 @@ function attacked(membership: string, options: Partial<BotOptions>) {
         ...event.unsigned?.invite_room_state?.map(({ type, sender }) => `${type} ${sender}`) ?? [],
       );
     });
-  }, { ...options, fetch: (...args) => passingOn(tester.homeserver, sent)(...args) });
-  return { tester, heard, attached, inviter: (room: RoomID) => bot?.inviter(room) };
+  }, options);
+  return { tester, sent, heard, attached, inviter: (room: RoomID) => bot?.inviter(room) };
 }
 
-async function invite(tester: BotTester, by: string): Promise<RoomID> {
-  const { room_id } = await tester.request(by, "POST", "/createRoom", { invite: [tester.mxid] });
+/** Has a user of another homeserver invite, which sends something along. */
+async function invite(tester: BotTester, by: string, sent: readonly JsonObject[]): Promise<RoomID> {
+  const { homeserver } = tester;
+  const { accessToken: token } = homeserver.createUser(by, { serverName: ELSEWHERE });
+  await using stranger = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+  const room = await stranger.createRoom({ preset: "private_chat" });
+  homeserver.sendAlong(room, sent);
+  await stranger.inviteUser(room, tester.mxid);
   for (let n = 0; n < 20; n++) await tester.settle();
-  return room_id as RoomID;
+  return room;
 }
 
 for (const membership of MEMBERSHIPS) {
   Deno.test(`T130: no server says in another's name who invites, with ${membership} in front of the invitation`, async () => {
     const asked: string[] = [];
-    const { tester, heard, attached, inviter } = attacked(membership, {
+    const { tester, sent, heard, attached, inviter } = attacked(membership, {
       autoJoin: ({ sender }) => asked.push(sender) > 0 && sender === OWNER,
     });
     await using _ = tester;
     await tester.start();
-    const room = await invite(tester, "mallory");
-    const mallory = tester.userId("mallory");
+    const room = await invite(tester, "mallory", sent());
+    const mallory = `@mallory:${ELSEWHERE}`;
     assertEquals([heard, asked], [[mallory], [mallory]]);
     assertEquals(attached.filter((each) => String(each).includes(OWNER)), []);
     assertEquals(tester.homeserver.room(room).membership(tester.mxid), "invite");
@@ -89,33 +74,35 @@ for (const membership of MEMBERSHIPS) {
   });
 
   Deno.test(`T130: a bot that hears its owner alone does not join at a stranger's invitation, with ${membership} in front`, async () => {
-    const { tester, inviter } = attacked(membership, { allow: [OWNER] });
+    const { tester, sent, inviter } = attacked(membership, { allow: [OWNER] });
     await using _ = tester;
     await tester.start();
-    const room = await invite(tester, "mallory");
+    const room = await invite(tester, "mallory", sent());
     assertEquals(tester.homeserver.room(room).membership(tester.mxid), "invite");
     assertEquals(await inviter(room), undefined);
   });
 
   Deno.test(`T130: a true invitation is accepted, and its inviter remembered, with ${membership} in front`, async () => {
-    const { tester, inviter } = attacked(membership, { allow: ["@alice:*"] });
+    const { tester, sent, inviter } = attacked(membership, { allow: ["@alice:*"] });
     await using _ = tester;
     await tester.start();
-    const room = await invite(tester, "alice");
+    const room = await invite(tester, "alice", sent());
     assertEquals(tester.homeserver.room(room).membership(tester.mxid), "join");
-    assertEquals((await inviter(room))?.by, tester.userId("alice"));
+    assertEquals((await inviter(room))?.by, `@alice:${ELSEWHERE}`);
   });
 
   Deno.test(`T130: the membership that is stored is that of the own server, with ${membership} in front`, async () => {
     await using stage = clientStage();
-    const alice = stage.client("alice");
-    const sent = () => [made("@alice:localhost", "@bob:localhost", membership)];
-    const bob = stage.client("bob", { fetch: passingOn(stage.homeserver, sent) });
-    const invited = await alice.createRoom({ invitees: ["@bob:localhost"] });
+    const [alice, bob] = [stage.client("alice"), stage.client("bob")];
+    const invited = await alice.createRoom();
     const open = await alice.createRoom({
       roomVersion: "10",
       initialState: [{ type: "m.room.join_rules", state_key: "", content: { join_rule: "knock" } }],
     });
+    for (const room of [invited, open]) {
+      stage.homeserver.sendAlong(room, [made("@alice:localhost", "@bob:localhost", membership)]);
+    }
+    await alice.inviteUser(invited, "@bob:localhost");
     await bob.knockRoom(open);
     const seen: unknown[] = [];
     bob.addEventHandler((event) => {
