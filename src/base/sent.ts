@@ -100,7 +100,7 @@ export class Sent {
   shownError(error: unknown, depth = 0): unknown {
     if (!(error instanceof Error)) return this.repeats(asText(error)) ? LEFT_OUT : error;
     const { name, stack = "" } = error;
-    const message = error.message.replace(/(https?:\/\/[^\s?#()]*)[?#][^\s)]*/g, "$1");
+    const message = error.message.replace(/https?:\/\/[^\s)]*/g, (url) => url.split(/[?#]/, 1)[0] ?? "");
     const cause = error.cause === undefined || depth === MAX_DEPTH
       ? undefined
       : this.shownError(error.cause, depth + 1);

@@ -36,7 +36,9 @@ export function missingPermission(error: unknown, action: string): MissingPermis
 
 /** A store reads and writes, and has files of its own beside that of its path: its folder is needed. */
 const ofFile = (path: string) => {
-  const folder = path.replace(/[^/\\]*$/, "").replace(/(.)[/\\]$/, "$1") || ".";
+  const folder =
+    path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).replace(/(.)[/\\]$/, "$1") ||
+    ".";
   return { may: `read or write ${path}`, flag: `--allow-read=${folder} --allow-write=${folder}` };
 };
 

@@ -117,8 +117,8 @@ const MAX_TEXT = 100_000;
  * @returns Undefined if it has no name.
  */
 export function invocationOf(text: string): Invocation | undefined {
-  const [, name, rest = ""] = /^\s*([^\s]{1,50})(?:\s+([^]*))?$/u.exec(text.slice(0, MAX_TEXT)) ?? [];
-  return name === undefined ? undefined : { name: name.toLowerCase(), rest: rest.trimEnd() };
+  const [, name, rest = ""] = /^\s*(\S{1,50})(?:\s([^]*))?$/u.exec(text.slice(0, MAX_TEXT)) ?? [];
+  return name === undefined ? undefined : { name: name.toLowerCase(), rest: rest.trim() };
 }
 
 /** A command that was found, and what comes after its name. */
@@ -141,9 +141,9 @@ export function chosenOf(commands: readonly Command[], { name, rest }: Invocatio
     const command = commands.find(({ names }) => names.includes(words));
     if (command !== undefined) chosen = { command, rest: after };
     if (after === "") break;
-    const [, next, left = ""] = /^([^\s]{1,50})(?:\s+([^]*))?$/u.exec(after) ?? [];
+    const [, next, left = ""] = /^(\S{1,50})(?:\s([^]*))?$/u.exec(after) ?? [];
     if (next === undefined) break;
-    [words, after] = [`${words} ${next.toLowerCase()}`, left];
+    [words, after] = [`${words} ${next.toLowerCase()}`, left.trimStart()];
   }
   return chosen;
 }

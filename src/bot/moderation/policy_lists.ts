@@ -20,7 +20,7 @@ export interface PolicyRule {
   readonly entity: string;
   /** What to do about them: `m.ban`, or what the list has of its own. */
   readonly recommendation: string;
-  /** Why. Default: the list does not say. */
+  /** Why. Default: the list does not say, or at too great length. */
   readonly reason?: string;
   /** The room of the list. */
   readonly roomId: RoomID;
@@ -77,6 +77,10 @@ export const POLICY_RULE_TYPES: readonly PolicyRuleType[] = [...KINDS.keys()] as
 function typesOf(kind: PolicyKind): PolicyRuleType[] {
   return [`m.policy.rule.${kind}`, `m.room.rule.${kind}`, `org.matrix.mjolnir.rule.${kind}`];
 }
+
+/** No identifier is longer, and no recommendation that there is. */
+const MAX_NAME = 255;
+const MAX_REASON = 1_000;
 
 const BAN = "m.ban";
 const FORMER_BAN = "org.matrix.mjolnir.ban";
@@ -271,12 +275,13 @@ function ruleOf(
   const entity = textOf(memberOf(content, "entity"));
   const recommendation = textOf(memberOf(content, "recommendation"));
   const reason = textOf(memberOf(content, "reason"));
-  if (entity === undefined || entity === "" || recommendation === undefined) return undefined;
+  if (entity === undefined || entity === "" || entity.length > MAX_NAME) return undefined;
+  if (recommendation === undefined || recommendation.length > MAX_NAME) return undefined;
   return {
     kind,
     entity,
     recommendation: recommendation === FORMER_BAN ? BAN : recommendation,
-    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && reason.length <= MAX_REASON && { reason }),
     roomId,
     sender,
     ...(eventId !== undefined && { eventId }),

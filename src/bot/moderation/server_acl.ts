@@ -36,12 +36,17 @@ const SERVER_GLOB = /^[0-9a-z.*?:[\]-]{1,255}$/i;
 const IP_LITERAL = /^(?:\[.*\]|\d{1,3}(?:\.\d{1,3}){3})$/;
 /** An ACL is an event, and has to fit into one. */
 const MAX_BYTES = 60_000;
+/** Names times globs, in characters, that are compared at most: it takes a fraction of a second. */
+const MAX_COMPARED = 50_000_000;
+/** A name that is longer is of no server. */
+const MAX_NAME = 255;
 
 /**
  * Makes a server ACL of the rules that say which servers to ban.
  *
  * The own server always stays in: rules that fit it are left out, and said in `skipped`; if `base`
- * does not let it in, it is added. Names that a wider glob covers are left out.
+ * does not let it in, it is added. Names that a wider glob covers are left out, as far as that takes
+ * a fraction of a second at most, whatever the globs are.
  *
  * @param lists The rules.
  * @param options The own server, and what else the ACL says.
@@ -71,14 +76,17 @@ export function serverAcl(lists: PolicyLists, { ownServer, base = {} }: ServerAc
     allow: allowed.some(isOwn) ? allowed : [...allowed, own],
     deny: widest(deny),
   };
-  const size = byteLength(JSON.stringify(content));
-  if (size > MAX_BYTES) {
-    throw new ValueError(
-      `Cannot make a server ACL of ${content.deny.length} servers: it would have ${size} bytes, ` +
-        `more than the ${MAX_BYTES} that fit into an event; follow fewer lists, or lists with globs`,
-    );
-  }
+  checkFits(content);
   return { content, skipped };
+}
+
+function checkFits(content: { readonly deny: readonly string[] }): void {
+  const size = byteLength(JSON.stringify(content));
+  if (size <= MAX_BYTES) return;
+  throw new ValueError(
+    `Cannot make a server ACL of ${content.deny.length} servers: it would have ${size} bytes, ` +
+      `more than the ${MAX_BYTES} that fit into an event; follow fewer lists, or lists with globs`,
+  );
 }
 
 /** What fits a list of globs, in lower case: what else stands there, no server minds. */
@@ -90,13 +98,45 @@ function globs(patterns: unknown): string[] {
 /** Those that no other one covers, each once, in order. */
 function widest(patterns: readonly string[]): string[] {
   const unique = [...new Set(patterns)].sort();
-  const wide = unique.filter((pattern) => /[*?]/.test(pattern)).map((pattern) => ({
-    pattern,
+  const wide = unique.filter(isGlob);
+  checkFits({ deny: wide }); // they all stay
+  const isCovered = coveredBy(wide);
+  const kept: string[] = [];
+  let size = 0;
+  for (const one of unique) {
+    if (size > MAX_BYTES) kept.push(one); // it is too large already
+    else if (isGlob(one) || !isCovered(one)) {
+      kept.push(one);
+      size += one.length;
+    }
+  }
+  return kept;
+}
+
+const isGlob = (pattern: string) => /[*?]/.test(pattern);
+
+/** Tells whether a name is covered by one of some globs: most of these are a star and an end. */
+function coveredBy(wide: readonly string[]): (name: string) => boolean {
+  const isEnd = (pattern: string) => /^\*[^*?]*$/.test(pattern);
+  const ends = new Set(wide.filter(isEnd).map((pattern) => pattern.slice(1)));
+  const others = wide.filter((pattern) => !isEnd(pattern)).map((pattern) => ({
+    length: pattern.length,
     glob: readGlob(pattern),
   }));
-  return unique.filter((one) =>
-    /[*?]/.test(one) || !wide.some(({ pattern, glob }) => pattern !== one && glob.matches(one))
-  );
+  let compared = 0;
+  return (name) => {
+    if (name.length > MAX_NAME) return false;
+    for (let at = 0; at <= name.length && compared <= MAX_COMPARED && ends.size > 0; at++) {
+      compared += name.length - at;
+      if (ends.has(name.slice(at))) return true;
+    }
+    for (const { length, glob } of others) {
+      compared += length * name.length;
+      if (compared > MAX_COMPARED) return false;
+      if (glob.matches(name)) return true;
+    }
+    return false;
+  };
 }
 
 /** Options of {@link updateServerAcl}. */

@@ -57,7 +57,7 @@ async function keep(path: string, recoveryKey: string): Promise<void> {
 
 /** Has the disk know the file's name, too, where the system can do that. */
 async function syncFolder(path: string): Promise<void> {
-  const folder = path.replace(/[^/\\]*$/, "") || ".";
+  const folder = path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1) || ".";
   try {
     const { state } = await Deno.permissions.query({ name: "read", path: folder }); // Deno would prompt the user
     if (state !== "granted") return;

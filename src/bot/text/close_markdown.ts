@@ -8,7 +8,7 @@ import { type Fence, fenceBehind, MAX_FENCE_LINE } from "./fences.ts";
 import { closeInline } from "./close_inline.ts";
 
 /** A line that is nothing yet but may become the beginning of anything. */
-const MARK_ALONE = /^[ \t>]*(?:[-=+*_#`~|:]{1,200}|\d{1,9}[.)]?)?[ \t]*$/;
+const MARK_ALONE = /^[ \t>]*(?:(?:[-=+*_#`~|:]{1,200}|\d{1,9}[.)]?)[ \t]*)?$/;
 const MAX_ALONE = 256;
 /** How many such lines are held back at most. */
 const MAX_DROPPED = 3;

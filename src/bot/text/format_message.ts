@@ -142,6 +142,6 @@ function isPlain(tokens: readonly Token[], markdown: string): boolean {
     }
     said.push("\n");
   }
-  const lines = (text: string) => text.split(/\s*\n\s*/).filter((line) => line !== "").join("\n").trim();
+  const lines = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean).join("\n");
   return lines(said.join("")) === lines(markdown);
 }

@@ -17,7 +17,7 @@ interface Pill {
 
 /** How many pills of a message are looked at. */
 const MAX_PILLS = 100;
-const LINK = /<a href="(https:\/\/matrix\.to\/#\/[^"]*)">([^]*?)<\/a>/g;
+const LINK = /<a href="(https:\/\/matrix\.to\/#\/[^"]*)">([^<]*(?:<(?!\/?a[ >])[^<]*)*)<\/a>/g;
 /** The rest of a link in Markdown, as some clients write it in plain text. */
 const MARKDOWN_LINK = /^\]\((?:https:\/\/matrix\.to\/#\/|matrix:)[^\s()]*\)/;
 /** What stands for a pill in a marked text: characters that no text means anything by. */
@@ -113,7 +113,7 @@ function targetOf(href: string): string | undefined {
 
 /** The text of clean HTML. */
 function textOf(html: string): string {
-  return html.replaceAll(/<[^>]*>/g, "").replaceAll(
+  return html.replaceAll(/<[^<>]*>/g, "").replaceAll(
     /&(?:amp|lt|gt|quot);/g,
     (entity) => ENTITIES[entity] ?? "",
   );

@@ -28,7 +28,7 @@ interface Cut {
 }
 
 /** What clean HTML consists of: tags, entities, line breaks, spaces, and words, long ones in parts. */
-const TOKEN = /<[^>]*>|&[a-z]+;|\n|[^\S\n]+|[^<&\s]{1,64}/gu;
+const TOKEN = /<[^<>]*>|&[a-z]+;|\n|[^\S\n]+|[^<&\s]{1,64}/gu;
 const BLOCK = /^<\/(?:p|li|ul|ol|h[1-6]|blockquote|pre|div|table|thead|tbody|tr|details|summary)>$|^<hr>$/;
 const LINE = /^(?:\n|<br>)$/;
 
@@ -135,5 +135,5 @@ function closed(open: Open | undefined): string {
 
 /** Whether anything of it can be seen. */
 function isShown(html: string): boolean {
-  return /<(?:img|hr) ?|data-mx-maths/.test(html) || html.replaceAll(/<[^>]*>/g, "").trim() !== "";
+  return /<(?:img|hr) ?|data-mx-maths/.test(html) || html.replaceAll(/<[^<>]*>/g, "").trim() !== "";
 }

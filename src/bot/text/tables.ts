@@ -16,7 +16,8 @@ export interface Table {
 
 /** What stands in front of a row. More than three spaces begin code. */
 const PREFIX = /^((?: {0,3}>){0,8}) {0,3}(?! )/;
-const DELIMITER_ROW = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+/** A cell of the row below the header. */
+const DELIMITER = /^[ \t]*:?-+:?[ \t]*$/;
 /** A line with which something else begins: a block of code, a heading, an item, a rule, HTML. */
 const OTHER_BLOCK = /^(?:`{3}|~{3}|#{1,6}(?:\s|$)|[-+*]\s|\d{1,9}[.)]\s|(?:[-*_][ \t]*){3,}$|<|>)/;
 
@@ -24,7 +25,7 @@ const OTHER_BLOCK = /^(?:`{3}|~{3}|#{1,6}(?:\s|$)|[-+*]\s|\d{1,9}[.)]\s|(?:[-*_]
 export function tableOf(header: string, delimiter: string): Table | undefined {
   const [first, second] = [parsed(header), parsed(delimiter)];
   if (first === undefined || second === undefined || first.depth !== second.depth) return undefined;
-  if (!first.row.includes("|") || !DELIMITER_ROW.test(second.row)) return undefined;
+  if (!first.row.includes("|") || !isDelimiterRow(second.row)) return undefined;
   const columns = columnsOf(second.row);
   if (columnsOf(first.row) !== columns) return undefined;
   return { head: `${header.trimEnd()}\n${delimiter.trimEnd()}`, columns, depth: first.depth };
@@ -47,6 +48,11 @@ function parsed(line: string): { quotes: string; depth: number; row: string } | 
   const [prefix, quotes = ""] = PREFIX.exec(line) ?? [];
   if (prefix === undefined) return undefined;
   return { quotes, depth: quotes.replaceAll(" ", "").length, row: line.slice(prefix.length).trimEnd() };
+}
+
+function isDelimiterRow(row: string): boolean {
+  const cells = row.replace(/^\|/, "").replace(/\|$/, "").split("|");
+  return cells.every((cell) => DELIMITER.test(cell));
 }
 
 function columnsOf(row: string): number {

@@ -8,7 +8,7 @@ import type { Token } from "markdown-it";
 import { codeRuns } from "./close_inline.ts";
 
 /** The lines of Markdown, with their ends. */
-const LINES = /[^\r\n]*(?:\r\n?|\n|$)/g;
+const LINES = /[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n/g;
 /** An escaped sign or end of a line; a span of code; a tag or an address, in which nothing is escaped. */
 const ESCAPED = /\\([!-/:-@[-`{-~]|(?=[\r\n]))|(`+)|<\/?[a-z][^<>]*>/gi;
 
