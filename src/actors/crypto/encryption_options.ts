@@ -46,10 +46,11 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    * Which decrypted events reach handlers: `all`, only those of devices that are cross-signed by
    * their user (`cross-signed`), or also those whose key came from a backup, a file, another own device
    * or, with `shareHistory`, an inviter (`cross-signed-or-legacy`), unless it is said to be of a device
-   * that its user does not vouch for. The others are reported as `UNDECRYPTABLE`, and delivered if their
-   * device becomes trusted. Default: `cross-signed-or-legacy`; `encryptionOf(event)` says how far each can
-   * be trusted. Who controls the server can write into the backup: a program with one that obeys what it
-   * reads takes `cross-signed`.
+   * that its user does not vouch for. A backup, into which the server can write, and an inviter only have
+   * the past read: `crypto.decrypt()` and handlers with `history: true` get that, and an event of now waits
+   * for another key. What is not accepted is reported as `UNDECRYPTABLE`, and delivered if its device
+   * becomes trusted or such a key comes. Default: `cross-signed-or-legacy`; `encryptionOf(event)` says how
+   * far each can be trusted. A program that obeys what it reads takes `cross-signed`.
    *
    * It holds for encrypted messages to this device too: those of a device that is not accepted are
    * discarded and logged. Messages to this device that came in clear always reach handlers. Anyone

@@ -82,6 +82,8 @@ export type Decryption =
 
 /** The same, within the client. */
 export type JudgedEvent = Decryption & {
+  /** Whether a better key of its session would have it heard, and is to be asked for. */
+  readonly isKeyWanted?: true;
   /** What it says of a verification, if its device is not trusted enough for anything else. */
   readonly verifying?: VerificationEvent;
 };

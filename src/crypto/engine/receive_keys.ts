@@ -5,6 +5,7 @@
  */
 
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
+import { isPastOnly } from "../megolm/session_owner.ts";
 import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import type { KeyRequests } from "../requests/key_requests.ts";
 import type { AddedKey, ImportedRoomKey } from "../megolm/room_key.ts";
@@ -31,19 +32,23 @@ export interface KeyReceivers {
   readonly undecryptable: Pick<UndecryptableEvents, "retry">;
 }
 
-/** Receives keys: those that can't be used are left out, and no more requested is what has come. */
+/**
+ * Receives keys: those that can't be used are left out, and no more requested is what has come, unless it does
+ * for the past alone.
+ */
 export async function receiveKeys(
   tx: Transaction,
-  { inbound, keyRequests, undecryptable, context: { log } }: KeyReceivers,
+  { inbound, keyRequests, undecryptable, context: { log, policy } }: KeyReceivers,
   keys: readonly ImportedRoomKey[],
 ): Promise<KeysOutput> {
   const counts = { added: 0, improved: 0, known: 0, refused: 0 };
   const reasons = new Set<string>();
   const newKeys: MegolmSessionRef[] = [];
-  for (const added of await inbound.importAll(tx, keys)) {
+  for (const [index, added] of (await inbound.importAll(tx, keys)).entries()) {
+    const { source } = keys[index] as ImportedRoomKey; // one for each
     counts[added.kind]++;
     if (added.kind === "refused") reasons.add(added.reason);
-    else keyRequests.received(tx, added);
+    else if (!isPastOnly(policy.accept, { trust: "unknown-device", source })) keyRequests.received(tx, added);
     if (added.kind === "added" || added.kind === "improved") newKeys.push(added.session);
   }
   if (counts.refused > 0) {

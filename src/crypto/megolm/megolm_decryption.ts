@@ -9,6 +9,7 @@ import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
 import { hasBundle } from "../../types/events/encryption_of.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { CryptoContext } from "../engine/context.ts";
 import type { Decryption } from "../engine/engine_protocol.ts";
 import type { RecordKey, Transaction } from "../records/transaction.ts";
@@ -16,9 +17,9 @@ import { bundledWith, withBundle } from "./bundled_events.ts";
 import { envelopeProblem, readMegolmPayload, relationInto, verifying } from "./encrypted_event.ts";
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
-import { accepts, type Attribution, type SessionOwners } from "./session_owner.ts";
+import { accepts, type Attribution, isPastOnly, type SessionOwners } from "./session_owner.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
-import { notDecrypted, undecryptable, untrusted, withheldFrom } from "./undecryptable.ts";
+import { notDecrypted, undecryptable, unproven, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
 /** The parts that it needs. */
@@ -170,7 +171,11 @@ export class MegolmDecryption {
         group.record = learnt ?? record;
         if (learnt !== undefined) tx.set(group.key, learnt);
       }
-      const decryption = this.#check(event, { group, plaintext: outcome.value, attribution });
+      const { accept } = this.#options.context.policy;
+      const isNow = delivery !== undefined && (event.source & SyncStream.HISTORY) === 0;
+      const decryption = isNow && isPastOnly(accept, attribution)
+        ? unproven(event, attribution)
+        : this.#check(event, { group, plaintext: outcome.value, attribution });
       results[place] = decryption;
       if (delivery === undefined || place >= count || !("event" in decryption)) continue;
       const { messageIndex } = outcome.value;

@@ -57,6 +57,19 @@ export function accepts(
   return policy === "cross-signed-or-legacy" && trust === "unknown-device" && source !== "direct";
 }
 
+/**
+ * Whether a sender is taken from a backup or a bundle, into which the server or who invites can put anything.
+ * That does for what is read of the past; what comes as said now waits for a key that its sender or an own
+ * verified device has sent.
+ */
+export function isPastOnly(
+  policy: AcceptPolicy,
+  { trust, source }: Pick<Attribution, "trust" | "source">,
+): boolean {
+  return policy === "cross-signed-or-legacy" && trust === "unknown-device" &&
+    (source === "backup" || source === "bundle");
+}
+
 /** The devices of senders. */
 export type SenderDevices = Pick<DeviceLists, "devicesOf" | "everByIdentityKey" | "isSpared">;
 

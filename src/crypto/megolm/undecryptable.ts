@@ -8,12 +8,12 @@ import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wa
 import { printable } from "../../errors/printable.ts";
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { Decryption } from "../engine/engine_protocol.ts";
+import type { JudgedEvent } from "../engine/engine_protocol.ts";
 import type { InboundRecord } from "./inbound_record.ts";
 import type { Attribution } from "./session_owner.ts";
 
 /** An event that can't be read, for now at least. */
-export type Undecryptable = Extract<Decryption, { readonly code: UndecryptableCode }>;
+export type Undecryptable = Extract<JudgedEvent, { readonly code: UndecryptableCode }>;
 
 /** Longer texts of others are cut off in reasons. */
 const MAX_QUOTED = 255;
@@ -98,6 +98,17 @@ export function untrusted(
     ? "its key came from another user than its sender; do not take it for what the sender said"
     : `${device} is not trusted enough (${trust}); ${mendOf(trust)}`;
   return undecryptable(event, "UNTRUSTED", state);
+}
+
+/**
+ * The result for an event of now whose key others than its sender have put where it was found. It is read as
+ * history, and heard when a key comes that proves more.
+ */
+export function unproven(event: MessageEvent, { source }: Pick<Attribution, "source">): Undecryptable {
+  const state =
+    `its key is from a ${source} and does not prove who wrote it; it is heard when the key comes from its sender ` +
+    'or a verified device of yours, and crypto.decrypt() reads it; encryption.accept "all" hears such events, too';
+  return { ...undecryptable(event, "UNTRUSTED", state), isKeyWanted: true };
 }
 
 function mendOf(trust: Attribution["trust"]): string {

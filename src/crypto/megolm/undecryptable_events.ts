@@ -154,7 +154,7 @@ export class UndecryptableEvents {
     };
     tx.set(undecryptableKey(kept), record);
     for (const [, , gone] of this.#index.set(tx, [roomId, eventId, kept])) tx.delete(undecryptableKey(gone));
-    return why.code !== "UNTRUSTED";
+    return why.code !== "UNTRUSTED" || why.isKeyWanted === true;
   }
 
   /**

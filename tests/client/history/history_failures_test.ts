@@ -131,7 +131,7 @@ Deno.test("A backup that the server has hidden is asked for the room once it is 
 
 Deno.test("An event that waits for its key is delivered when the key comes to be shared", async () => {
   await using here = clientStage();
-  const encryption = { ...sharing("host"), backup: true };
+  const encryption = { ...sharing("host"), backup: true, accept: "all" } as const; // also by the backup alone
   const first = await sharer(here, "host", { encryption });
   await sharer(here, "guest");
   const { fetch } = withholding(here);
