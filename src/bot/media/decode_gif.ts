@@ -53,14 +53,18 @@ export function decodeGif(data: Uint8Array, w: number, h: number): Pixels {
       Array.from({ length: Math.ceil(Math.max(0, frame.h - from) / step) }, (_, at) => from + at * step)
     )
     : Array.from({ length: frame.h }, (_, at) => at);
+  const colours = new Uint32Array(256);
+  for (let index = 0; index < 256; index++) {
+    if (index === frame.transparent) continue;
+    const from = frame.colours + index * 3;
+    const [red = 0, green = 0, blue = 0] = data.subarray(from, from + 3);
+    new Uint8Array(colours.buffer).set([red, green, blue, 255], index * 4);
+  }
+  const whole = new Uint32Array(pixels.buffer);
   rows.forEach((row, at) => {
+    const to = (frame.y + row) * w + frame.x;
     for (let column = 0; column < frame.w; column++) {
-      const index = indexes[at * frame.w + column] ?? 0;
-      if (index === frame.transparent) continue;
-      const from = frame.colours + index * 3;
-      const to = ((frame.y + row) * w + frame.x + column) * 4;
-      pixels.set(data.subarray(from, from + 3), to);
-      pixels[to + 3] = 255;
+      whole[to + column] = colours[indexes[at * frame.w + column] ?? 0] ?? 0;
     }
   });
   return { w, h, data: pixels };

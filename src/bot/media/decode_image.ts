@@ -9,12 +9,10 @@
 
 import { ValueError } from "../../../mod.ts";
 import { decodeGif } from "./decode_gif.ts";
+import { bareJpeg } from "./jpeg_segments.ts";
 import type { ImageMeasures } from "./measure_image.ts";
 import type { Pixels } from "./pixels.ts";
 import { barePng } from "./png_chunks.ts";
-
-/** How often a JPEG may go over its pixels; programs that make them do it some ten times. */
-const MAX_SCANS = 40;
 
 /**
  * Unpacks an image; of one that moves, the first frame.
@@ -47,6 +45,7 @@ const bomb = () => new ValueError("Cannot decode the image: there is more in it 
 
 async function decodePng(data: Uint8Array, { w, h }: Size): Promise<Pixels> {
   const { bytes, packed, bits } = barePng(data);
+  if (bits === 0) throw bomb();
   // Twice the rows, for those of an interlaced image are counted in each of its passes.
   await checkUnpacked(packed, 2 * (h + 8) * (1 + Math.ceil(w * bits / 8)));
   const { decode, convertIndexedToRgb } = await import("fast-png");
@@ -108,9 +107,10 @@ function fill(
 }
 
 async function decodeJpeg(data: Uint8Array, { w, h }: Size): Promise<Pixels> {
-  if (countScans(data) > MAX_SCANS) throw bomb();
+  const bare = bareJpeg(data);
+  if (bare === undefined) throw bomb();
   const { default: jpeg } = await import("jpeg-js");
-  const image = jpeg.decode(data, {
+  const image = jpeg.decode(bare, {
     useTArray: true,
     formatAsRGBA: true,
     tolerantDecoding: false,
@@ -119,13 +119,4 @@ async function decodeJpeg(data: Uint8Array, { w, h }: Size): Promise<Pixels> {
   });
   if (image.width !== w || image.height !== h) throw bomb();
   return { w, h, data: new Uint8ClampedArray(image.data.buffer, image.data.byteOffset, image.data.length) };
-}
-
-/** How many scans there may be: a marker of one looks the same wherever it stands. */
-function countScans(data: Uint8Array): number {
-  let scans = 0;
-  for (let at = data.indexOf(0xff); at >= 0; at = data.indexOf(0xff, at + 1)) {
-    if (data[at + 1] === 0xda) scans++;
-  }
-  return scans;
 }

@@ -55,9 +55,12 @@ export function barePng(
   data: Uint8Array,
 ): { bytes: Uint8Array; packed: Uint8Array<ArrayBuffer>[]; bits: number } {
   const parts: Uint8Array[] = [Uint8Array.from(SIGNATURE)];
+  const seen = new Set<string>();
   const packed: Uint8Array<ArrayBuffer>[] = [];
   let bits = 0;
   for (const { type, view, bytes } of pngChunks(data) ?? []) {
+    if (type !== "IDAT" && seen.has(type)) continue; // the first counts, as for its measures
+    seen.add(type);
     if (type === "IHDR") bits = bitsPerPixel(view);
     if (type === "IDAT") packed.push(Uint8Array.from(bytes.subarray(8, -4)));
     if (NEEDED.has(type)) parts.push(bytes);
@@ -71,8 +74,9 @@ export function barePng(
   return { bytes, packed, bits };
 }
 
-/** How many bits a pixel has, by depth and type of colour. */
+/** How many bits a pixel has, by depth and type of colour; 0: there are no such ones. */
 function bitsPerPixel(header: DataView): number {
   const channels = [1, 0, 3, 1, 2, 0, 4][header.getUint8(9)] ?? 0;
-  return header.getUint8(8) * channels;
+  const depth = header.getUint8(8);
+  return [1, 2, 4, 8, 16].includes(depth) ? depth * channels : 0;
 }

@@ -1,0 +1,130 @@
+/**
+ * The segments of a JPEG.
+ *
+ * @see {@link https://www.w3.org/Graphics/JPEG/itu-t81.pdf | ITU-T T.81}
+ * @module
+ */
+
+import { concat } from "@std/bytes/concat";
+
+/** How often a JPEG may go over its pixels; programs that make them do it some ten times. */
+const MAX_SCANS = 40;
+/** How often it may go over each coefficient; programs that make them do it up to five times. */
+const MAX_PASSES = 10;
+/** How many blocks may stand for one place, as the specification has it. */
+const MAX_BLOCKS = 10;
+const COEFFICIENTS = 64;
+
+/** A frame, as its header describes it. */
+interface Frame {
+  readonly isProgressive: boolean;
+  /** How many blocks of 64 coefficients each component has, by its name. */
+  readonly blocks: ReadonlyMap<number, number>;
+}
+
+/**
+ * A JPEG with nothing in it but what its pixels need, if unpacking them takes no more memory and time than
+ * an image of its size may: one frame, few components, no scan without end.
+ *
+ * @param data The bytes of a JPEG.
+ * @returns The smaller file; undefined if there is more in it than in an image, or less than its head says.
+ * @throws {RangeError} If it ends too early.
+ */
+export function bareJpeg(data: Uint8Array): Uint8Array | undefined {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const parts = [data.subarray(0, 2)];
+  let frame: Frame | undefined;
+  let [scans, steps, packed] = [0, 0, 0];
+  for (let at = 2;;) {
+    if (view.getUint8(at) !== 0xff) return undefined;
+    const marker = view.getUint8(at + 1);
+    if (marker === 0xff) {
+      at++; // padding
+      continue;
+    }
+    if (marker === 0xd9) break;
+    const end = at + 2 + view.getUint16(at + 2);
+    if (end > data.length) return undefined;
+    const content = data.subarray(at + 4, end);
+    if (marker >= 0xc0 && marker <= 0xc2) {
+      if (frame !== undefined) return undefined;
+      frame = frameOf(content, { isProgressive: marker === 0xc2 });
+      if (frame === undefined) return undefined;
+    }
+    if (NEEDED.has(marker)) parts.push(data.subarray(at, end));
+    at = end;
+    if (marker !== 0xda) continue;
+    const cost = frame && scanSteps(frame, content);
+    if (cost === undefined || ++scans > MAX_SCANS) return undefined;
+    steps += cost;
+    at = endOfScan(data, end);
+    parts.push(data.subarray(end, at));
+    packed += at - end;
+  }
+  const blocks = frame === undefined ? 0 : sum(frame.blocks.values());
+  // Each block takes a bit at least, in the scan that begins it.
+  if (steps > MAX_PASSES * COEFFICIENTS * blocks || packed * 8 < blocks) return undefined;
+  const bare = concat([...parts, Uint8Array.of(0xff, 0xd9)]);
+  // What else looks like a frame or a scan could be taken for one.
+  return count(bare, [0xc0, 0xc1, 0xc2]) === 1 && count(bare, [0xda]) === scans ? bare : undefined;
+}
+
+/** Frames, tables, restarts, scans, and what Adobe says of the colours. */
+const NEEDED = new Set([0xc0, 0xc1, 0xc2, 0xc4, 0xdb, 0xdd, 0xda, 0xee]);
+
+function frameOf(
+  header: Uint8Array,
+  { isProgressive }: { readonly isProgressive: boolean },
+): Frame | undefined {
+  const [precision, high = 0, low = 0, left = 0, right = 0, count = 0] = header;
+  if (precision !== 8 || ![1, 3, 4].includes(count) || header.length !== 6 + 3 * count) return undefined;
+  const components = Array.from({ length: count }, (_, at) => {
+    const [name = 0, sampling = 0] = header.subarray(6 + 3 * at);
+    return { name, across: sampling >> 4, down: sampling & 15 };
+  });
+  if (components.some(({ across, down }) => across < 1 || across > 4 || down < 1 || down > 4)) {
+    return undefined;
+  }
+  if (sum(components.map(({ across, down }) => across * down)) > MAX_BLOCKS) return undefined;
+  const columns = Math.ceil((left * 256 + right) / 8 / Math.max(...components.map(({ across }) => across)));
+  const rows = Math.ceil((high * 256 + low) / 8 / Math.max(...components.map(({ down }) => down)));
+  const blocks = new Map(
+    components.map(({ name, across, down }) => [name, columns * across * rows * down] as const),
+  );
+  return blocks.size === count ? { isProgressive, blocks } : undefined;
+}
+
+/** How many coefficients a scan goes over; undefined if its header makes no sense. */
+function scanSteps({ isProgressive, blocks }: Frame, header: Uint8Array): number | undefined {
+  const [count = 0] = header;
+  if (count < 1 || header.length !== 4 + 2 * count) return undefined;
+  const names = new Set(Array.from({ length: count }, (_, at) => header[1 + 2 * at] ?? -1));
+  if (names.size !== count || [...names].some((name) => !blocks.has(name))) return undefined;
+  const [from = 0, to = 0] = header.subarray(1 + 2 * count);
+  if (to >= COEFFICIENTS || from > to) return undefined;
+  return sum([...names].map((name) => blocks.get(name) ?? 0)) *
+    (isProgressive ? to - from + 1 : COEFFICIENTS);
+}
+
+/** Where the data of a scan ends: at a marker that is none of its own. */
+function endOfScan(data: Uint8Array, start: number): number {
+  for (let at = data.indexOf(0xff, start); at >= 0; at = data.indexOf(0xff, at + 1)) {
+    const next = data[at + 1];
+    if (next !== undefined && next !== 0 && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return data.length;
+}
+
+function count(data: Uint8Array, markers: readonly number[]): number {
+  let found = 0;
+  for (let at = data.indexOf(0xff); at >= 0; at = data.indexOf(0xff, at + 1)) {
+    if (markers.includes(data[at + 1] ?? 0)) found++;
+  }
+  return found;
+}
+
+function sum(numbers: Iterable<number>): number {
+  let all = 0;
+  for (const each of numbers) all += each;
+  return all;
+}
