@@ -59,6 +59,11 @@ export interface SyncerAPI extends HandlersAPI {
    * has answered this client, such an answer counts as a proxy's while the server is away; at any
    * time, so does a failure (5xx), a refusal (403, 429), or no answer.
    *
+   * If the homeserver refuses the place to go on from, as after its database was restored, or where another
+   * server has its name, the sync begins at the start after a few tries, without what was handled: `SYNC_ERRORED`
+   * says so with a {@linkcode StoreError}. Rooms of which the server shows nothing that was handled before
+   * have a `GAP`, and their timelines are history.
+   *
    * When it resolves, handlers have settled and the requests of encryption have ended: the client
    * does not use the store until its next call. That takes no longer than `closeDeadline`; handlers
    * that still run then are logged, and may use the store later. The device stays taken until the
@@ -71,8 +76,6 @@ export interface SyncerAPI extends HandlersAPI {
    *   {@linkcode MissingPermissionError}, or a {@linkcode HomeserverAddressError}. Handlers of
    *   `SYNC_STOPPED` receive the same reason.
    * @throws {ClientEndedError} If the client was closed, or has failed, before.
-   * @throws {StoreError} If the homeserver refuses the place to go on from, as after its database was
-   *   restored, and would answer from the start: the message says how to go on.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#syncing | Syncing}
    *
    * @example A bot that answers
@@ -122,7 +125,6 @@ export interface SyncerAPI extends HandlersAPI {
    * @throws {ValueError} If the client is syncing already.
    * @throws {ClientEndedError} If the client was closed, or has been given another access token after
    *   handlers had been cut off when the one before died: a new client calls them again.
-   * @throws {StoreError} If the homeserver refuses the place to go on from: see {@linkcode SyncerAPI.start}.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
    */

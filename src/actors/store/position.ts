@@ -65,6 +65,12 @@ export class StorePosition {
     await this.#writer.flush(mutations);
   }
 
+  /** Lets the next response begin at the start: what has been handled, or is being handled, is remembered. */
+  async syncAnew(): Promise<void> {
+    const { nextBatch: _, first: __, again: ___, ahead: ____, ...rest } = await this.get();
+    await this.#save({ ...rest, anew: {} });
+  }
+
   /**
    * Notes, with the next commit, that encryption has received the next response: what it changes
    * may become durable before the response does.
@@ -90,12 +96,15 @@ export class StorePosition {
     if (!this.#unhandled.has(token)) return false;
     const before = this.#position ?? await this.get();
     const rooms: ShownRoom[] = [];
+    let isOver = false;
     for (const [older, shown] of this.#unhandled) {
       rooms.push(...shown);
       this.#unhandled.delete(older);
+      isOver ||= older === before.anew?.end;
       if (older === token) break;
     }
-    this.#set({ ...withoutStart(before), handled: token, ...this.#shownWith(rooms) });
+    const { anew, ...rest } = withoutStart(before);
+    this.#set({ ...rest, ...(anew && !isOver && { anew }), handled: token, ...this.#shownWith(rooms) });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
   }
@@ -108,7 +117,7 @@ export class StorePosition {
    *   handled; undefined: the response has nothing new, and needs no commit.
    */
   async advance(
-    { nextBatch, repeated, again, rooms, atOnce = false }: SyncChange,
+    { nextBatch, repeated, again, anew = false, rooms, atOnce = false }: SyncChange,
     hasChanges: boolean,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
@@ -122,7 +131,8 @@ export class StorePosition {
     this.#set({
       ...rest,
       nextBatch,
-      ...first,
+      ...(before.anew === undefined && first),
+      ...(anew && { anew: { end: nextBatch } }),
       ...(again && { again }),
       ...(crashes > 0 && { crashes }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),

@@ -95,6 +95,7 @@ export function spawnStore(
       },
       position: settled(() => position.get()),
       move: settled((nextBatch) => position.move(nextBatch)),
+      syncAnew: settled(() => position.syncAnew()),
       settled: settled(() => deliveries.settled()),
       commitSessions: settled((change) => deliveries.commitSessions(change)),
       attempt: settled(async (attempt) => {

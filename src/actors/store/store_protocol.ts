@@ -49,6 +49,8 @@ export interface SyncChange {
   readonly repeated: boolean;
   /** Whether those behind it may show what was delivered before. Absent: they do not. */
   readonly again?: CatchUp;
+  /** Whether it begins at the start, since the server did not know the token. Absent: it does not. */
+  readonly anew?: boolean;
   /** Whether it counts as handled when it is committed. */
   readonly atOnce?: boolean;
   /** The changes of rooms. */
@@ -166,6 +168,8 @@ export interface StoreProtocol {
   position(): SyncRecord;
   /** Moves the position, for `syncStore`. */
   move(nextBatch: SyncToken | undefined): void;
+  /** Lets the next response begin at the start, since the server does not know the token. */
+  syncAnew(): void;
   /** Applies a sync response, its token with it, in one commit. */
   commitSync(change: SyncChange): CommittedSync;
   /**

@@ -55,9 +55,8 @@ async function orRefusedToken(error: unknown, failed: FailedSync): Promise<unkno
     await refuses(failed, undefined) === false && await refuses(failed, since);
   if (!isRefused) return error;
   return new RefusedTokenError(
-    "Cannot go on with the sync: the homeserver does not know the place to go on from, as after its database was " +
-      "restored, or it is another one; check baseUrl, or go on without what was said meanwhile: " +
-      "await client.syncStore.putNextBatch(undefined), then start with ignoreInitialSync",
+    "Cannot go on with the sync where it was: the homeserver does not know that place, as after its database was " +
+      "restored, or it is another one; the client syncs anew, without what it has handled",
     { cause: error },
   );
 }

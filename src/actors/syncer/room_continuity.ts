@@ -13,11 +13,14 @@ import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
+import { sideBySide } from "./side_by_side.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {
+  /** Has the rooms of earlier responses. */
+  readonly store: ActorRef<StoreProtocol>;
   /** What was shown before. */
   readonly memory: RoomMemory;
   /** The acting user. */
@@ -30,6 +33,10 @@ export interface RoomContinuityOptions extends RoomGapsOptions {
 export interface Continuation {
   /** The token of the request; undefined: the response begins at the start. */
   readonly since: SyncToken | undefined;
+  /** Whether it begins at the start, since the server does not know the token any more. */
+  readonly anew: boolean;
+  /** Whether it may have been delivered before. */
+  readonly repeated: boolean;
   /** What the very first response ended with, if this is that response once more. */
   readonly first: SyncToken | undefined;
   /** How many events of a gap are read at most, in each room; false: none. */
@@ -62,12 +69,37 @@ export class RoomContinuity {
   /** Joins a response. Returns undefined if there was nothing to wait for. */
   connect(parts: SyncParts, from: Continuation): Promise<void> | undefined {
     const { since } = from;
-    if (since === undefined) return this.#begin(parts, from);
+    if (since === undefined) return from.anew ? this.#resume(parts, from) : this.#begin(parts, from);
     const { own, memory } = this.#options;
     const views = memory.views(parts.rooms, own);
     return Array.isArray(views)
-      ? this.#join(parts, views, { ...from, since })
-      : views.then((views) => this.#join(parts, views, { ...from, since }));
+      ? this.#join(parts, views, from)
+      : views.then((views) => this.#join(parts, views, from));
+  }
+
+  /** Leaves out of a response that begins at the start what was there before. */
+  async #resume(parts: SyncParts, from: Continuation): Promise<void> {
+    const { own, memory, store } = this.#options;
+    const known = new Map(
+      (await store.ask("rooms", undefined)).map((room) => [room.roomId, room.membership]),
+    );
+    const isNew = ({ roomId, membership }: RoomPart): boolean =>
+      from.repeated || membership === Membership.JOIN || known.get(roomId) !== membership;
+    parts.rooms = parts.rooms.filter(isNew);
+    const views = await memory.views(parts.rooms, own);
+    const all = parts.rooms.map((room, index) => ({ room, view: views[index] as StayView }));
+    const stayed = all.filter(({ room, view }) => isJoined(room) && view.before.isJoined);
+    await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
+      if (!from.dropTimeline) await this.#gaps.resume({ room, view }, from.limit);
+      const stored = await store.ask("listState", { roomId: room.roomId });
+      const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
+      const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
+      room.shown = new Set([...room.shown, ...same]);
+    });
+    const others = all.filter((each) => !stayed.includes(each));
+    const rooms = others.map(({ room }) => room);
+    await this.#join({ ...parts, rooms }, others.map(({ view }) => view), from);
+    stayed.forEach(({ room, view }) => setNews(room, view));
   }
 
   /** The very first response, or a repetition of it: it is delivered as a whole. */
@@ -97,7 +129,7 @@ export class RoomContinuity {
   #join(
     { rooms, nextBatch }: SyncParts,
     views: readonly StayView[],
-    { since, limit, dropTimeline }: Continuation & { readonly since: SyncToken },
+    { since, limit, dropTimeline }: Continuation,
   ): Promise<void> | undefined {
     const gaps: RoomWithGap[] = [];
     each(rooms, views, (room, view) => {
@@ -261,33 +293,4 @@ export class RoomMemory {
     if (room === undefined) this.#rooms.delete(roomId);
     else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
   }
-}
-
-/**
- * Works on several things, a few at a time. After a failure nothing more is begun.
- *
- * @param things What to work on.
- * @param limit How many are worked on at once.
- * @param work The work.
- * @throws The first failure, when all that was begun has ended.
- */
-export async function sideBySide<Thing>(
-  things: readonly Thing[],
-  limit: number,
-  work: (thing: Thing) => Promise<unknown>,
-): Promise<void> {
-  const queue = things.values(); // shared: each thing is taken once
-  let failure: { readonly error: unknown } | undefined;
-  const lane = async (): Promise<void> => {
-    for (const thing of queue) {
-      try {
-        await work(thing);
-      } catch (error) {
-        failure ??= { error };
-      }
-      if (failure !== undefined) return;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, things.length) }, lane));
-  if (failure !== undefined) throw failure.error;
 }

@@ -11,7 +11,8 @@ import { Membership } from "../../types/enums.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { fillGap, type GapEnd, type GapReader, pagesBefore } from "./gap_filler.ts";
-import { GapStart, type Sifted } from "./gap_start.ts";
+import { shownAmong, wasShown } from "./shown_events.ts";
+import { GapStart, type OlderPage, type Sifted } from "./gap_start.ts";
 import { prevMembership } from "./membership_change.ts";
 import { entryAmong, isEntry, isOwnMember, type StayView } from "./own_stay.ts";
 import type { SyncFilter } from "./sync_reader.ts";
@@ -43,12 +44,14 @@ export interface RoomWithGap {
   readonly room: RoomPart;
   /** What is known of the room. */
   readonly view: StayView;
-  /** Where a gap ends. */
-  readonly since: SyncToken;
+  /** Where a gap ends; undefined: the server does not know that any more. */
+  readonly since: SyncToken | undefined;
 }
 
 /** How many events are searched for the own join where the filter hides it. */
 const SEARCHED = 1_000;
+
+const NO_PAGE: OlderPage = { events: [], isLast: true };
 
 /** Fills gaps. */
 export class RoomGaps {
@@ -104,6 +107,35 @@ export class RoomGaps {
     room.limited = false;
   }
 
+  /**
+   * Finds what is new in a room whose stream begins at the start once more: what stands behind what was shown
+   * last. If nothing of that is found, everything is history: rather a lost event than an old command that runs
+   * again.
+   *
+   * @param limit The most events to read.
+   */
+  async resume({ room, view }: Omit<RoomWithGap, "since">, limit: number | false): Promise<void> {
+    const { shown, entries } = view.before;
+    const isKnown = (event: TimelineEvent): boolean =>
+      wasShown(shown, event) || (shown === "" && event.event_id === entries.at(-1));
+    let end: GapEnd | undefined;
+    if (!room.timeline.some(isKnown) && room.limited && limit !== false) {
+      const endAmong = (events: readonly TimelineEvent[]): number => events.findLastIndex(isKnown);
+      const filter = this.#options.filter.timeline;
+      end = await this.#fill(room, { ...this.#reader(undefined, limit), filter, endAmong });
+    }
+    const events = [...room.filled, ...room.timeline];
+    const last = events.findIndex(isKnown);
+    room.shown = new Set([...events.slice(0, last + 1), ...shownAmong(shown, events)]);
+    room.limited = false;
+    if (last >= 0 || events.length === 0) return;
+    for (const event of events) event.source |= SyncStream.HISTORY;
+    const reason = end === undefined || end.reason === "closed" || end.reason === "end"
+      ? "refused"
+      : end.reason;
+    leaveOut({ room, view }, { reason, ...(end?.error && { error: end.error }) }, this.#options.log);
+  }
+
   /** Whether events are missing that were not shown, and are wanted if they are history. */
   #isMissing({ limited, timeline, membership }: RoomPart, view: StayView): boolean {
     const { before: { isJoined, shown: known, entries: [entry] }, own } = view;
@@ -130,7 +162,7 @@ export class RoomGaps {
     const start = new GapStart({
       shown,
       isDoubtful: isJoined && shown === "",
-      readOlder: pagesBefore(room, reader, since),
+      readOlder: since === undefined ? () => Promise.resolve(NO_PAGE) : pagesBefore(room, reader, since),
     });
     return await this.#fill(room, {
       ...reader,

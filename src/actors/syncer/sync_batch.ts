@@ -21,8 +21,10 @@ import type { CommittedSync, FormerRoom } from "../store/store_protocol.ts";
 export interface SyncContext {
   /** The acting user. */
   readonly own: UserID;
-  /** Whether the request had no token. */
+  /** Whether the request had no token, and the client none before. */
   readonly initial: boolean;
+  /** Whether the request had no token, since the server does not know it any more. Absent: false. */
+  readonly anew?: boolean;
   /** Whether handlers may have got the response before, in a process that has ended since. */
   readonly repeated: boolean;
   /**

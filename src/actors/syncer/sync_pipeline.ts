@@ -142,12 +142,12 @@ function applyCrypto(
 
 /** What Crypto gets of a response. */
 function cryptoInput(parts: SyncParts, context: SyncContext): CryptoInput {
-  const { initial, members, handledBefore, dropTimeline: isIgnored } = context;
+  const { initial, anew = false, members, handledBefore, dropTimeline: isIgnored } = context;
   const { nextBatch, toDevice, deviceLists, oneTimeKeyCounts, unusedFallbackTypes, rooms } = parts;
   const verifying: MessageEvent[] = [];
   return {
     nextBatch,
-    initial,
+    initial: initial || anew,
     handledBefore,
     isIgnored,
     toDevice,
@@ -184,12 +184,13 @@ function syncChange(
   { nextBatch, rooms }: SyncParts,
   context: SyncContext,
 ): SyncChange {
-  const { initial, members, own, repeated, again, after, outlives, atOnce } = context;
+  const { initial, members, own, repeated, again, anew, after, outlives, atOnce } = context;
   return {
     nextBatch,
     after,
     repeated,
     ...(again !== undefined && again.until !== nextBatch && { again }),
+    ...(anew && { anew }),
     ...(atOnce && { atOnce }),
     rooms: rooms.map((room): RoomChange => ({
       roomId: room.roomId,

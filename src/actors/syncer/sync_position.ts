@@ -32,6 +32,8 @@ export interface SyncPosition {
   readonly handledBefore: boolean;
   /** Whether what follows may have been delivered because the application has moved the position. */
   readonly wasMoved: boolean;
+  /** Whether what follows begins at the start, since the server does not know the token any more. */
+  readonly anew: boolean;
   /** What the first response ended with, if it is to be handled once more. */
   readonly first: SyncToken | undefined;
 }
@@ -49,11 +51,12 @@ export interface Life extends Pick<SyncerOptions, "resume"> {
  * it has settled.
  */
 export function positionIn(
-  { nextBatch, handled, first, again: before, ahead }: SyncRecord,
+  { nextBatch, handled, first, again: before, anew, ahead }: SyncRecord,
   { dispatched, resume, now }: Life,
 ): SyncPosition {
   const goesOn = nextBatch === dispatched || resume === "committed";
-  const since = goesOn ? nextBatch : handled;
+  const since = goesOn ? nextBatch : anew === undefined ? handled : undefined;
+  const isAnew = anew !== undefined && since === undefined;
   const isBack = since !== nextBatch;
   const catchesUp = before !== undefined;
   // Time in which nothing was asked says nothing, nor does a clock that was set back.
@@ -72,6 +75,7 @@ export function positionIn(
     again,
     handledBefore: since !== undefined && !isBack && ahead !== true && !catchesUp,
     wasMoved: !isBack && before?.moved === true,
-    first: since === undefined ? first : undefined,
+    anew: isAnew,
+    first: since === undefined && !isAnew ? first : undefined,
   };
 }

@@ -19,7 +19,6 @@ import {
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "../kernel/actor_error.ts";
-import { RefusedTokenError } from "./refused_token.ts";
 
 const DEFAULT: BackoffRange = { base: 5_000, cap: 320_000 };
 /** The shortest first wait, in milliseconds: nothing may spin. */
@@ -44,8 +43,7 @@ export function syncBackoff(given: Partial<BackoffRange> = {}): BackoffRange {
 
 /**
  * Whether waiting does not help: the token, the device or a part of the client is dead, there is no homeserver,
- * or no permission to ask it; the server refuses the token to go on from; or what the application has given
- * does not verify the device.
+ * or no permission to ask it; or what the application has given does not verify the device.
  */
 export function isFinal(error: unknown): error is Error {
   return error instanceof UnknownTokenError || error instanceof MissingTokenError ||
@@ -54,7 +52,7 @@ export function isFinal(error: unknown): error is Error {
     error instanceof HomeserverAddressError || error instanceof MissingPermissionError ||
     error instanceof ActorError || error instanceof ActorStoppedError ||
     error instanceof OwnIdentityError || error instanceof SecretStorageError ||
-    error instanceof AuthenticationNeededError || error instanceof RefusedTokenError;
+    error instanceof AuthenticationNeededError;
 }
 
 /** What was thrown, as an error. */

@@ -120,7 +120,7 @@ export class SyncRound {
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
     const { syncer, settings, signal, own, filter, reader, announce, continuity, memory } = this.#options;
-    const { since, repeated, again, handledBefore, first } = position;
+    const { since, repeated, again, handledBefore, anew, first } = position;
     const read = await reader.read(since);
     const { response } = read;
     const isTold = syncer.wants(InternalEventType.SYNC_SUCCESSFUL);
@@ -132,12 +132,13 @@ export class SyncRound {
       await announce({ type: InternalEventType.SYNC_SUCCESSFUL, data });
     }
     signal.throwIfAborted();
-    const dropTimeline = (isInitial && settings.ignoreInitialSync === true) ||
+    const dropTimeline = (isInitial && !anew && settings.ignoreInitialSync === true) ||
       (isFirst && settings.ignoreFirstSync === true);
     const { crypto } = syncer.encryption;
     const context = {
       own,
-      initial: isInitial,
+      initial: isInitial && !anew,
+      anew,
       repeated,
       handledBefore,
       again,
@@ -168,7 +169,7 @@ export class SyncRound {
     const { nextBatch } = taken.parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
     const next = isFollowed
-      ? this.#take({ ...position, since: nextBatch, handledBefore: true }, nextBatch)
+      ? this.#take({ ...position, since: nextBatch, handledBefore: true, anew: false }, nextBatch)
       : undefined;
     next?.catch(() => {}); // its delivery rejects with it
     return { ...taken, read, isCut: first !== undefined, next };
@@ -195,14 +196,14 @@ export class SyncRound {
 
   /** Where a response continues from, and how much of what it left out to read. */
   #continuation(
-    { since, repeated, wasMoved, first }: SyncPosition,
+    { since, repeated, wasMoved, anew, first }: SyncPosition,
     { dropTimeline }: SyncContext,
   ): Continuation {
     const { fillGaps = true } = this.#options.settings;
     // What came in several responses before may come in one now, with gaps.
-    const wanted = fillGaps || (repeated && !wasMoved);
+    const wanted = fillGaps || (repeated && !wasMoved) || anew;
     const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
-    return { since, first, limit, dropTimeline };
+    return { since, anew, repeated, first, limit, dropTimeline };
   }
 
   #delivered(): void {

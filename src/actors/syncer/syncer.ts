@@ -1,6 +1,8 @@
 /**
  * The Syncer: requests what is new, again and again, and passes each response through the pipeline.
  *
+ * Over 300 lines because runs, passes and what ends them change the same few fields of one actor.
+ *
  * @module
  */
 
@@ -18,7 +20,7 @@ import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
 import { later, spawn } from "../kernel/spawn.ts";
 import type { SyncSettings } from "./start_options.ts";
-import { reasonOf } from "./refused_token.ts";
+import { reasonOf, RefusedTokenError } from "./refused_token.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { FreshNames } from "./fresh_names.ts";
@@ -168,7 +170,10 @@ class Syncer {
       await round.sync();
       return round.brought;
     } catch (error) {
-      throw await this.#reasonOf(error, signal);
+      const reason = await this.#reasonOf(error, signal);
+      if (!(reason instanceof RefusedTokenError)) throw reason;
+      await this.#beginAnew(reason);
+      return await this.#single(settings, signal);
     }
   }
 
@@ -197,7 +202,8 @@ class Syncer {
       } catch (error) {
         if (signal.aborted && !(error instanceof ActorError)) break; // a part that failed stops all others
         const reason = await this.#reasonOf(error, signal, failures);
-        if (isFinal(reason)) failure = reason;
+        if (reason instanceof RefusedTokenError) await this.#beginAnew(reason);
+        else if (isFinal(reason)) failure = reason;
         else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
     }
@@ -232,6 +238,7 @@ class Syncer {
         filter,
         signal,
         memory,
+        store,
         requests,
         wantsHistory,
         patience: ahead ? GAP_PATIENCE : 0,
@@ -273,9 +280,18 @@ class Syncer {
   async #position(): Promise<SyncPosition> {
     const { store, resume, clock } = this.#options;
     const record = await store.ask("position", undefined);
-    const isMoved = record.nextBatch === record.handled && record.nextBatch !== this.#dispatched;
+    const isMoved = record.anew === undefined && record.nextBatch === record.handled &&
+      record.nextBatch !== this.#dispatched;
     if (isMoved) this.#memory.clear(); // by the application: events may come again
     return positionIn(record, { dispatched: this.#dispatched, resume, now: clock.now() });
+  }
+
+  /** Lets the next sync begin at the start, without what was handled. */
+  async #beginAnew(error: RefusedTokenError): Promise<void> {
+    const { log, store } = this.#options;
+    log.warn("The homeserver does not know where to go on from: syncing anew", { error: error.message });
+    await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor: 0 } });
+    await store.ask("syncAnew", undefined);
   }
 
   async #reasonOf(error: unknown, signal: AbortSignal, failures?: number): Promise<unknown> {

@@ -29,6 +29,8 @@ export interface SyncRecord {
    * count as shown there, but have not been delivered. Absent: it has not.
    */
   readonly ahead?: true;
+  /** Present while the client syncs anew, since the server does not know the token any more. */
+  readonly anew?: Anew;
   /** How many processes in a row have ended without handling anything. */
   readonly crashes?: number;
   /** The events that were handled last. */
@@ -48,6 +50,12 @@ export interface CatchUp {
   readonly from: number;
   /** Whether the application has moved the position. */
   readonly moved?: true;
+}
+
+/** A sync that begins at the start once more, of a client that has handled events before. */
+export interface Anew {
+  /** Where its response ends, if that was committed: what comes behind is as usual. */
+  readonly end?: SyncToken;
 }
 
 /** The end of the log of events that have been handled. */

@@ -1,0 +1,93 @@
+import { assertEquals } from "@std/assert";
+import { MemoryStore } from "@greenroom/matrix";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { Bot } from "@greenroom/matrix/bot";
+import { BotTester } from "@greenroom/matrix/testing";
+import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { clientStage, heard } from "../support/stage.ts";
+
+const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
+
+/** A way to a server that refuses tokens until it is asked for everything without one. */
+function forgetful(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  let isAnew = false;
+  return async (input, init) => {
+    const { pathname, searchParams } = new URL(input instanceof Request ? input.url : input);
+    const isSync = pathname.endsWith("/sync");
+    if (isSync && !isAnew && searchParams.has("since")) {
+      return Response.json({ errcode: "M_UNKNOWN_POS", error: "Unknown position" }, { status: 400 });
+    }
+    isAnew ||= isSync && !searchParams.get("filter")?.includes('"rooms":[]');
+    return await fetch(input, init);
+  };
+}
+
+Deno.test("What was said in an encrypted room while a token was lost is read once, and answered", async () => {
+  await using here = clientStage();
+  const path = await Deno.makeTempFile({ suffix: ".db" });
+  try {
+    const alice = here.client("alice", {
+      store: new MemoryStore(),
+      encryption: { recoveryKey: OTHER_KEY },
+    });
+    const room = await alice.createRoom({
+      preset: "public_chat",
+      initialState: [{
+        type: "m.room.encryption",
+        state_key: "",
+        content: { algorithm: "m.megolm.v1.aes-sha2" },
+      }],
+    });
+    const sight = heard(alice);
+    const lives: string[][] = [];
+    for (const [index, text] of ["first", "second", "third"].entries()) {
+      await using store = await SqliteStore.open(path);
+      const fetch = index === 1 ? forgetful(here.homeserver.fetch) : here.homeserver.fetch;
+      await using bot = here.client("bot", { store, encryption: { recoveryKey: KEY }, fetch });
+      if (index === 0) {
+        await bot.joinRoom(room);
+        await bot.syncOnce();
+        await alice.syncOnce();
+      }
+      await alice.sendText(room, text);
+      const texts = heard(bot);
+      lives.push(texts);
+      await bot.syncOnce();
+      await bot.sendText(room, `re ${text}`);
+      await alice.syncOnce();
+      await bot.close();
+    }
+    assertEquals(lives, [["first"], ["re first", "second"], ["re second", "third"]]);
+    assertEquals(sight.filter((text) => text.startsWith("re ")), ["re first", "re second", "re third"]);
+  } finally {
+    await Deno.remove(path).catch(() => {});
+  }
+});
+
+Deno.test("A bot whose token is refused runs each command once, and accepts no invitation twice", async () => {
+  const run: string[] = [];
+  let isForgetful = false;
+  await using tester = new BotTester((given) => {
+    const fetch = isForgetful ? forgetful(given.fetch) : given.fetch;
+    const bot = new Bot({ ...given, fetch });
+    bot.command("deploy <number>", (c) => void run.push(`deploy ${c.args.number}`));
+    bot.on("invite", () => void run.push("invited"));
+    return bot;
+  });
+  await tester.start();
+  const room = await tester.room("alice");
+  await room.say("!deploy 1");
+  await tester.settle();
+  await tester.stop();
+  isForgetful = true;
+  await room.say("!deploy 2");
+  const started = tester.start();
+  for (let minute = 0; minute < 3; minute++) await tester.clock.tick(60_000);
+  await started;
+  await room.say("!deploy 3");
+  await tester.settle();
+  isForgetful = false;
+  await tester.restart();
+  await tester.settle();
+  assertEquals(run, ["invited", "deploy 1", "deploy 2", "deploy 3"]);
+});
