@@ -50,7 +50,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A restart goes on from what was committed",
     path: "src/actors/syncer/sync_position.ts",
-    find: "const since = goesOn ? nextBatch : handled;",
+    find: "const since = goesOn ? nextBatch : anew === undefined ? handled : undefined;",
     replace: "const since = nextBatch;",
   },
   {
@@ -790,8 +790,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "An invitation that can't be accepted yet is not tried again",
     path: "src/bot/policy/invitations.ts",
-    find:
-      '      timers.add(context, now + wait, { kind: "join", invitation: { event: kept, at } }, `join ${room}`);\n',
+    find: "      this.#later({ event, at }, now + wait, context);\n",
     replace: "",
     worlds: ["--kit", "--quirk=invitations wait"],
   },
