@@ -8,7 +8,7 @@
 import { Chance } from "../core/chance.ts";
 import type { SentRequest } from "../world/process.ts";
 import type { Device } from "../world/device.ts";
-import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs, TokensRefused } from "./refusals.ts";
+import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs } from "./refusals.ts";
 import type { Json, Layer, Next, QuirkPlace } from "./quirk.ts";
 import { CachedAnswers, OwnJoinTwice, ShownAgain } from "./repeats.ts";
 import {
@@ -30,7 +30,6 @@ const QUIRKS = {
   "cached answers": CachedAnswers,
   "tokens move": TokensMove,
   "late syncs": LateSyncs,
-  "tokens refused": TokensRefused,
   "slow first syncs": SlowFirstSyncs,
   "no key counts": NoKeyCounts,
   "empty timelines": EmptyTimelines,
@@ -53,14 +52,11 @@ export const QUIRK_NAMES: readonly QuirkName[] = Object.keys(QUIRKS) as QuirkNam
 /** How many worlds have quirks, and how many of all those have. */
 const [QUIRKY, SHARE] = [0.5, 0.2];
 
-/** Quirks that no world has by chance: Greenroom does not live with them yet. */
-const RESERVED: ReadonlySet<QuirkName> = new Set(["tokens refused"] as const);
-
 /** The quirks of a seed's world. */
 export function quirksOf(seed: number): readonly QuirkName[] {
   const chance = new Chance(`quirks ${seed}`);
   if (!chance.odds(QUIRKY)) return [];
-  return QUIRK_NAMES.filter((name) => chance.odds(SHARE) && !RESERVED.has(name));
+  return QUIRK_NAMES.filter((name) => chance.odds(SHARE));
 }
 
 /** The quirks of some names with commas between; undefined: no names were given. */

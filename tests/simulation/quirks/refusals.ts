@@ -43,41 +43,6 @@ export class InvitationsWait implements Layer {
   }
 }
 
-/** How often the server does not know the token any more that a process begins with, and how often in a world. */
-const [REFUSED, MOST_REFUSED] = [0.3, 3];
-
-/** Does not know the tokens of syncs any more that it gave before. */
-export class TokensRefused implements Layer {
-  readonly #place: QuirkPlace;
-  /** By device, the process that has asked last, and before when tokens are refused. */
-  readonly #devices = new Map<Device, { process: unknown; before: number; status: number }>();
-  #times = 0;
-
-  constructor(place: QuirkPlace) {
-    this.#place = place;
-  }
-
-  async ask({ device, request }: Asked, next: Next): Promise<Response> {
-    const since = request.url.searchParams.get("since");
-    if (!isSync(request) || since === null) return await next(request);
-    const { timeline, chance, tokens, does } = this.#place;
-    const state = this.#devices.getOrInsertComputed(
-      device,
-      () => ({ process: undefined, before: -Infinity, status: chance.pick([400, 404]) }),
-    );
-    if (state.process !== device.process) {
-      state.process = device.process;
-      if (this.#times < MOST_REFUSED && chance.odds(REFUSED)) {
-        this.#times++;
-        state.before = timeline.now;
-      }
-    }
-    if ((tokens.get(since) ?? -Infinity) >= state.before) return await next(request);
-    does();
-    return refusal(state.status, state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND");
-  }
-}
-
 /** From what absence on a sync is slow, how long it takes at least, and how much more at most, in milliseconds. */
 const [ABSENCE, SLOW, MORE] = [600_000, 31_000, 100_000];
 
