@@ -7,7 +7,7 @@
 import { encryptionOf } from "../../types/events/encryption_of.ts";
 import { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
-import type { SyncToken, UserID } from "../../types/ids.ts";
+import type { EventID, SyncToken, UserID } from "../../types/ids.ts";
 import type { UndecryptableEvent } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
@@ -83,17 +83,21 @@ function keyEvents({ oneTimeKeyCounts, unusedFallbackTypes, deviceLists }: SyncP
 
 /**
  * The changes of state in a room's part, in order. What was shown before changes nothing, in a room whose state
- * is known since.
+ * is known since; in any room, what the same timeline shows a second time does not.
  */
 export function stateChanges(
   { state, stateAfter, timeline, shown, news }: RoomPart,
 ): readonly (StateEvent | StrippedStateEvent)[] {
   if (stateAfter || timeline.length === 0) return state;
-  const isKnown = shown.size > 0 && news?.before.isJoined === true;
-  const changes = timeline.filter((event): event is StateEvent =>
-    event.state_key !== undefined && !(isKnown && shown.has(event))
-  );
-  return changes.length === 0 ? state : [...state, ...changes];
+  const changes = timeline.filter((event): event is StateEvent => event.state_key !== undefined);
+  if (changes.length === 0) return state;
+  if (shown.size === 0) return [...state, ...changes];
+  const isKnown = news?.before.isJoined === true;
+  const first = new Map(changes.toReversed().map((event) => [event.event_id, event]));
+  return [
+    ...state,
+    ...changes.filter((event) => isKnown ? !shown.has(event) : first.get(event.event_id) === event),
+  ];
 }
 
 /** What is known of a room beside its part. */
@@ -125,7 +129,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
     }
     if (!isMember(event)) continue;
     members ??= new FormerMembers(events, room.shown, former?.members);
-    const change = changeOf(event, index, { context, former, members });
+    const change = changeOf(event, index, { context, former, members, news: room.news });
     if (change !== undefined) remarks.set(index, change);
   }
   const ignored = room.shown.size === 0 ? unread : withoutShown(room, { events, unread, remarks });
@@ -208,7 +212,9 @@ function isClear(event: MatrixEvent): event is MessageEvent {
 function changeOf(
   event: MemberStateEvent,
   index: number,
-  { context, former, members }: Pick<RoomView, "context" | "former"> & { readonly members: FormerMembers },
+  { context, former, members, news }: Pick<RoomView, "context" | "former"> & Pick<RoomPart, "news"> & {
+    readonly members: FormerMembers;
+  },
 ): InternalDelivery | undefined {
   const { source, state_key, content } = event;
   if ((source & (SyncStream.INVITED_ROOM | SyncStream.KNOCKED_ROOM)) !== 0) return membershipChange(event);
@@ -223,12 +229,21 @@ function changeOf(
     (isOwn ? !context.initial : former?.membership === Membership.JOIN && !context.dropTimeline);
   if (!isNews) return undefined;
   const known = members.before(index, state_key);
+  // What is stored may be newer: the response was committed, and comes again.
+  if (isTimeline && isOwn && isEntryIn(news, event)) return membershipChange(event);
   // The stored event may be this very event: it came before, or was stored when it was sent.
   const isKept = known?.event_id !== undefined && known.event_id === event.event_id;
   if (isTimeline) return membershipChange(event, isKept ? undefined : membershipIn(known));
   if (!isOwn && known === undefined && context.members !== "all") return undefined;
   const was = isOwn && isKept && context.repeated ? undefined : membershipIn(known);
   return was === content.membership ? undefined : membershipChange(event, was);
+}
+
+/** Whether an own join is one with which the user came into the room. */
+function isEntryIn(news: RoomPart["news"], { event_id }: MemberStateEvent): boolean {
+  if (news === undefined || event_id === undefined) return false;
+  const { before: { entries }, entry } = news;
+  return entry === event_id || entries.includes(event_id as EventID);
 }
 
 /**

@@ -18,7 +18,16 @@ function eventsOf(order: string, prev?: string): JsonObject[] {
   );
 }
 
-for (const order of ["j m0 m1 m2 j", "j m0 j m1 m2", "j j m0 m1 m2", "j m0 p m1 j m2", "h j m0 m1 j m2"]) {
+for (
+  const order of [
+    "j m0 p m1 m2",
+    "j m0 m1 m2 j",
+    "j m0 j m1 m2",
+    "j j m0 m1 m2",
+    "j m0 p m1 j m2",
+    "h j m0 m1 j m2",
+  ]
+) {
   for (const prev of [undefined, "leave", "invite"]) {
     Deno.test(`After a crash in the response ${order}, in which the user was ${prev ?? "not said to be anything"} before, all comes again`, async () => {
       const kv = new CountingStore();

@@ -231,3 +231,24 @@ Deno.test("State that is shown again does not replace what is newer, also not af
     await client.close();
   }
 });
+
+for (
+  const [where, first] of [["the very first response", ""], ["a room that is joined later", "t0"]] as const
+) {
+  Deno.test(`State that a timeline shows a second time does not replace what is newer in it: ${where}`, async () => {
+    const [old, now] = ["old", "new"].map((name) => state("m.room.name", { name })) as [
+      JsonObject,
+      JsonObject,
+    ];
+    const { fetch } = server({
+      "": { next_batch: "t0" },
+      [first]: joined(timeline([member(OWN, "join"), old, message("o"), now, old]), { next_batch: "t1" }),
+    });
+    const client = clientOf(fetch, new MemoryStore());
+    await client.syncOnce();
+    await client.syncOnce();
+    const name = await client.stateStore.getState(ROOM, "m.room.name");
+    assertEquals(name?.content, { name: "new" });
+    await client.close();
+  });
+}

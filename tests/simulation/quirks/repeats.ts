@@ -4,6 +4,7 @@
  * @module
  */
 
+import { STATE_TYPES } from "../actions/state.ts";
 import type { Device } from "../world/device.ts";
 import type { SentRequest } from "../world/process.ts";
 import {
@@ -70,7 +71,10 @@ export class ShownAgain implements Layer {
     });
   }
 
-  /** What was shown before a token was given, as it is now; of state only what is in force. */
+  /**
+   * What was shown before a token was given, as it is now; of state that Greenroom goes by only what is in force:
+   * a server may mean that it is again.
+   */
   #before(
     room: string,
     { shown, since }: { readonly shown: Map<string, Json>; readonly since: string },
@@ -81,7 +85,7 @@ export class ShownAgain implements Layer {
     return events.filter((event, index) => {
       const { event_id, type, state_key, origin_server_ts } = event;
       if (origin_server_ts > until || !shown.has(event_id)) return false;
-      return state_key === undefined ||
+      return state_key === undefined || STATE_TYPES.includes(type) ||
         !events.some((other, at) => at > index && other.type === type && other.state_key === state_key);
     }).map(({ event_id, content }) => ({ ...shown.get(event_id), content }));
   }
@@ -93,7 +97,7 @@ export class ShownAgain implements Layer {
       const isOwn = before.length === 0 || chance.odds(0.3);
       if (isOwn) {
         const at = chance.below(events.length);
-        if (events[at].state_key !== undefined) continue; // there may be a newer one between
+        if (events[at].state_key !== undefined && !STATE_TYPES.includes(events[at].type)) continue;
         events.splice(at + 1 + chance.below(events.length - at), 0, structuredClone(events[at]));
       } else {
         // A gap ends where a timeline begins with what was shown.
