@@ -56,7 +56,7 @@ const [QUIRKY, SHARE] = [0.5, 0.2];
 export function quirksOf(seed: number): readonly QuirkName[] {
   const chance = new Chance(`quirks ${seed}`);
   if (!chance.odds(QUIRKY)) return [];
-  return QUIRK_NAMES.filter((name) => chance.odds(SHARE));
+  return QUIRK_NAMES.filter(() => chance.odds(SHARE));
 }
 
 /** The quirks of some names with commas between; undefined: no names were given. */
