@@ -25,7 +25,12 @@ import { parseUserId } from "../types/identifiers.ts";
 import { Membership } from "../types/enums.ts";
 import type { UserID } from "../types/ids.ts";
 import { ActingClients, isDeviceLost } from "./acting_clients.ts";
-import { type AppserviceOptions, type AppserviceStartOptions, checkOptions } from "./appservice_options.ts";
+import {
+  type AppserviceOptions,
+  type AppserviceStartOptions,
+  checkAppserviceOptions,
+  checkStartOptions,
+} from "./appservice_options.ts";
 import { Ghosts } from "./ghosts.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
 import { Inbox } from "./inbox.ts";
@@ -118,7 +123,7 @@ export class Appservice {
    * @throws {ValueError} If an option can't be used.
    */
   constructor(options: AppserviceOptions) {
-    checkOptions(options);
+    checkAppserviceOptions(options);
     const { registration, baseUrl, serverName, store, queries = {}, thirdParty = {} } = options;
     const { encryption, lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
     this.#registration = registration;
@@ -252,7 +257,9 @@ export class Appservice {
    * @throws {AppservicePingError} If the homeserver does not get through, or has another
    *   registration. That it can't be reached now, or a proxy says so, is only logged.
    */
-  async start({ ping = true, ...options }: AppserviceStartOptions = {}): Promise<void> {
+  async start(given: AppserviceStartOptions = {}): Promise<void> {
+    checkStartOptions(given);
+    const { ping = true, ...options } = given;
     const { signal: stopped } = this.#stopping;
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);

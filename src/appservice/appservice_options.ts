@@ -6,8 +6,10 @@
 
 import type { StartOptions } from "../actors/syncer/start_options.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
+import { checkRetry } from "../api/http/request_options.ts";
 import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID } from "../types/ids.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
 import type { Registration } from "./registration.ts";
@@ -75,12 +77,41 @@ export interface AppserviceStartOptions extends Pick<StartOptions, "signal" | "s
 const MIN_TIME_LIMIT = 100;
 const MAX_TIME_LIMIT = 600_000;
 
+const OPTIONS: OptionNames<AppserviceOptions> = {
+  ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
+  ...{ userAgent: true, lease: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
+  ...{ registration: true, baseUrl: true, serverName: true, store: true, encryption: true, deviceId: true },
+  ...{ queries: true, thirdParty: true, timeLimit: true, maxActing: true },
+};
+const THIRD_PARTY: OptionNames<ThirdPartyHandlers> = {
+  ...{ protocol: true, usersOf: true, locationsOf: true, user: true, location: true },
+};
+const START: OptionNames<AppserviceStartOptions> = { ping: true, signal: true, signals: true, backoff: true };
+
 /**
- * Checks numbers.
+ * Refuses options that `start()` has not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkStartOptions(options: AppserviceStartOptions): void {
+  checkOptions(options, START, "start");
+}
+
+/**
+ * Refuses options that an application service has not, and checks numbers.
  *
  * @throws {ValueError} If one can't be used.
  */
-export function checkOptions({ timeLimit = MIN_TIME_LIMIT, maxActing = 1 }: AppserviceOptions): void {
+export function checkAppserviceOptions(options: AppserviceOptions): void {
+  const action = "make an application service";
+  if (options?.registration === undefined) {
+    throw new ValueError(`Cannot ${action}: it has no registration; make one by createRegistration()`);
+  }
+  checkOptions(options, OPTIONS, action);
+  checkRetry(options.retry, action);
+  checkOptions(options.queries, { user: true, room: true }, action, "queries.");
+  checkOptions(options.thirdParty, THIRD_PARTY, action, "thirdParty.");
+  const { timeLimit = MIN_TIME_LIMIT, maxActing = 1 } = options;
   if (!(timeLimit >= MIN_TIME_LIMIT && timeLimit <= MAX_TIME_LIMIT)) {
     throw new ValueError(
       `Cannot make an application service: timeLimit must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${timeLimit}`,

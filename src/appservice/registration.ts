@@ -7,6 +7,7 @@
  */
 
 import { parse, stringify } from "yaml";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { isJsonObject } from "../types/json.ts";
 
@@ -81,6 +82,10 @@ export interface CreateRegistrationOptions {
   encryption?: boolean;
 }
 
+const OPTIONS: OptionNames<CreateRegistrationOptions> = {
+  ...{ id: true, url: true, serverName: true, senderLocalpart: true, userPrefix: true },
+  ...{ aliasPrefix: true, protocols: true, encryption: true },
+};
 const TEXTS = ["id", "as_token", "hs_token", "sender_localpart"] as const;
 /** What a header can have, and is read of one. */
 const TOKEN = /^[\x21-\x7e]{1,1000}$/;
@@ -106,6 +111,7 @@ const MAX_LENGTH = 1_000_000;
  * ```
  */
 export function createRegistration(options: CreateRegistrationOptions): Registration {
+  checkOptions(options, OPTIONS, "make a registration");
   const {
     id,
     url,

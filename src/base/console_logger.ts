@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions } from "../errors/known_names.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { consoleLog } from "./console_log.ts";
 import type { Logger } from "./log.ts";
@@ -31,6 +32,8 @@ export interface ConsoleLoggerOptions {
  * await using client = new Client({ baseUrl: "https://matrix.example.org", log });
  * ```
  */
-export function consoleLogger({ format = "text", clock = systemClock }: ConsoleLoggerOptions = {}): Logger {
+export function consoleLogger(options: ConsoleLoggerOptions = {}): Logger {
+  checkOptions(options, { format: true, clock: true }, "make a logger");
+  const { format = "text", clock = systemClock } = options;
   return consoleLog(clock, format);
 }

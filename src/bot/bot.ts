@@ -38,6 +38,8 @@ import { JoinQueue } from "./policy/join_queue.ts";
 import { RateLimiter } from "./policy/rate_limit.ts";
 import { Once } from "./once.ts";
 import { checkBotOptions, clientsOptions } from "./option_names.ts";
+import { checkFunction } from "../errors/check_function.ts";
+import { checkOptions } from "../errors/known_names.ts";
 import { Run } from "./run.ts";
 import { Patience } from "./patience.ts";
 import { RunTime } from "./run_time.ts";
@@ -331,7 +333,9 @@ export class Bot extends Composer<Context> {
    * @returns Resolves when it has been stopped; rejects with the reason if it can't go on, which is not in
    *   the log as well: see {@linkcode Client.start}.
    */
-  async start({ signals = true, signal }: BotStartOptions = {}): Promise<void> {
+  async start(options: BotStartOptions = {}): Promise<void> {
+    checkOptions(options, { signals: true, signal: true }, "start the bot");
+    const { signals = true, signal } = options;
     const ends = [this.#stopping.signal, this.#ending.signal, ...(signal === undefined ? [] : [signal])];
     const ended = AbortSignal.any(ends);
     const wasClosed = this.#ending.signal.aborted; // then the client says so
@@ -471,6 +475,7 @@ export class Bot extends Composer<Context> {
    * @returns This.
    */
   catch(handler: (error: unknown, context: Context) => unknown): this {
+    checkFunction(handler, "catch what functions throw", "the handler");
     this.#caught = handler;
     return this;
   }
@@ -496,8 +501,11 @@ export class Bot extends Composer<Context> {
   every(
     pattern: string,
     handler: ReminderHandler,
-    { name = pattern, timezone = "UTC" }: EveryOptions = {},
+    options: EveryOptions = {},
   ): this {
+    checkFunction(handler, `do something at "${pattern}"`);
+    checkOptions(options, { name: true, timezone: true }, `do something at "${pattern}"`);
+    const { name = pattern, timezone = "UTC" } = options;
     const next = readCron(pattern, timezone);
     this.#timers.schedule({ name, pattern: `${pattern} ${timezone}`, next, work: handler });
     return this;
@@ -512,6 +520,7 @@ export class Bot extends Composer<Context> {
    * @throws {ValueError} If the name is taken.
    */
   reminder(name: string, handler: ReminderHandler): this {
+    checkFunction(handler, `add a function for reminders of the name "${name}"`);
     if (name === "" || this.#reminderHandlers.has(name)) {
       throw new ValueError(`Cannot add a function for reminders: the name "${name}" is empty, or taken`);
     }
@@ -550,8 +559,9 @@ export class Bot extends Composer<Context> {
    * await bot.in(room).send("**Build 42** has passed");
    * ```
    */
-  in(room: RoomID, { thread }: { thread?: EventID } = {}): BotRoom {
-    return this.#rooms.in({ room, thread });
+  in(room: RoomID, options: { thread?: EventID } = {}): BotRoom {
+    checkOptions(options, { thread: true }, "speak in a room");
+    return this.#rooms.in({ room, thread: options.thread });
   }
 
   /**

@@ -7,11 +7,12 @@
  */
 
 import { ValueError } from "../../mod.ts";
+import { checkFunction } from "../errors/check_function.ts";
 import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
 import { type Command, parsePattern } from "./commands/command.ts";
 import type { Context } from "./context/context.ts";
 import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
-import { type EventOfQuery, type Query, typesOf } from "./queries.ts";
+import { checkQueries, type EventOfQuery, type Query, typesOf } from "./queries.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
 export type Next = () => Promise<void>;
@@ -101,13 +102,8 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly MiddlewareLike<QueryContext<Q>>[]
   ): Composer<QueryContext<Q>> {
     const queries = [query].flat() as readonly Query[];
-    for (const each of queries) {
-      const types = typeof each === "string" ? typesOf(each) : [];
-      if (types.length === 0) {
-        throw new ValueError(`Cannot listen to "${each}": it is neither a query nor a type of event`);
-      }
-      for (const type of types) this.#types.add(type);
-    }
+    checkQueries(queries, "listen to");
+    for (const type of queries.flatMap(typesOf)) this.#types.add(type);
     const mayGetEdits = queries.some((each) => EDITS.includes(each));
     return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware, mayGetEdits);
   }
@@ -132,6 +128,9 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly MiddlewareLike<HeardContext<P>>[]
   ): Composer<HeardContext<P>> {
     const patterns = [pattern].flat() as readonly (string | RegExp)[];
+    if (!patterns.every((each) => typeof each === "string" || each instanceof RegExp)) {
+      throw new ValueError("Cannot listen to a text: a pattern must be a text, or a regular expression");
+    }
     const matches = (c: Context): boolean =>
       patterns.some((each) => {
         if (typeof each === "string") return c.text === each;
@@ -164,6 +163,7 @@ export class Composer<C extends Context = Context> {
     ...middleware: readonly MiddlewareLike<QueryContext<"reaction">>[]
   ): Composer<QueryContext<"reaction">> {
     const keys = [key].flat().map((each) => bareKey(each));
+    if (key === undefined) throw new ValueError("Cannot listen to reactions: the key is missing");
     return this.on("reaction").filter(
       (c) => keys.includes(bareKey(c.event.content["m.relates_to"]?.key)),
       ...middleware,
@@ -212,14 +212,13 @@ export class Composer<C extends Context = Context> {
   ): this;
   command(
     pattern: string,
-    first: CommandOptions<string, Schemas<string>> | Middleware<never>,
+    first?: CommandOptions<string, Schemas<string>> | Middleware<never>,
     ...rest: readonly Middleware<never>[]
   ): this {
-    const options = typeof first === "function" ? {} : first;
-    const middleware = typeof first === "function" ? [first, ...rest] : rest;
+    const [options, middleware] = typeof first === "object" ? [first, rest] : [{}, [first, ...rest]];
     const command: Command = parsePattern(pattern, options);
-    if (middleware.length === 0) {
-      throw new ValueError(`Cannot add the command "${command.name}": it has no function`);
+    for (const each of middleware.length === 0 ? [undefined] : middleware) {
+      checkFunction(each, `add the command "${command.name}"`);
     }
     const taken = command.names.find((name) => this.#commands.some(({ names }) => names.includes(name)));
     if (taken !== undefined) {
@@ -245,6 +244,7 @@ export class Composer<C extends Context = Context> {
     test: (context: C) => boolean | Promise<boolean>,
     ...middleware: readonly MiddlewareLike<C>[]
   ): Composer<C> {
+    checkFunction(test, "filter updates", "its test");
     return this.#branch(test as (context: Context) => boolean | Promise<boolean>, middleware);
   }
 
@@ -260,6 +260,7 @@ export class Composer<C extends Context = Context> {
     handler: (error: unknown, context: C, next: Next) => unknown,
     ...middleware: readonly MiddlewareLike<C>[]
   ): Composer<C> {
+    checkFunction(handler, "add an error boundary", "its handler");
     const inside = new Composer<C>().use(...middleware);
     this.#children.push({ tree: inside, hearsEdits: () => inside.hearsEdits });
     const run = inside.middleware();

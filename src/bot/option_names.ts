@@ -4,20 +4,19 @@
  * @module
  */
 
-import { checkNames } from "../errors/known_names.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { ValueError } from "../../mod.ts";
 import type { BotBehaviour, BotOptions, HostedBotOptions } from "./bot_options.ts";
 
-type Names<Options> = Readonly<Record<keyof Options, true>>; // a name that is missing here does not compile
-
-const BEHAVIOUR: Names<BotBehaviour> = {
+const BEHAVIOUR: OptionNames<BotBehaviour> = {
   ...{ prefix: true, msgtype: true, help: true, unknownCommands: true, saysFailures: true, autoJoin: true },
   ...{ rateLimit: true, inviteLimit: true, maxReminders: true, handlerTimeout: true },
   ...{ allow: true, deny: true, rooms: true, admins: true, encryptedOnly: true },
 };
 
-const HOSTED: Names<HostedBotOptions> = { appservice: true, ...BEHAVIOUR };
+const HOSTED: OptionNames<HostedBotOptions> = { appservice: true, ...BEHAVIOUR };
 
-const ALONE: Names<BotOptions> = {
+const ALONE: OptionNames<BotOptions> = {
   ...{ password: true, ...BEHAVIOUR },
   ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, crypto: true, feed: true, stateStore: true, encryptionBlacklist: true },
@@ -33,8 +32,11 @@ const ALONE: Names<BotOptions> = {
  * @throws {ValueError} If there is one.
  */
 export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
-  const names = Object.keys("appservice" in options ? HOSTED : ALONE);
-  checkNames(Object.keys(options), names, { action: "make a bot", what: "option" });
+  if (options === undefined) throw new ValueError("Cannot make a bot: it has no options; see Bot.fromEnv()");
+  checkOptions(options, "appservice" in options ? HOSTED : ALONE, "make a bot");
+  if (options.rateLimit !== false) {
+    checkOptions(options.rateLimit, { count: true, window: true }, "make a bot", "rateLimit.");
+  }
 }
 
 /** The options that are those of the bot's client. */

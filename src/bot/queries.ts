@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ValueError } from "../../mod.ts";
 import type {
   EventOf,
   EventType,
@@ -138,6 +139,19 @@ export function typesOf(query: Query): readonly string[] {
   if (kind !== undefined && prefix !== "member" && !KINDS[prefix]?.includes(kind)) return [];
   const found = Object.entries(MEMBER).find(([, name]) => name === query);
   return found === undefined ? BY_PREFIX[prefix] ?? [] : [found[0]];
+}
+
+/**
+ * Refuses queries that there are not.
+ *
+ * @param action What is done with them, as the error has it.
+ * @throws {ValueError} If there is no such query, nor can there be such a type of event.
+ */
+export function checkQueries(queries: readonly Query[], action: string): void {
+  for (const each of queries as readonly unknown[]) {
+    if (typeof each === "string" && typesOf(each as Query).length > 0) continue;
+    throw new ValueError(`Cannot ${action} "${each}": it is neither a query nor a type of event`);
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ import { StateStore } from "../actors/store/state_store.ts";
 import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
-import { checkClientOptions } from "./options/option_names.ts";
+import { checkClientOptions, checkStartOptions, checkSyncOnceOptions } from "./options/option_names.ts";
 import { syncerFacade } from "./syncer_facade.ts";
 import type { ClientAPI } from "../api/client_api.ts";
 import { discover, type DiscoverOptions } from "../api/server/discovery.ts";
@@ -165,9 +165,17 @@ export class Client {
     this.sessions = sessions;
     this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
     const { registerWake } = this.#serving;
-    const start: SyncerAPI["start"] = (settings) => this.syncingTask = life.start(settings);
+    const start: SyncerAPI["start"] = (settings) =>
+      this.syncingTask = Promise.try(() => {
+        checkStartOptions(settings);
+        return life.start(settings);
+      });
+    const syncOnce: SyncerAPI["syncOnce"] = async (settings) => {
+      checkSyncOnceOptions(settings);
+      return await life.syncOnce(settings);
+    };
     const operations = begunInHandlers({ ...api, ...notingMembers(api, holder) }, ["sync"]); // a loop of it may not end
-    Object.assign(this, operations, facade, life, { start, registerWake, runTask });
+    Object.assign(this, operations, facade, life, { start, syncOnce, registerWake, runTask });
     this.crypto = holder.crypto ?? options.crypto;
     answerOwners(this, verification);
   }

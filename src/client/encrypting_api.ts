@@ -9,6 +9,7 @@ import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
 import { AcceptedError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
+import { checkSendOptions } from "../api/messages/messages.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
 import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
 import { identified, type SendingUser } from "../api/http/transaction_id.ts";
@@ -114,6 +115,7 @@ export function encryptingAPI(
     ...core,
     async sendMessageEvent(roomId, eventType, content, { disableEncryption = false, ...options } = {}) {
       const type = typeName(eventType);
+      checkSendOptions(options, "sendMessageEvent");
       const plain = disableEncryption || blacklist.has(type) || ALWAYS_CLEAR.has(type) ||
         !await isEncrypted(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);

@@ -15,6 +15,7 @@ import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvKey } from "../store/kv_store.ts";
 import { compareParts } from "../store/key_order.ts";
@@ -29,6 +30,8 @@ export interface ListSessionsOptions {
   /** Only sessions whose key comes before this one. Default: all. */
   before?: SessionKey;
 }
+
+const LISTING: OptionNames<ListSessionsOptions> = { after: true, before: true };
 
 /** A session as it is stored. */
 export interface StoredSession<State extends object> {
@@ -182,7 +185,9 @@ export function tasksAPI({ sessions, sendIds, store, ready, hold, log }: TasksPa
           ? undefined
           : (await SessionContext.of(definition, undefined, bytes)).session;
       },
-      async *list(definition, { after, before } = {}) {
+      async *list(definition, options = {}) {
+        checkOptions(options, LISTING, "list sessions");
+        const { after, before } = options;
         const prefix = [SESSIONS, definition.name];
         let last = after === undefined ? undefined : sessionKeyOf(definition, after);
         const end = before === undefined ? undefined : sessionKeyOf(definition, before);

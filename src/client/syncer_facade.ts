@@ -83,9 +83,10 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
       const { type, handler } = handlerArguments(args);
       registry.remove(type, handler);
     },
-    on: ((first: EventType | Handler<never>, handler?: Handler<never>, options?: HandlerOptions) => {
-      if (typeof first !== "function" && handler === undefined) return decorator(registry, first);
-      const args = handlerArguments(typeof first === "function" ? [first] : [first, handler, options]);
+    on: ((...given: unknown[]) => {
+      const [first] = given;
+      if (typeof first !== "function" && given.length === 1) return decorator(registry, first as EventType);
+      const args = handlerArguments(typeof first === "function" ? [first] : given);
       registry.add(args.type, args.handler, args.options);
       return args.handler;
     }) as SyncerAPI["on"],

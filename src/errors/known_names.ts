@@ -6,6 +6,9 @@
 
 import { ValueError } from "./value_error.ts";
 
+/** The names of all options that there are; one that is missing does not compile. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
 /** The longest way to another name at which that is taken for what was meant. */
 const MAX_DISTANCE = 3;
 
@@ -22,11 +25,46 @@ export function checkNames(
   known: readonly string[],
   { action, what }: { readonly action: string; readonly what: string },
 ): void {
-  for (const name of given) {
-    if (known.includes(name)) continue;
-    const nearest = nearestName(name, known);
-    const mend = nearest === undefined ? "leave it out" : `did you mean ${nearest}?`;
-    throw new ValueError(`Cannot ${action}: there is no ${what} ${name}; ${mend}`);
+  for (const name of given) if (!known.includes(name)) throw unknownName(name, known, { action, what });
+}
+
+function unknownName(
+  name: string,
+  meant: readonly string[],
+  { action, what }: { readonly action: string; readonly what: string },
+): ValueError {
+  const nearest = meant.includes(name) ? undefined : nearestName(name, meant);
+  const mend = nearest === undefined ? "leave it out" : `did you mean ${nearest}?`;
+  return new ValueError(`Cannot ${action}: there is no ${what} ${name}; ${mend}`);
+}
+
+/**
+ * Refuses options that there are not, as of a typing error, and what is no options at all.
+ *
+ * @param given The options; undefined: none.
+ * @param names The names of those that there are.
+ * @param action What was to be done, as the error has it.
+ * @param part Of which option they are a part, and a dot. Default: of none.
+ * @param meant Those that may have been meant. Default: those that there are.
+ * @throws {ValueError} If there is one that there is not.
+ */
+export function checkOptions(
+  given: unknown,
+  names: Readonly<Record<string, true>>,
+  action: string,
+  part = "",
+  meant: readonly string[] = Object.keys(names),
+): void {
+  if (given === undefined) return;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    const what = given === null ? "null" : Array.isArray(given) ? "a list" : `a ${typeof given}`;
+    throw new ValueError(
+      `Cannot ${action}: ${part === "" ? "its options" : part.slice(0, -1)} must be an object, not ${what}`,
+    );
+  }
+  for (const name in given) {
+    if (!Object.hasOwn(given, name) || Object.hasOwn(names, name)) continue; // which costs next to nothing
+    throw unknownName(part + name, meant.map((each) => part + each), { action, what: "option" });
   }
 }
 

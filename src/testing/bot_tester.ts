@@ -8,6 +8,7 @@
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { checkOptions } from "../errors/known_names.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/kv_store.ts";
@@ -122,6 +123,9 @@ export class BotTester {
    * @param make Makes the bot, with its functions; again for each {@linkcode BotTester.restart}.
    */
   constructor(make: (options: TestedBotOptions) => TestedBot) {
+    if (typeof make !== "function") {
+      throw new ValueError("Cannot try a bot: it takes a function that makes the bot of its options");
+    }
     this.#make = make;
     this.clock = new TestClock();
     this.homeserver = new Homeserver({ clock: this.clock });
@@ -302,7 +306,9 @@ export class TestRoom {
    * @param options Where, and in reply to what.
    * @returns The event.
    */
-  async say(text: string, { thread, replyTo, content }: SayOptions = {}): Promise<EventID> {
+  async say(text: string, options: SayOptions = {}): Promise<EventID> {
+    checkOptions(options, { thread: true, replyTo: true, content: true }, "say something");
+    const { thread, replyTo, content } = options;
     const reply = replyTo === undefined ? {} : { "m.in_reply_to": { event_id: replyTo } };
     const inThread = thread === undefined ? {} : { rel_type: "m.thread", event_id: thread };
     const relation = { ...inThread, ...reply };

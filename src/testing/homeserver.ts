@@ -1,16 +1,24 @@
 /**
  * The in-process homeserver.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
 import { systemClock } from "../base/clock.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { AppserviceFetch, TestRegistration } from "./appservice_registration.ts";
 import { FaultList } from "./fault_list.ts";
 import type { Faults } from "./faults.ts";
-import type { HomeserverOptions, HomeserverQuirks, RateLimits } from "./homeserver_options.ts";
+import {
+  checkHomeserverOptions,
+  type HomeserverOptions,
+  type HomeserverQuirks,
+  type RateLimits,
+} from "./homeserver_options.ts";
 import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
 import { localFetch } from "./http/local_fetch.ts";
 import type { RawRequest } from "./http/request.ts";
@@ -50,6 +58,10 @@ export interface CreateUserOptions {
    */
   readonly serverName?: string;
 }
+
+const USER: OptionNames<CreateUserOptions> = {
+  ...{ password: true, displayname: true, deviceId: true, serverName: true },
+};
 
 const router = new Router(ALL_ROUTES);
 
@@ -98,6 +110,7 @@ export class Homeserver implements AsyncDisposable {
 
   /** Makes an empty homeserver. */
   constructor(options: HomeserverOptions = {}) {
+    checkHomeserverOptions(options);
     this.serverName = options.serverName ?? "localhost";
     this.#onError = options.onError ?? (() => {});
     this.faults = this.#faults;
@@ -145,6 +158,7 @@ export class Homeserver implements AsyncDisposable {
    * @param options.hostname The address. Defaults to `127.0.0.1`.
    */
   listen(options: { port?: number; hostname?: string } = {}): Promise<string> {
+    checkOptions(options, { port: true, hostname: true }, "listen");
     const { port = 0, hostname = "127.0.0.1" } = options;
     const serve = async (request: Request): Promise<Response> => {
       const body = new Uint8Array(await request.arrayBuffer());
@@ -172,6 +186,7 @@ export class Homeserver implements AsyncDisposable {
 
   /** Makes a user with a device and an access token. */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
+    checkOptions(options, USER, "make a user");
     const { password = `password of ${localpart}`, displayname, deviceId, serverName } = options;
     const user = this.#state.addUser(localpart, password, serverName);
     if (displayname !== undefined) user.profile.set("displayname", displayname);

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../base/clock.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import type { IdGenerator } from "./ids.ts";
 
 /** What some homeservers do, and a client has to live with. */
@@ -139,4 +140,31 @@ export interface HomeserverOptions {
   readonly requestLogSize?: number;
   /** Called with errors inside the homeserver, for which the client gets a 500. Default: none. */
   readonly onError?: (error: unknown) => void;
+}
+
+const OPTIONS: OptionNames<HomeserverOptions> = {
+  ...{ serverName: true, clock: true, ids: true, versions: true, unstableFeatures: true, onError: true },
+  ...{ defaultRoomVersion: true, maxUploadSize: true, accessTokenLifetime: true, authenticatedMedia: true },
+  ...{ searchAllUsers: true, previewFetch: true, pushFetch: true, registration: true, turnServer: true },
+  ...{ quirks: true, rateLimits: true, requestLogSize: true },
+};
+const QUIRKS: OptionNames<HomeserverQuirks> = {
+  ...{ ignoreTo: true, pageSize: true, showAgain: true, syncCache: true },
+};
+const LIMITS: OptionNames<RateLimits> = { messages: true, joins: true, invites: true, rooms: true };
+const LIMIT: OptionNames<RateLimit> = { perSecond: true, burst: true };
+
+/**
+ * Refuses options that a homeserver has not, as of a typing error.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkHomeserverOptions(options: HomeserverOptions): void {
+  const action = "make a homeserver";
+  checkOptions(options, OPTIONS, action);
+  checkOptions(options.quirks, QUIRKS, action, "quirks.");
+  checkOptions(options.rateLimits, LIMITS, action, "rateLimits.");
+  for (const [name, limit] of Object.entries(options.rateLimits ?? {})) {
+    checkOptions(limit, LIMIT, action, `rateLimits.${name}.`);
+  }
 }

@@ -26,7 +26,7 @@ const layers: Layer[] = [
   {
     name: "appservice",
     files: /^src\/appservice\//,
-    imports: ["client", "actors", "api", "store", "ground", "places"],
+    imports: ["names", "client", "actors", "api", "store", "ground", "places"],
   },
   {
     name: "client",
@@ -37,16 +37,16 @@ const layers: Layer[] = [
   {
     name: "actors",
     files: /^src\/actors\//,
-    imports: ["kernel", "api", "crypto", "store", "ground", "places"],
+    imports: ["names", "kernel", "api", "crypto", "store", "ground", "places"],
   },
-  { name: "api", files: /^src\/api\//, imports: ["ground"] },
+  { name: "api", files: /^src\/api\//, imports: ["names", "ground"] },
   { name: "crypto", files: /^src\/crypto\//, imports: ["ground", "vodozemac"], types: ["store"] },
-  { name: "store", files: /^src\/store\//, imports: ["ground"] },
-  { name: "testing", files: /^src\/testing\//, imports: ["ground", "vodozemac", "store", "places"] },
+  { name: "store", files: /^src\/store\//, imports: ["names", "ground"] },
+  { name: "testing", files: /^src\/testing\//, imports: ["names", "ground", "vodozemac", "store", "places"] },
   { name: "vodozemac", files: /^vodozemac-wasm\//, imports: [] }, // a package of its own
   { name: "places", files: /^src\/base\/own_code\.ts$/, imports: [] }, // says which code is the package's
-  { name: "names", files: /^src\/errors\/known_names\.ts$/, imports: ["ground"] }, // refuses typing errors
-  { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["places"] },
+  { name: "names", files: /^src\/errors\/(known_names|check_function)\.ts$/, imports: ["ground"] }, // refuse typing errors
+  { name: "ground", files: /^src\/(types|errors|base)\//, imports: ["places", "names"] },
 ];
 
 const layerOf = (path: string) => layers.find((layer) => layer.files.test(path));

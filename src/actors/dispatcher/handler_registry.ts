@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type ContentCheck, contentCheckOf } from "../../types/checks/content_check.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
@@ -66,6 +67,11 @@ export interface SessionHandlerOptions<State extends object> extends HandlerOpti
   /** What it remembers from one event to the next, as `context.session`. */
   session: SessionDefinition<State>;
 }
+
+const OPTIONS: OptionNames<SessionHandlerOptions<object>> = {
+  ...{ waitSync: true, sequential: true, redacted: true, history: true, own: true, source: true },
+  ...{ name: true, session: true },
+};
 
 /** A handler with its options. */
 export interface HandlerEntry {
@@ -180,6 +186,7 @@ export class HandlerRegistry {
     if (typeof handler !== "function") {
       throw new ValueError(`Cannot add an event handler: it must be a function, and is ${typeof handler}`);
     }
+    checkOptions(options, OPTIONS, "add an event handler");
     const { waitSync = false, sequential = false, redacted = false, history = false, own = false } = options;
     const { source, session, name } = options;
     if (name !== undefined && !NAME.test(name)) {

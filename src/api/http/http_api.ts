@@ -25,7 +25,13 @@ import {
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
-import { identityQuery, requestHeaders, type RequestOptions, sendQuery } from "./request_options.ts";
+import {
+  checkRequestOptions,
+  identityQuery,
+  requestHeaders,
+  type RequestOptions,
+  sendQuery,
+} from "./request_options.ts";
 import { readJson } from "./response_body.ts";
 import { DEFAULT_RETRY, isMatrixRefusal, type RetryPolicy, retryPolicy } from "./retry.ts";
 import { restartDelay } from "./restart.ts";
@@ -237,6 +243,7 @@ export class HTTPAPI {
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     const { operation, method, auth } = endpoint;
+    checkRequestOptions(options, operation);
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
     await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
     const given = sendsEvent(endpoint) ? sendQuery(options.query, operation) : options.query;

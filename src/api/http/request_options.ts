@@ -4,9 +4,11 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { Query } from "./endpoint.ts";
+import { OPERATION_OPTIONS } from "./operation_options.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** The options that every operation takes, beside its own. */
@@ -40,6 +42,33 @@ export interface RequestOptions {
    * (`ts`).
    */
   timestamp?: number;
+}
+
+const NAMES: OptionNames<RequestOptions> = {
+  ...{ signal: true, requestTimeout: true, headers: true, query: true, retry: true },
+  ...{ asUserId: true, asDeviceId: true, timestamp: true },
+};
+const RETRY: OptionNames<RetryPolicy> = {
+  ...{ maxRetries: true, base: true, cap: true, maxRetryAfter: true, maxLimitWait: true, retryable: true },
+};
+
+/**
+ * Refuses options that an operation has not: what is left of them when it has taken its own.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkRequestOptions(options: RequestOptions, operation: string): void {
+  checkOptions(options, NAMES, operation, "", OPERATION_OPTIONS);
+  checkRetry(options.retry, operation);
+}
+
+/**
+ * Refuses changes to a retry policy that it has not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkRetry(retry: RequestOptions["retry"], action: string): void {
+  if (retry !== false) checkOptions(retry, RETRY, action, "retry.");
 }
 
 /**

@@ -21,7 +21,7 @@ import { checkIdentifier } from "../../types/identifiers.ts";
 import { shaped } from "./incoming.ts";
 import { checkInteger } from "../http/integer.ts";
 import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import { checkRequestOptions, type RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
 import { identified, type TransactionOptions } from "../http/transaction_id.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -197,11 +197,23 @@ export interface MessagesAPI {
   ): Promise<MessagesResponse>;
 }
 
+/**
+ * Refuses options that a send has not, before anything is done for it.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkSendOptions(
+  { disableEncryption: _clear, txnId: _id, key: _key, ...requests }: SendOptions,
+  operation: string,
+): void {
+  checkRequestOptions(requests, operation);
+}
+
 /** Makes the operations on the messages of rooms. */
 export function messagesAPI(session: Session): MessagesAPI {
   const { http } = session;
   return {
-    async sendMessageEvent(roomId, type, body, given = {}) {
+    async sendMessageEvent(roomId, type, body, { disableEncryption: _, ...given } = {}) {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };

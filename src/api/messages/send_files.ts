@@ -22,7 +22,7 @@ import type { RoomMessageContent } from "../../types/content/message_content.ts"
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "../media/media_attachment.ts";
-import type { SendOptions } from "./messages.ts";
+import { checkSendOptions, type SendOptions } from "./messages.ts";
 import { identified, isToldByContent } from "../http/transaction_id.ts";
 import type { MediaData, OnProgress } from "../http/upload_body.ts";
 
@@ -174,6 +174,7 @@ export function sendFilesAPI(
     { info, fileName, fileType = MessageType.FILE, thumbnail, onProgress, relatesTo, ...options } = {},
   ) => {
     checkIdentifier("roomId", roomId);
+    checkSendOptions(options, "sendFile");
     const name = fileName ?? (file instanceof File ? file.name : undefined);
     const isHashed = isToldByContent(options);
     const attachment = { file, info, name, thumbnail, onProgress, isHashed };

@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { PillText } from "../text/pills.ts";
 import { ARGUMENT_TYPES, type ArgumentType, isArgumentType, readArgument } from "./argument_types.ts";
 import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
@@ -41,6 +42,9 @@ export interface Command {
   readonly isHidden: boolean;
 }
 
+const OPTIONS: OptionNames<CommandOptions<string>> = {
+  ...{ description: true, aliases: true, args: true, access: true, hidden: true, encryptedOnly: true },
+};
 /** The most words of a name: `todo list add`. */
 const MAX_WORDS = 3;
 const NAME = /^[^\s<>[\]"]{1,50}$/u;
@@ -52,6 +56,7 @@ const PARAMETER = /^(?:<([\w-]{1,50})(\.\.\.)?>|\[([\w-]{1,50})(\.\.\.)?\])$/;
  * @throws {ValueError} If it can't be read.
  */
 export function parsePattern(pattern: string, options: CommandOptions<string>): Command {
+  checkOptions(options, OPTIONS, `add the command "${pattern}"`);
   const { description = "", aliases = [], args = {}, access = "everybody" } = options;
   const { encryptedOnly: isEncryptedOnly = false, hidden: isHidden = false } = options;
   const words = pattern.trim().split(/\s+/);

@@ -17,6 +17,7 @@ import type {
   SenderInfo,
   UserID,
 } from "../../../types.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
 import type { Arguments, Command } from "../commands/command.ts";
 import { usageOf } from "../commands/help.ts";
@@ -33,10 +34,11 @@ import {
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
 import { isEncryptedRoom, isSendersWord } from "../policy/clear_events.ts";
 import { joinLate } from "../policy/join_patience.ts";
-import type { EventOfQuery, Query } from "../queries.ts";
+import { checkQueries, type EventOfQuery, type Query } from "../queries.ts";
 import type { Run } from "../run.ts";
 import type { KeptEvent, Wait } from "../run_record.ts";
 import { keptUpdate, type Update } from "../update.ts";
+import { checkCall } from "./option_names.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -91,6 +93,16 @@ export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check">
   /** What is said of each choice, by its reaction; `false`: nothing. Default: those that are texts. */
   labels?: ChoiceLabels | false;
 }
+
+const ASKING: OptionNames<Omit<AskOptions<Query>, "filter" | "check">> = {
+  ...{ format: true, mentions: true, from: true, room: true, timeout: true },
+};
+const ASK: OptionNames<AskOptions<Query>> = { ...ASKING, filter: true, check: true };
+const CONFIRM: OptionNames<ConfirmOptions> = { ...ASKING, yes: true, no: true, clearReactions: true };
+const MENU: OptionNames<MenuOptions> = { ...ASKING, labels: true, clearReactions: true };
+const WAIT: OptionNames<WaitOptions<Query>> = {
+  ...{ filter: true, from: true, room: true, timeout: true, reactionTo: true, accept: true },
+};
 
 /** The types of event that a bot listens to whatever functions it has. */
 export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
@@ -225,11 +237,12 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     question: string | undefined,
     options: AskOptions<Q> = {},
   ): Promise<Context<EventOfQuery<Q>>> {
+    checkOptions(options, ASK, "ask");
     const { check, ...waiting } = options;
     const reactionTo = question === undefined ? undefined : await this.#put(question, waiting);
     for (;;) {
       const { at } = this.run;
-      const answer = await this.wait({ ...waiting, reactionTo });
+      const answer = await this.#wait<Q>({ ...waiting, reactionTo });
       if (check === undefined) return answer;
       const isGood = await this.run.step("check", async () => {
         const problem = await check(answer);
@@ -252,6 +265,11 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async wait<const Q extends Query = "message:text">(
     options: WaitOptions<Q> = {},
   ): Promise<Context<EventOfQuery<Q>>> {
+    checkOptions(options, WAIT, "wait");
+    return await this.#wait(options);
+  }
+
+  async #wait<const Q extends Query>(options: WaitOptions<Q>): Promise<Context<EventOfQuery<Q>>> {
     const { accept } = options;
     const context = (kept: KeptEvent) =>
       new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
@@ -273,6 +291,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       );
     }
     const queries = [filter].flat();
+    checkQueries(queries, "wait for");
     this.parts.waited.add(this.run.context, queries, ALWAYS);
     return {
       room,
@@ -314,10 +333,9 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * });
    * ```
    */
-  async confirm(
-    question: string,
-    { yes, no, clearReactions = false, ...options }: ConfirmOptions = {},
-  ): Promise<boolean> {
+  async confirm(question: string, given: ConfirmOptions = {}): Promise<boolean> {
+    checkOptions(given, CONFIRM, "confirm");
+    const { yes, no, clearReactions = false, ...options } = given;
     const words = confirmWords({ yes, no });
     const meaning = (answer: string) => confirmed(answer, words);
     const labels = Object.fromEntries(exampleWords({ yes, no }).map((word) => [word, undefined]));
@@ -353,8 +371,10 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async menu<Choice>(
     question: string,
     choices: Readonly<Record<string, Choice>>,
-    { labels, clearReactions = !this.run.encryptedOnly, ...options }: MenuOptions = {},
+    given: MenuOptions = {},
   ): Promise<Choice> {
+    checkOptions(given, MENU, "menu");
+    const { labels, clearReactions = !this.run.encryptedOnly, ...options } = given;
     const keys = Object.keys(choices);
     const labelOf = (key: string): string | undefined => {
       if (labels === false) return undefined;
@@ -396,7 +416,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       const { key } = (answer.event.content as { "m.relates_to"?: { key?: unknown } })["m.relates_to"] ?? {};
       return meaning(typeof key === "string" ? key : answer.text);
     };
-    const answer = await this.wait({
+    const answer = await this.#wait({
       ...options,
       filter,
       reactionTo,
@@ -477,6 +497,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @throws {ValueError} If the message has none.
    */
   async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
+    checkCall("download", options);
     const { url, file } = this.event.content as { url?: ContentURI; file?: EncryptedFile };
     const media = file ?? url;
     if (media === undefined) throw new ValueError("Cannot load the file of a message: it has none");

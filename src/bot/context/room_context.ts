@@ -15,12 +15,14 @@ import {
   ValueError,
 } from "../../../mod.ts";
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
 import { sessionKeyFor } from "../bot_sessions.ts";
 import type { Run } from "../run.ts";
 import type { PollTally } from "../polls/tally_poll.ts";
 import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
 import { sendPicture, type SendPictureOptions } from "./pictures.ts";
+import { checkCall } from "./option_names.ts";
 import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {
   contentOf,
@@ -106,6 +108,7 @@ export class RoomContext {
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
   protected sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+    checkCall("send", options);
     const plain = writePlain(text, options.format);
     return plain === undefined
       ? this.#sendParts(text, options, placing)
@@ -146,6 +149,7 @@ export class RoomContext {
    * @throws {ValueError} If the text does not fit into one message.
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
+    checkCall("send", options);
     return await this.run.act("edit", () => this.#edit(eventId, text, options));
   }
 
@@ -195,6 +199,7 @@ export class RoomContext {
    * @returns The ID of the event.
    */
   async image(data: Uint8Array<ArrayBuffer>, options: SendPictureOptions = {}): Promise<EventID> {
+    checkCall("image", options);
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     return await this.run.act(
       "image",
@@ -213,6 +218,7 @@ export class RoomContext {
     data: Uint8Array<ArrayBuffer> | Blob,
     options: { fileName?: string; mimetype?: string; fileType?: "m.file" | "m.audio" | "m.video" } = {},
   ): Promise<EventID> {
+    checkCall("file", options);
     const { fileName, mimetype, fileType } = options;
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     const info = mimetype === undefined ? undefined : { mimetype };
@@ -236,6 +242,7 @@ export class RoomContext {
     answers: readonly string[],
     options: SendPollOptions = {},
   ): Promise<EventID> {
+    checkCall("poll", options);
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     const poll = { ...options, question, answers, relatesTo };
     return await this.run.act("poll", () => sendPoll(this.client, this.room, poll));
@@ -308,6 +315,7 @@ export class RoomContext {
    * @throws What the text throws.
    */
   async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
+    checkCall("stream", options);
     const begun = options.inThread === true ? this.answered : undefined;
     const thread = this.thread ?? begun ?? "" as const;
     const placing = { thread, replyTo: this.answered };
@@ -416,6 +424,7 @@ export class RoomContext {
    */
   async remind(at: Date | number, what: string | NamedReminder): Promise<string> {
     const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
+    if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.run.after.check("remind");
     this.parts.checkReminder(due, name);

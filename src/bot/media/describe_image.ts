@@ -7,6 +7,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import type { ImageInfo, ThumbnailInfo } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { decodeImage } from "./decode_image.ts";
 import { measureImage } from "./measure_image.ts";
 import { hasAlpha, type Pixels, shrink, turn } from "./pixels.ts";
@@ -70,8 +71,10 @@ const JPEG_QUALITY = 80;
  */
 export async function describeImage(
   data: Uint8Array,
-  { thumbnail = true, maxPixels = DEFAULT_PIXELS }: DescribeImageOptions = {},
+  options: DescribeImageOptions = {},
 ): Promise<DescribedImage> {
+  checkOptions(options, { thumbnail: true, maxPixels: true }, "describe an image");
+  const { thumbnail = true, maxPixels = DEFAULT_PIXELS } = options;
   if (!(maxPixels >= 1 && maxPixels <= MAX_PIXELS)) {
     throw new ValueError(
       `Cannot describe the image: maxPixels is ${maxPixels}, and not from 1 to ${MAX_PIXELS}`,

@@ -7,6 +7,7 @@
 
 import { type Client, ForbiddenError, NotFoundError, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { joinLate } from "../policy/join_patience.ts";
 import { memberOf } from "../text/json.ts";
 import { serverOf } from "./server_acl.ts";
@@ -71,8 +72,10 @@ const MAX_UPGRADES = 10;
 export async function followUpgrade(
   client: Pick<Client, "joinRoom" | "leaveRoom" | "getStateEvent" | "api">,
   tombstone: TombstoneEvent,
-  { servers = [], signal }: FollowUpgradeOptions = {},
+  options: FollowUpgradeOptions = {},
 ): Promise<RoomID | undefined> {
+  checkOptions(options, { servers: true, signal: true }, "follow an upgrade");
+  const { servers = [], signal } = options;
   const through = [...new Set([serverOf(tombstone.sender), ...servers])];
   const visited = new Set<RoomID>([tombstone.room_id]);
   let [from, content, joined]: [RoomID, object, RoomID | undefined] = [

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
 import { type Glob, readGlob } from "./glob.ts";
 import { memberOf, textOf } from "../text/json.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
@@ -127,7 +128,9 @@ export class PolicyLists {
    *
    * @param options What to spare, and how many rules to keep.
    */
-  constructor({ spare = [], maxRules = 100_000 }: PolicyListsOptions = {}) {
+  constructor(options: PolicyListsOptions = {}) {
+    checkOptions(options, { spare: true, maxRules: true }, "keep policy lists");
+    const { spare = [], maxRules = 100_000 } = options;
     this.#spare = new Set(spare);
     this.#maxRules = maxRules;
   }

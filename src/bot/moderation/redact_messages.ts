@@ -6,6 +6,7 @@
 
 import { type Client, LimitExceededError, NotFoundError } from "../../../mod.ts";
 import type { ClientEvent, EventID, RoomID, SyncToken, UserID } from "../../../types.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 
 /** Options of {@link redactMessages}. */
 export interface RedactMessagesOptions {
@@ -20,6 +21,10 @@ export interface RedactMessagesOptions {
   /** Ends the work, which rejects. Default: nothing does. */
   signal?: AbortSignal;
 }
+
+const OPTIONS: OptionNames<RedactMessagesOptions> = {
+  ...{ limit: true, reason: true, from: true, maxPages: true, signal: true },
+};
 
 /** What {@link redactMessages} did. */
 export interface RedactedMessages {
@@ -73,8 +78,10 @@ export async function redactMessages(
   client: Pick<Client, "getMessages" | "redact">,
   roomId: RoomID,
   userId: UserID,
-  { limit = 100, reason, from, maxPages = 50, signal }: RedactMessagesOptions = {},
+  options: RedactMessagesOptions = {},
 ): Promise<RedactedMessages> {
+  checkOptions(options, OPTIONS, "redact messages");
+  const { limit = 100, reason, from, maxPages = 50, signal } = options;
   const request = { signal };
   const redacted: EventID[] = [];
   const missing: EventID[] = [];

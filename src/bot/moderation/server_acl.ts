@@ -7,6 +7,7 @@
 
 import { type Client, NotFoundError, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID, RoomServerAclContent, UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { memberOf } from "../text/json.ts";
 import { byteLength } from "../text/split_message.ts";
 import { readGlob } from "./glob.ts";
@@ -59,7 +60,9 @@ const MAX_NAME = 255;
  * console.assert(content.allow.join() === "*" && content.deny.join() === "spam.example");
  * ```
  */
-export function serverAcl(lists: PolicyLists, { ownServer, base = {} }: ServerAclOptions): BuiltServerAcl {
+export function serverAcl(lists: PolicyLists, options: ServerAclOptions): BuiltServerAcl {
+  checkOptions(options, { ownServer: true, base: true }, "make a server ACL");
+  const { ownServer, base = {} } = options;
   const own = withoutPort(ownServer.toLowerCase());
   const isOwn = (pattern: string) => readGlob(pattern).matches(own);
   const skipped: PolicyRule[] = [];
@@ -164,8 +167,10 @@ export async function updateServerAcl(
   client: Pick<Client, "mxid" | "getStateEvent" | "sendStateEvent">,
   roomId: RoomID,
   lists: PolicyLists,
-  { base }: UpdateServerAclOptions = {},
+  options: UpdateServerAclOptions = {},
 ): Promise<{ readonly eventId?: EventID; readonly skipped: readonly PolicyRule[] }> {
+  checkOptions(options, { base: true }, "update a server ACL");
+  const { base } = options;
   if (client.mxid === "") {
     throw new ValueError("Cannot update the server ACL: the client does not know its user");
   }

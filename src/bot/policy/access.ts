@@ -6,6 +6,7 @@
 
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import type { MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { type Glob, readGlob } from "../moderation/glob.ts";
 import { isSendersWord } from "./clear_events.ts";
 
@@ -40,6 +41,9 @@ export interface AccessOptions {
   encryptedOnly?: boolean;
 }
 
+/** What user IDs can match: one as it is, or with `*` and `?`. */
+const PATTERN = /^(?:@[^:*?]*:.+|[@*?].*[*?].*|[*?].*)$/;
+
 /** Says who may do what. */
 export class Access {
   readonly #client: Client;
@@ -55,13 +59,14 @@ export class Access {
   constructor(client: Client, options: AccessOptions) {
     this.#client = client;
     this.#options = options;
-    this.#allow = options.allow?.map(globOf);
-    this.#deny = options.deny?.map(globOf) ?? [];
-    const { admins = [] } = options;
-    const isUsable = "powerLevel" in admins
-      ? Number.isInteger(admins.powerLevel)
-      : admins.every((each) => each.startsWith("@") && each.includes(":"));
-    if (!isUsable) throw new ValueError("Cannot make a bot: admins must be user IDs, or a power level");
+    this.#allow = options.allow && globsOf("allow", options.allow);
+    this.#deny = globsOf("deny", options.deny ?? []);
+    checkAdmins(options.admins ?? []);
+    for (const room of options.rooms ?? []) {
+      if (typeof room !== "string" || !room.startsWith("!")) {
+        throw new ValueError(`Cannot make a bot: rooms has ${shown(room)}, which is no room ID like "!…"`);
+      }
+    }
   }
 
   /** Whether a user is heard, wherever. */
@@ -95,8 +100,40 @@ export class Access {
   }
 }
 
-/** A pattern of user IDs. */
-function globOf(glob: string): Glob {
-  if (typeof glob === "string" && glob !== "" && glob.length <= 255) return readGlob(glob);
-  throw new ValueError('Cannot make a bot: allow and deny take patterns of user IDs, like "@*:example.org"');
+function checkAdmins(admins: Admins): void {
+  if (typeof admins === "object" && "powerLevel" in admins) {
+    checkOptions(admins, { powerLevel: true }, "make a bot", "admins.");
+    if (Number.isInteger(admins.powerLevel)) return;
+    throw new ValueError("Cannot make a bot: admins.powerLevel must be a whole number");
+  }
+  if (!Array.isArray(admins)) {
+    throw new ValueError(
+      `Cannot make a bot: admins is ${shown(admins)}; give a list of user IDs, or a power level`,
+    );
+  }
+  for (const each of admins) {
+    if (typeof each === "string" && /^@[^:]*:./.test(each)) continue;
+    throw new ValueError(
+      `Cannot make a bot: admins has ${shown(each)}, which is no user ID like "@alice:example.org"`,
+    );
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : `a value of type ${typeof value}`;
+}
+
+/** Patterns of user IDs. */
+function globsOf(option: string, patterns: readonly string[]): readonly Glob[] {
+  if (!Array.isArray(patterns)) {
+    throw new ValueError(`Cannot make a bot: ${option} is ${shown(patterns)}; give a list of user IDs`);
+  }
+  return patterns.map((each) => {
+    if (typeof each === "string" && each.length <= 255 && PATTERN.test(each)) return readGlob(each);
+    throw new ValueError(
+      `Cannot make a bot: ${option} has ${
+        shown(each)
+      }, which is no user ID, nor a pattern like "@*:example.org"`,
+    );
+  });
 }

@@ -8,6 +8,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import type { EventID } from "../../../types.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { PollAnswer } from "./read_poll.ts";
 import type { PollTally } from "./tally_poll.ts";
 
@@ -40,6 +41,10 @@ export interface PollOptions {
    */
   undisclosed?: boolean;
 }
+
+const OPTIONS: OptionNames<PollOptions> = {
+  ...{ question: true, answers: true, maxSelections: true, undisclosed: true },
+};
 
 /** Content of `org.matrix.msc3381.poll.start`. */
 export type PollStartContent = {
@@ -99,9 +104,9 @@ export type PollEndContent = {
  * console.assert(content["org.matrix.msc1767.text"] === "To be?\n1. Yes\n2. No");
  * ```
  */
-export function pollStart(
-  { question, answers, maxSelections = 1, undisclosed = false }: PollOptions,
-): PollStartContent {
+export function pollStart(options: PollOptions): PollStartContent {
+  checkOptions(options, OPTIONS, "start the poll");
+  const { question, answers, maxSelections = 1, undisclosed = false } = options;
   const all = answers.map((answer, at) =>
     typeof answer === "string" ? { id: `${at + 1}`, text: answer } : answer
   );

@@ -7,6 +7,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { editedPoll } from "./poll_edits.ts";
 import { PollCount, type PollEvent } from "./poll_count.ts";
 import { type Poll, type PollAnswer, pollEventOf, readPoll } from "./read_poll.ts";
@@ -83,8 +84,10 @@ export interface PollTally {
 export function tallyPoll(
   start: PollEvent,
   related: Iterable<PollEvent>,
-  { mayRedact = () => false }: TallyPollOptions = {},
+  options: TallyPollOptions = {},
 ): PollTally {
+  checkOptions(options, { mayRedact: true }, "count a poll");
+  const { mayRedact = () => false } = options;
   const events = [...related];
   const count = countOf(editedPoll(start, events));
   do {

@@ -7,6 +7,7 @@
 
 import type { Token } from "markdown-it";
 import type { Mentions, UserID } from "../../../types.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { cleanHtml } from "./clean_html.ts";
 import { htmlToText } from "./html_to_text.ts";
 import { markdownParser } from "./markdown_parser.ts";
@@ -24,6 +25,9 @@ export interface MentionOptions {
    */
   links?: boolean;
 }
+
+/** Their names. */
+export const MENTIONS: OptionNames<MentionOptions> = { users: true, room: true, links: true };
 
 /** The text of a message in all its forms: the content of an `m.text` without its `msgtype`. */
 export type FormattedMessage = {
@@ -65,6 +69,7 @@ export async function formatMarkdown(
   markdown: string,
   mentions: MentionOptions = {},
 ): Promise<FormattedMessage> {
+  checkOptions(mentions, MENTIONS, "format a message");
   const body = markdown.toWellFormed();
   if (body.length > MAX_MARKDOWN) return { body, "m.mentions": mentionsOf([], mentions) };
   const parser = await markdownParser();
@@ -101,6 +106,7 @@ export async function formatMarkdown(
  * ```
  */
 export async function formatHtml(html: string, mentions: MentionOptions = {}): Promise<FormattedMessage> {
+  checkOptions(mentions, MENTIONS, "format a message");
   const clean = cleanHtml(html);
   return {
     body: await htmlToText(clean.html),
@@ -117,6 +123,7 @@ export async function formatHtml(html: string, mentions: MentionOptions = {}): P
  * @param mentions Whom to mention.
  */
 export function formatText(text: string, mentions: Omit<MentionOptions, "links"> = {}): FormattedMessage {
+  checkOptions(mentions, MENTIONS, "format a message");
   return { body: text.toWellFormed(), "m.mentions": mentionsOf([], mentions) };
 }
 

@@ -5,8 +5,15 @@
  */
 
 import type { UserID } from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { cleanHtml } from "./clean_html.ts";
-import { formatHtml, formatMarkdown, type FormattedMessage, type MentionOptions } from "./format_message.ts";
+import {
+  formatHtml,
+  formatMarkdown,
+  type FormattedMessage,
+  type MentionOptions,
+  MENTIONS,
+} from "./format_message.ts";
 import { splitHtml } from "./split_html.ts";
 import { byteLength, PIECE_BYTES, splitMessage } from "./split_message.ts";
 
@@ -52,8 +59,10 @@ const FIRST_PART = 0.6;
  */
 export async function formatPieces(
   markdown: string,
-  { limit = PIECE_BYTES, users = [], room, links = true }: FormatPiecesOptions = {},
+  options: FormatPiecesOptions = {},
 ): Promise<FormattedMessage[]> {
+  checkOptions(options, { limit: true, ...MENTIONS }, "format a message");
+  const { limit = PIECE_BYTES, users = [], room, links = true } = options;
   const contents: FormattedMessage[] = [];
   for (const piece of splitMessage(markdown, limit)) contents.push(...await fitting(piece, links));
   const whole = links && contents.length > 1 ? await formatMarkdown(markdown) : undefined;
@@ -77,8 +86,10 @@ export async function formatPieces(
  */
 export async function formatHtmlPieces(
   html: string,
-  { users = [], room, links = true }: MentionOptions = {},
+  options: MentionOptions = {},
 ): Promise<FormattedMessage[]> {
+  checkOptions(options, MENTIONS, "format a message");
+  const { users = [], room, links = true } = options;
   const clean = cleanHtml(html);
   const contents: FormattedMessage[] = [];
   for (const piece of splitHtml(clean.html, HTML_BYTES)) contents.push(...await fittingHtml(piece, links));

@@ -4,14 +4,15 @@
  * @module
  */
 
-import type { EncryptionOptions } from "../../actors/crypto/encryption_options.ts";
-import { checkNames } from "../../errors/known_names.ts";
+import type { EncryptionOptions, OwnerVerificationOptions } from "../../actors/crypto/encryption_options.ts";
+import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/start_options.ts";
+import { checkRetry } from "../../api/http/request_options.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import type { ClientLeaseOptions, ClientOptions } from "../client_options.ts";
 import type { WakeOptions } from "../serving/wake_options.ts";
 
-type Names<Options> = Readonly<Record<keyof Options, true>>; // a name that is missing here does not compile
-
-const CLIENT: Names<ClientOptions> = {
+const CLIENT: OptionNames<ClientOptions> = {
   ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, crypto: true, feed: true, stateStore: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
@@ -20,14 +21,23 @@ const CLIENT: Names<ClientOptions> = {
   ...{ userAgent: true, asUserId: true, asDeviceId: true, prepare: true },
 };
 
-const ENCRYPTION: Names<EncryptionOptions> = {
+const ENCRYPTION: OptionNames<EncryptionOptions> = {
   ...{ sendTo: true, accept: true, unencrypted: true, answerKeyRequests: true, shareHistory: true },
   ...{ onNewRecipient: true, verification: true, recoveryKey: true, passphrase: true },
   ...{ onRecoveryKey: true, password: true, authentication: true, backup: true, dehydratedDevice: true },
 };
 
-const LEASE: Names<ClientLeaseOptions> = { duration: true, held: true, owner: true };
-const WAKE: Names<WakeOptions> = { secret: true, timeLimit: true };
+const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };
+const WAKE: OptionNames<WakeOptions> = { secret: true, timeLimit: true };
+const VERIFICATION: OptionNames<OwnerVerificationOptions> = { acceptFrom: true, confirm: true };
+
+const SYNC: OptionNames<Omit<StartOptions, "signals" | "backoff">> = {
+  ...{ filterData: true, lazyLoadMembers: true, ignoreInitialSync: true, ignoreFirstSync: true },
+  ...{ fillGaps: true, timeout: true, signal: true },
+};
+const START: OptionNames<StartOptions> = { ...SYNC, signals: true, backoff: true };
+const SYNC_ONCE: OptionNames<SyncOnceOptions> = { ...SYNC, deadline: true };
+const BACKOFF: OptionNames<NonNullable<StartOptions["backoff"]>> = { base: true, cap: true };
 
 /**
  * Refuses options that a client has not, as of a typing error.
@@ -35,15 +45,33 @@ const WAKE: Names<WakeOptions> = { secret: true, timeLimit: true };
  * @throws {ValueError} If there is one.
  */
 export function checkClientOptions(options: ClientOptions): void {
-  check("", options, CLIENT);
-  check("encryption.", options.encryption, ENCRYPTION);
-  check("lease.", options.lease, LEASE);
-  check("wake.", options.wake, WAKE);
+  const action = "make a client";
+  if (options === undefined) throw new ValueError("Cannot make a client: it has no options; give it baseUrl");
+  checkOptions(options, CLIENT, action);
+  const { encryption, lease, wake, retry } = options;
+  checkOptions(lease, LEASE, action, "lease.");
+  checkOptions(wake, WAKE, action, "wake.");
+  checkRetry(retry, action);
+  if (typeof encryption === "boolean") return;
+  checkOptions(encryption, ENCRYPTION, action, "encryption.");
+  checkOptions(encryption?.verification, VERIFICATION, action, "encryption.verification.");
 }
 
-function check(prefix: string, given: unknown, names: Readonly<Record<string, true>>): void {
-  if (typeof given !== "object" || given === null) return;
-  const known = Object.keys(names).map((name) => prefix + name);
-  const all = Object.keys(given).map((name) => prefix + name);
-  checkNames(all, known, { action: "make a client", what: "option" });
+/**
+ * Refuses options that `start()` has not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkStartOptions(options: StartOptions | undefined): void {
+  checkOptions(options, START, "start");
+  checkOptions(options?.backoff, BACKOFF, "start", "backoff.");
+}
+
+/**
+ * Refuses options that `syncOnce()` has not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkSyncOnceOptions(options: SyncOnceOptions | undefined): void {
+  checkOptions(options, SYNC_ONCE, "sync once");
 }

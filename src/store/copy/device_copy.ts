@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { ByteReader } from "./byte_reader.ts";
@@ -47,6 +48,8 @@ export interface ExportDeviceOptions extends DeviceCopyOptions {
   /** The user's device. */
   readonly deviceId: DeviceID;
 }
+
+const COPYING: OptionNames<DeviceCopyOptions> = { key: true, onProgress: true, signal: true, clock: true };
 
 /** The imported device. */
 export interface ImportedDevice extends DeviceCopyProgress {
@@ -92,6 +95,7 @@ export function exportDevice(
   store: KvStore,
   options: ExportDeviceOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  checkOptions(options, { mxid: true, deviceId: true, ...COPYING }, "export a device");
   return ReadableStream.from(exported(store, options));
 }
 
@@ -180,8 +184,10 @@ async function* exported(
 export async function importDevice(
   store: KvStore,
   stream: ReadableStream<Uint8Array>,
-  { key, onProgress, signal, clock }: DeviceCopyOptions = {},
+  options: DeviceCopyOptions = {},
 ): Promise<ImportedDevice> {
+  checkOptions(options, COPYING, "import a device");
+  const { key, onProgress, signal, clock } = options;
   const bytes = new ByteReader(stream, signal);
   try {
     const chunks = await ChunkReader.begin(bytes, key);

@@ -5,6 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { KvConnection } from "./connection.ts";
@@ -37,6 +38,8 @@ export interface DenoKvOptions {
   clock?: Clock;
 }
 
+const OPTIONS: OptionNames<DenoKvOptions> = { accessToken: true, patience: true, clock: true };
+
 const ENVIRONMENT = "DENO_KV_ACCESS_TOKEN";
 
 /** How long the thread waits for another process that writes to the file, in milliseconds; then all else goes on. */
@@ -50,6 +53,7 @@ const TABLE = "data_version";
 
 /** Opens a file, memory or a server. */
 export async function openDatabase(path: string | undefined, options: DenoKvOptions): Promise<KvDatabase> {
+  checkOptions(options, OPTIONS, "open the store");
   if (path !== undefined && /^https?:\/\//i.test(path)) return await openRemote(path, options);
   if (typeof Deno.openKv !== "function") {
     throw new ValueError(

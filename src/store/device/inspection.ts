@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { DEVICE_PARTS, isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
@@ -86,8 +87,10 @@ export interface InspectDeviceOptions extends StoredDevice {
  */
 export async function inspectDevice(
   store: KvStore,
-  { mxid, deviceId, signal }: InspectDeviceOptions,
+  options: InspectDeviceOptions,
 ): Promise<DeviceInspection> {
+  checkOptions(options, { mxid: true, deviceId: true, signal: true }, "inspect a device");
+  const { mxid, deviceId, signal } = options;
   await assertNotSealed(store);
   const prefix = [mxid, deviceId];
   const keys = new StoreKeys(prefix);

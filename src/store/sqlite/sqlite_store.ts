@@ -7,6 +7,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
 import { Turns } from "../../base/turns.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { FilePatience } from "../file_patience.ts";
@@ -37,6 +38,8 @@ export interface SqliteOptions {
    */
   clock?: Clock;
 }
+
+const OPTIONS: OptionNames<SqliteOptions> = { patience: true, clock: true };
 
 /** How many entries {@link SqliteStore.list} reads at once. */
 const PAGE = 100;
@@ -109,7 +112,8 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreError} If the file can't be opened.
    */
   static async open(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
-    if (path === "") {
+    checkOptions(options, OPTIONS, "open the store");
+    if (typeof path !== "string" || path === "") {
       throw new ValueError('Cannot open the store: the path is empty; name a file, or ":memory:"');
     }
     const patience = new FilePatience(options);
@@ -128,7 +132,10 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreError} As {@link SqliteStore.open}; the database is closed then.
    */
   static over(database: DatabaseSync, options: SqliteOptions = {}): Promise<SqliteStore> {
-    return Promise.try(() => SqliteStore.#over(database, new FilePatience(options)));
+    return Promise.try(() => {
+      checkOptions(options, OPTIONS, "open the store");
+      return SqliteStore.#over(database, new FilePatience(options));
+    });
   }
 
   static #over(database: DatabaseSync, patience: FilePatience): SqliteStore {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import {
   asCause,
@@ -69,6 +70,7 @@ export function defineEvent<
   const Class extends DefinableEventClass,
   Content extends object = JsonObject,
 >(options: DefineEventOptions<Type, Class, Content>): EventDefinition<Type, Class, Content> {
+  checkOptions(options, { type: true, class: true, schema: true }, "define a type of event");
   return Object.freeze({ type: options.type, class: options.class, schema: options.schema });
 }
 

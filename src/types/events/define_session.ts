@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentSchema } from "../content/content_schema.ts";
 import type { MatrixEvent } from "./event.ts";
@@ -63,6 +64,15 @@ export interface DefineSessionOptions<State extends object> {
   schema?: ContentSchema<State>;
 }
 
+const OPTIONS: OptionNames<DefineSessionOptions<object>> = {
+  name: true,
+  per: true,
+  initial: true,
+  schema: true,
+};
+
+const SCOPES: readonly string[] = ["room", "user", "member", "thread"];
+
 /** The longest name. */
 const MAX_NAME = 100;
 
@@ -93,9 +103,19 @@ const MAX_NAME = 100;
  * ```
  */
 export function defineSession<State extends object>(
-  { name, per, initial, schema }: DefineSessionOptions<State>,
+  options: DefineSessionOptions<State>,
 ): SessionDefinition<State> {
-  if (name === "" || name.length > MAX_NAME) {
+  checkOptions(options, OPTIONS, "define a session");
+  const { name, per, initial, schema } = options;
+  if (typeof initial !== "function") {
+    throw new ValueError("Cannot define a session: initial must be a function that makes its first state");
+  }
+  if (typeof per !== "function" && !SCOPES.includes(per)) {
+    throw new ValueError(
+      `Cannot define a session: per must be ${SCOPES.join(", ")} or a function, not ${per}`,
+    );
+  }
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
     throw new ValueError(`Cannot define a session: its name must have 1 to ${MAX_NAME} characters`);
   }
   return Object.freeze({ name, per, initial, schema });

@@ -139,7 +139,7 @@ Deno.test("dispatch is answered late when too many handlers are at work", async 
 for (const options of [{ waitSync: true }, { maxPending: 0 }]) {
   Deno.test(`A careful dispatch too is answered late with ${Object.keys(options)[0]}, beyond its patience`, async () => {
     const { registry, dispatcher, clock } = stage(options);
-    const end = gates(registry, options);
+    const end = gates(registry, { waitSync: "waitSync" in options });
     const answer = dispatcher.ask("dispatch", { ...batch("t", "1"), crashes: 2 });
     await clock.tick(10_000);
     await assertPending(answer);

@@ -86,5 +86,6 @@ Deno.test("A handler that wants another session than it is given does not compil
   // @ts-expect-error: a session is an object
   defineSession({ name: "x", per: "room", initial: () => 7 });
   // @ts-expect-error: there is no such scope
-  defineSession({ name: "x", per: "space", initial: () => ({}) });
+  const other = () => defineSession({ name: "x", per: "space", initial: () => ({}) });
+  assertThrows(other, ValueError, "not space");
 });

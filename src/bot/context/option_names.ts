@@ -1,0 +1,32 @@
+/**
+ * Which options the functions of a context have that do something in a room.
+ *
+ * @module
+ */
+
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import type { SendPictureOptions } from "./pictures.ts";
+import type { SendPollOptions } from "./polls.ts";
+import type { StreamOptions } from "./stream.ts";
+import type { WriteOptions } from "./writing.ts";
+
+const WRITE: OptionNames<WriteOptions> = { format: true, msgtype: true, mentions: true, key: true };
+const STREAM: OptionNames<StreamOptions> = {
+  ...{ msgtype: true, mentions: true, inThread: true, interval: true, note: true },
+};
+const PICTURE: OptionNames<SendPictureOptions> = { fileName: true, thumbnail: true };
+const POLL: OptionNames<SendPollOptions> = { maxSelections: true, undisclosed: true };
+const FILE = { fileName: true, mimetype: true, fileType: true } as const;
+const DOWNLOAD = { maxSize: true } as const;
+
+const NAMES = { send: WRITE, stream: STREAM, image: PICTURE, poll: POLL, file: FILE, download: DOWNLOAD };
+
+/**
+ * Refuses options that a function of a context has not, as of a typing error.
+ *
+ * @param call The function.
+ * @throws {ValueError} If there is one.
+ */
+export function checkCall(call: keyof typeof NAMES, options: object | undefined): void {
+  checkOptions(options, NAMES[call], call);
+}

@@ -1,0 +1,137 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  Client,
+  consoleLogger,
+  defineEvent,
+  defineSession,
+  exportDevice,
+  importDevice,
+  inspectDevice,
+  MemoryStore,
+  ValueError,
+} from "@greenroom/matrix";
+import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+import { DenoKvStore } from "@greenroom/matrix/store/kv";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { BotTester, Homeserver } from "@greenroom/matrix/testing";
+import { OPERATION_OPTIONS } from "../../src/api/http/operation_options.ts";
+
+// Types refuse these at compile time; JavaScript, JSON and casts do not.
+// deno-lint-ignore no-explicit-any
+const given = (options: object): any => options;
+const url = "http://localhost:9000";
+
+Deno.test("Whatever is made refuses options that there are not, and names the nearest", async () => {
+  const registration = createRegistration({ id: "echo", url, serverName: "localhost", encryption: true });
+  const bridge = { registration, serverName: "localhost", baseUrl: "https://matrix.example.org" };
+  const store = new MemoryStore();
+  for (
+    const [make, text] of [
+      [() => new Homeserver(given({ severName: "x" })), "option severName; did you mean serverName?"],
+      [() => new Homeserver(given({ quirks: { pagesize: 1 } })), "did you mean quirks.pageSize?"],
+      [
+        () => new Homeserver(given({ rateLimits: { joins: { perSeconds: 1 } } })),
+        "did you mean rateLimits.joins.perSecond?",
+      ],
+      [() => new Homeserver().createUser("a", given({ pasword: "x" })), "did you mean password?"],
+      [() => new BotTester(given({})), "it takes a function that makes the bot"],
+      [() => createRegistration(given({ id: "a", url, servername: "x" })), "did you mean serverName?"],
+      [() => new Appservice(given({ ...bridge, maxActin: 1 })), "did you mean maxActing?"],
+      [
+        () => new Appservice(given({ ...bridge, queries: { users: () => {} } })),
+        "did you mean queries.user?",
+      ],
+      [
+        () => new Appservice(given({ ...bridge, encryption: { sendto: "all" } })),
+        "did you mean encryption.sendTo?",
+      ],
+      [() => new Appservice(given({ baseUrl: url })), "it has no registration"],
+      [() => consoleLogger(given({ fromat: "json" })), "did you mean format?"],
+      [() => defineEvent(given({ type: "a.b", clas: "message" })), "did you mean class?"],
+      [() => defineSession(given({ name: "a", pre: "room", initial: () => ({}) })), "no option pre"],
+      [() => defineSession(given({ name: "a", per: "rooms", initial: () => ({}) })), "not rooms"],
+      [() => defineSession(given({ name: "a", per: "room" })), "initial must be a function"],
+      [() => exportDevice(store, given({ mixd: "@a:b" })), "did you mean mxid?"],
+      [() => new Client(given({ baseUrl: url, retry: { maxRetry: 1 } })), "did you mean retry.maxRetries?"],
+      [() => new Client(given({ baseUrl: url, lease: "wait" })), "lease must be an object, not a string"],
+      [
+        () => new Client(given({ baseUrl: url, encryption: { verification: { acceptfrom: [] } } })),
+        "did you mean encryption.verification.acceptFrom?",
+      ],
+      [() => new Client(given([])), "its options must be an object, not a list"],
+    ] as const
+  ) assertThrows(make, ValueError, text);
+  for (
+    const [open, text] of [
+      [() => SqliteStore.open(":memory:", given({ patient: 1 })), "did you mean patience?"],
+      [() => SqliteStore.open(given({ path: "x" })), "name a file"],
+      [() => DenoKvStore.open(":memory:", given({ acessToken: "x" })), "did you mean accessToken?"],
+      [() => importDevice(store, new ReadableStream(), given({ keys: 1 })), "did you mean key?"],
+      [() => inspectDevice(store, given({ mxid: "@a:b", deviceID: "x" })), "did you mean deviceId?"],
+    ] as const
+  ) await assertRejects(open, ValueError, text);
+});
+
+Deno.test("start(), syncOnce(), handlers and operations refuse options that there are not, before they do anything", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken: token } = homeserver.createUser("bot");
+  await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+  const room = await client.createRoom();
+  const changes = () => ["POST", "PUT"].map((method) => homeserver.requests.filter(method, "/").length);
+  const before = changes();
+  const file = new Uint8Array(1);
+  for (
+    const [call, text] of [
+      [
+        () => client.start(given({ ignoreInitalSync: true })),
+        "Cannot start: there is no option ignoreInitalSync",
+      ],
+      [() => client.start(given({ backoff: { bas: 1 } })), "did you mean backoff.base?"],
+      [() => client.syncOnce(given({ signals: true })), "Cannot sync once: there is no option signals"],
+      [() => client.syncOnce(given({ dedline: 1 })), "did you mean deadline?"],
+      [() => client.sendText(room, "a", given({ htlm: "b" })), "no option htlm; did you mean html?"],
+      [() => client.sendFile(room, file, given({ filname: "b" })), "did you mean fileName?"],
+      [() => client.createRoom(given({ invitee: [] })), "did you mean invitees?"],
+      [() => client.createRoom(given({ txnId: "x" })), "there is no option txnId; leave it out"],
+      [() => client.getMessages(room, given({}), undefined, given({ limits: 1 })), "did you mean limit?"],
+      [() => client.getJoinedRooms(given({ retry: { base: 1, caps: 1 } })), "did you mean retry.cap?"],
+      [() => client.redact(room, "$a:b", given({ reasn: "x" })), "did you mean reason?"],
+      [() => client.request("GET", "/a", given({ querry: {} })), "did you mean query?"],
+    ] as const
+  ) await assertRejects(call, ValueError, text);
+  assertEquals(changes(), before);
+  for (
+    const [add, text] of [
+      [() => client.on("m.room.message", given({})), "it must be a function, and is object"],
+      [() => (client.on as (...args: unknown[]) => void)("m.room.message", undefined), "and is undefined"],
+      [() => client.on("m.room.message", () => {}, given({ sequental: true })), "did you mean sequential?"],
+      [() => client.addEventHandler(() => {}, given({ histroy: true })), "did you mean history?"],
+    ] as const
+  ) assertThrows(add, ValueError, text);
+});
+
+Deno.test("What an operation may have meant is looked for among the options of all", async () => {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["doc", "--json", "types.ts"],
+    cwd: new URL("../../", import.meta.url),
+    stderr: "null",
+  }).output();
+  type Interface = {
+    extends?: { value: { typeName?: string } }[];
+    properties: { name: string }[];
+  };
+  const interfaces = new Map<string, Interface>();
+  type Module = { symbols: { name: string; declarations: { kind: string; def: Interface }[] }[] };
+  const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as { nodes: Record<string, Module> };
+  for (const { symbols } of Object.values(nodes)) {
+    for (const { name, declarations } of symbols) {
+      for (const { kind, def } of declarations) if (kind === "interface") interfaces.set(name, def);
+    }
+  }
+  const isOfRequests = (name: string): boolean =>
+    name === "RequestOptions" ||
+    (interfaces.get(name)?.extends ?? []).some(({ value }) => isOfRequests(value.typeName ?? ""));
+  const names = [...interfaces].filter(([name]) => isOfRequests(name))
+    .flatMap(([, { properties }]) => properties.map(({ name }) => name));
+  assertEquals(names.filter((name) => !OPERATION_OPTIONS.includes(name)), []);
+});
