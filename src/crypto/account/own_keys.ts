@@ -10,8 +10,7 @@ import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { sameKey } from "../encoding/base64.ts";
+import type { JsonObject } from "../../types/json.ts";
 import type { OwnDevice } from "../engine/context.ts";
 import type { EngineAccount, RequestFailure } from "../engine/engine_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -19,6 +18,7 @@ import { RateLimit } from "../requests/rate_limit.ts";
 import { countOf, KeyCounts } from "./key_counts.ts";
 import { newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
+import { showsKeys } from "./shows_keys.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;
@@ -211,11 +211,7 @@ export class OwnKeys {
       }
       return "upload";
     }
-    const { deviceId, curve25519, ed25519 } = this.own;
-    const keys: unknown = shown.keys; // as the server sent it
-    const same = isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
-      sameKey(keys[`curve25519:${deviceId}`], curve25519);
-    if (!same) return "differs";
+    if (!showsKeys(this.own, shown)) return "differs";
     if (!this.isPublished) this.account.change(tx, { identityPublished: true });
     return "same";
   }

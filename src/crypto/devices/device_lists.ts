@@ -202,9 +202,14 @@ export class DeviceLists {
    * @param options.refused Whether the server refused the query as such, and would again: its users
    *   are then queried in smaller groups, until those at fault are alone; those are not waited for
    *   any more. Default: false.
+   * @param options.again Whether they may be queried again without a delay. Default: false.
    */
-  failQuery(query: DeviceQuery, now: number, { refused = false }: { refused?: boolean } = {}): void {
-    this.#tracked.failed(query, { now, refused });
+  failQuery(
+    query: DeviceQuery,
+    now: number,
+    { refused = false, again = false }: { refused?: boolean; again?: boolean } = {},
+  ): void {
+    this.#tracked.failed(query, { now, refused, again });
   }
 
   /** The devices of users, without the own one; users without devices are missing. */

@@ -248,11 +248,17 @@ export class TrackedUsers {
    * @param options.now The time, in milliseconds since the epoch.
    * @param options.refused Whether the server refused the query: its users are then queried in
    *   smaller groups, and one who is refused alone is not waited for any more.
+   * @param options.again Whether they may be queried again without a delay.
    */
-  failed(query: DeviceQuery, { now, refused }: { now: number; refused: boolean }): void {
+  failed(
+    query: DeviceQuery,
+    { now, refused, again }: { now: number; refused: boolean; again?: boolean },
+  ): void {
     for (const userId of this.asked(query)) {
       this.#asked.delete(userId);
-      this.#backoff.failed(userId, { now, refused: refused ? query.users.length : undefined });
+      if (again !== true) {
+        this.#backoff.failed(userId, { now, refused: refused ? query.users.length : undefined });
+      }
       this.#refresh(userId);
     }
   }

@@ -10,6 +10,8 @@
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { deviceConflict } from "../account/device_conflict.ts";
+import { showsKeys } from "../account/shows_keys.ts";
+import { shownKeys, userPart } from "../devices/query_response.ts";
 import type { DeviceQuery } from "../devices/tracked_users.ts";
 import { newTxn } from "../engine/context.ts";
 import type { EngineParts } from "../engine/engine_parts.ts";
@@ -48,6 +50,9 @@ const RESET =
   "A user has reset their identity, or the server has: the new one counts, since nobody has verified the user";
 const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
+/** After how many answers with other keys of the device the next one counts: in a minute. */
+const MAX_ALTERED = 7;
+
 /** Hands out requests, each once until it was answered or failed. */
 export class EngineRequests {
   readonly #parts: EngineParts;
@@ -60,6 +65,8 @@ export class EngineRequests {
   #isOwnKnown = false;
   /** Whether the server has other keys of the device: no more requests are made. */
   #isRefused = false;
+  /** How many answers in a row have shown other keys of the device than the server has taken. */
+  #altered = 0;
 
   /** @param parts The parts of the engine, just opened. */
   constructor(parts: EngineParts) {
@@ -297,6 +304,17 @@ export class EngineRequests {
   ): Promise<AnswerOutcome> {
     const { devices, ownIdentity, secretAnswers, olm, outbound, undecryptable, context } = this.#parts;
     const { log, own } = context;
+    if (this.#isAltered(query, response)) {
+      const alarm = { kind: "keys-changed", userId: own.userId, deviceId: own.deviceId } as const;
+      log.warn("The server shows other keys of this device than it has taken: it is asked again", {
+        ...alarm,
+      });
+      tx.onCommit(() => {
+        devices.failQuery(query, context.clock.now(), { again: this.#altered === 0 });
+        this.#altered++;
+      });
+      return { recovered: [], alarms: [alarm] };
+    }
     const changes = await devices.receiveQuery(tx, query, response);
     if (changes.changed.includes(own.userId)) {
       await ownIdentity.compare(tx);
@@ -317,6 +335,17 @@ export class EngineRequests {
     return { recovered, alarms, conflict, more };
   }
 
+  /**
+   * Whether an answer is not to be believed, since it shows other keys of this device than the server has taken.
+   * One that stays so is.
+   */
+  #isAltered({ users }: DeviceQuery, response: JsonObject): boolean {
+    const { ownKeys, context: { own } } = this.#parts;
+    if (!ownKeys.isPublished || !users.includes(own.userId) || this.#altered >= MAX_ALTERED) return false;
+    const shown = shownKeys(userPart(response, own.userId).answer, own.deviceId);
+    return shown !== "missing" && !showsKeys(own, shown);
+  }
+
   /** Whether the server has the same keys of this device. */
   #compareOwn(
     tx: Transaction,
@@ -331,6 +360,7 @@ export class EngineRequests {
     if (ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
     tx.onCommit(() => {
       this.#isOwnKnown = true;
+      this.#altered = 0;
       if (shown !== "missing") this.#ownSignature.shown(shown);
     });
     return NOTHING;
