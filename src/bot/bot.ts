@@ -409,8 +409,8 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, `/health` and
-   * `/ready`. See {@linkcode Client.fetch}.
+   * Answers HTTP requests, where no process stays: the homeserver's wakes or transactions, and
+   * `/health`. See {@linkcode Client.fetch}.
    *
    * Two things bring a bot to life there: wakes, once `bot.client.registerWake()` has asked for them, and
    * {@linkcode Bot.syncOnce} from cron. Unless the bot is started, what is due at a time is done by these: a

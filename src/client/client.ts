@@ -304,8 +304,8 @@ export class Client {
    *   pass, as `syncOnce()` makes it, in which handlers have settled. If that takes longer than
    *   `wake.timeLimit`, or fails, it is 503, and the homeserver asks again. Whoever has not got the push
    *   key that the homeserver has wakes nobody.
-   * - `GET …/health`: 200, or 503 if the client has ended and another has to take its place.
-   * - `GET …/ready`: 200, or 503 if the last pass could not reach the store or the homeserver.
+   * - `GET …/health`: 200 with the `status` `ok`, or `failing` if the last pass could not reach the store or
+   *   the homeserver; 503 with `ended` if the client has ended and another has to take its place.
    *
    * Whoever reads it, reads it in a place where no process stays: from then on the client does not
    * keep its device between two passes, unless it is started.

@@ -113,7 +113,7 @@ Deno.test("bot.fetch answers /health below any path, and others as the client do
   await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, log: false });
   const { fetch } = bot;
   assertEquals((await fetch(new Request("http://bot/below/health"))).status, 200);
-  assertEquals((await fetch(new Request("http://bot/ready"))).status, 200);
+  assertEquals((await fetch(new Request("http://bot/ready"))).status, 404);
   assertEquals((await fetch(new Request("http://bot/other"))).status, 404);
 });
 

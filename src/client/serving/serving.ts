@@ -50,11 +50,9 @@ export class Serving {
   /** @param parts What of a client it is made of. */
   constructor(parts: ServingParts) {
     this.#parts = parts;
-    const read = ["GET", "HEAD"];
     this.#doors = [
       { path: NOTIFY, methods: ["POST"], answer: (request) => this.#notify(request) },
-      { path: "/health", methods: read, answer: () => this.#health() },
-      { path: "/ready", methods: read, answer: () => this.#readiness() },
+      { path: "/health", methods: ["GET", "HEAD"], answer: () => this.#health() },
     ];
   }
 
@@ -101,15 +99,15 @@ export class Serving {
     return await this.#gateway.notify(request);
   }
 
-  /** Whether this process is of use: if not, another should take its place. */
+  /**
+   * Whether this process is of use: if it has ended, another should take its place. If the last pass could not
+   * reach the homeserver or the store, another process could not either.
+   */
   #health(): Response {
-    const isOver = this.#parts.life.isStopping || this.#parts.session.http.isTokenDead;
-    return Response.json({ status: isOver ? "ended" : "ok" }, { status: isOver ? 503 : 200 });
-  }
-
-  /** Whether the last pass went well: the homeserver and the store could be reached. */
-  #readiness(): Response {
-    const isReady = !this.#parts.life.isStopping && this.#parts.life.passes.wentWell;
-    return Response.json({ status: isReady ? "ok" : "failing" }, { status: isReady ? 200 : 503 });
+    const { life, session } = this.#parts;
+    if (life.isStopping || session.http.isTokenDead) {
+      return Response.json({ status: "ended" }, { status: 503 });
+    }
+    return Response.json({ status: life.passes.wentWell ? "ok" : "failing" });
   }
 }

@@ -148,11 +148,16 @@ Deno.test("A caller that breaks off is answered, and one that has many others be
   assertEquals((await bot?.fetch(knock("{")))?.status, 400);
 });
 
-Deno.test("fetch() answers for a client that nobody wakes: health and readiness, and no gateway", async () => {
+Deno.test("fetch() answers for a client that nobody wakes: health by one name, and no gateway", async () => {
   await using scene = await wakeScene();
   const bot = scene.instance({ wake: undefined });
   const { fetch } = bot;
-  for (const [end, status] of [["/health", 200], ["/ready", 200], ["/a/b/health", 200]] as const) {
+  for (
+    const [end, status] of [["/health", 200], ["/ready", 404], ["/healthz", 404], [
+      "/a/b/health",
+      200,
+    ]] as const
+  ) {
     assertEquals((await fetch(new Request(`https://bot.example${end}`))).status, status);
   }
   assertEquals((await fetch(knock(notification("x")))).status, 404);
