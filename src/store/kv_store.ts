@@ -58,6 +58,8 @@ export interface KvListOptions {
 export interface KvLock {
   /** The note of the last owner; empty if there is none, or it was removed. */
   readonly left: string;
+  /** What is wrong with the store's files, for the log: others may read them. Default: nothing is known. */
+  readonly warning?: string;
   /**
    * Replaces the note for the next owner.
    *

@@ -14,6 +14,7 @@ import {
 } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import { checkNames, nearestName } from "../../errors/known_names.ts";
+import { warningOfOthers } from "../../store/private_file.ts";
 import type { BotOptions } from "../bot_options.ts";
 import { LazyStore } from "./lazy_store.ts";
 import { readRecoveryKeyFile } from "./recovery_key_file.ts";
@@ -69,6 +70,7 @@ export function optionsFromEnv(
   const [secret, admins] = [value("MATRIX_WAKE_SECRET"), value("MATRIX_ADMINS")];
   for (const admin of admins?.split(/[\s,]+/).filter(Boolean) ?? []) checkUser("MATRIX_ADMINS", admin);
   const store = storeOf(value("MATRIX_STORE"));
+  const log = logOf(value("MATRIX_LOG"));
   return {
     baseUrl,
     mxid: mxid as UserID | undefined,
@@ -76,9 +78,9 @@ export function optionsFromEnv(
     ...(store === undefined ? {} : { store }),
     ...(secret === undefined ? {} : { wake: { secret } }),
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/).filter(Boolean) as UserID[] }),
-    ...logOf(value("MATRIX_LOG")),
+    ...log,
     ...given,
-    encryption: encryptionOf(value, given as Partial<BotOptions>, { lasts: store !== undefined }),
+    encryption: encryptionOf(value, { ...log, ...given }, { lasts: store !== undefined }),
   };
 }
 
@@ -92,7 +94,7 @@ function logOf(format: string | undefined): Pick<BotOptions, "log"> {
 /** How the bot encrypts: with the recovery key of the environment, which the first start may make. */
 function encryptionOf(
   value: Read,
-  { encryption: wanted }: Partial<BotOptions>,
+  { encryption: wanted, log }: Partial<BotOptions>,
   { lasts }: { readonly lasts: boolean },
 ): BotOptions["encryption"] {
   const [key, path] = [value("MATRIX_RECOVERY_KEY"), value("MATRIX_RECOVERY_KEY_FILE")];
@@ -106,6 +108,8 @@ function encryptionOf(
   const more = typeof wanted === "object" ? wanted : {};
   if (path === undefined) return { recoveryKey: key, ...more };
   const file = readRecoveryKeyFile(path);
+  const warning = warningOfOthers([path]);
+  if (warning !== undefined && log !== false) (log ?? consoleLogger()).warn(warning);
   const onRecoveryKey = async (made: string): Promise<void> => {
     await file.keep(made);
     await more.onRecoveryKey?.(made);

@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import { createPrivateFile } from "../private_file.ts";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { KvConnection } from "./connection.ts";
@@ -68,6 +69,7 @@ export async function openDatabase(path: string | undefined, options: DenoKvOpti
           `Cannot open the store: ${file} is something else than a database of Deno KV; use another path`,
         );
       }
+      if (file !== undefined) createPrivateFile(file);
       return new LocalDatabase(await Deno.openKv(path), { ...options, file });
     }, isLocked);
   } catch (cause) {

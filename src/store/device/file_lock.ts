@@ -4,6 +4,7 @@
  * @module
  */
 
+import { warningOfOthers } from "../private_file.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { KvKey, KvLock } from "../kv_store.ts";
 
@@ -32,9 +33,17 @@ export async function lockBeside(
   await assertPermitted(folder);
   let file: Deno.FsFile | undefined;
   try {
-    await Deno.mkdir(folder).catch(unlessThere);
-    file = await Deno.open(`${folder}/${await nameOf(key)}`, { read: true, write: true, create: true });
-    if (await file.tryLock(EXCLUSIVELY)) return new FileLock(file, await leftIn(file));
+    await Deno.mkdir(folder, { mode: 0o700 }).catch(unlessThere);
+    file = await Deno.open(`${folder}/${await nameOf(key)}`, {
+      read: true,
+      write: true,
+      create: true,
+      mode: 0o600,
+    });
+    if (await file.tryLock(EXCLUSIVELY)) {
+      const files = ["", "-wal", "-shm", "-journal", "-locks"].map((end) => `${database}${end}`);
+      return new FileLock(file, await leftIn(file), warningOfOthers(files));
+    }
     file.close();
     return undefined;
   } catch (cause) {
@@ -48,10 +57,12 @@ class FileLock implements KvLock {
   readonly #file: Deno.FsFile;
   #isHeld = true;
   readonly left: string;
+  readonly warning?: string;
 
-  constructor(file: Deno.FsFile, left: string) {
+  constructor(file: Deno.FsFile, left: string, warning?: string) {
     this.#file = file;
     this.left = left;
+    this.warning = warning;
   }
 
   async leave(text: string): Promise<void> {

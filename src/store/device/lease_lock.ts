@@ -20,6 +20,9 @@ const PAUSE = 250;
 /** How many leases are in a lock: of processes that ended, one after the other, while they took the device. */
 const LEASES = 10;
 
+/** The stores of which the log has said what is wrong with their files. */
+const warned = new WeakSet<KvStore>();
+
 /** The lock of a device. */
 export class LeaseLock {
   readonly #kv: KvStore;
@@ -43,7 +46,13 @@ export class LeaseLock {
   /** Takes the lock, if it is free. */
   async take(): Promise<void> {
     if (this.#canBe && this.#lock === undefined) {
-      await this.#try(async () => this.#lock = await this.#kv.lock?.(this.#prefix));
+      await this.#try(async () => {
+        this.#lock = await this.#kv.lock?.(this.#prefix);
+        const { warning } = this.#lock ?? {};
+        if (warning === undefined || warned.has(this.#kv)) return;
+        warned.add(this.#kv);
+        this.#log.warn(warning);
+      });
     }
   }
 

@@ -6,6 +6,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
+import { createPrivateFile } from "../private_file.ts";
 import { Turns } from "../../base/turns.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
@@ -118,7 +119,10 @@ export class SqliteStore implements KvStore, AsyncDisposable {
     }
     const patience = new FilePatience(options);
     return await patience.keepTrying(() => {
-      if (path !== ":memory:") refuseOthers(path, BUSY_TIMEOUT);
+      if (path !== ":memory:") {
+        refuseOthers(path, BUSY_TIMEOUT);
+        createPrivateFile(path);
+      }
       const database = attempt("open", () => new DatabaseSync(path, { timeout: BUSY_TIMEOUT }), path);
       return SqliteStore.#over(database, patience);
     }, isLocked);
