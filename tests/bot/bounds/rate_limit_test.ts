@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
-import { RateLimiter } from "../../src/bot/policy/rate_limit.ts";
-import { trying } from "./support.ts";
+import { RateLimiter } from "../../../src/bot/policy/rate_limit.ts";
+import { trying } from "../support.ts";
 
 const ALICE = "@alice:localhost";
 const LATER = 1_700_000_000_000;
