@@ -37,7 +37,7 @@ Deno.test("Where no process stays, wakes and passes do what is due, and health c
   await wake("!remind 1 one");
   await wake("!remind 30 two");
   await clock.tick(120_000);
-  for (const path of ["health", "ready", "other", "_matrix/push/v1/notify"]) {
+  for (const path of ["health", "other", "_matrix/push/v1/notify"]) {
     await served.fetch(new Request(`https://bot.example.org/${path}`));
     assertEquals(said(), [], path);
   }

@@ -283,7 +283,7 @@ Deno.test("A client whose start has failed for good answers 503 from then on", a
   await bot.ready;
   stage.homeserver.revokeTokens("@bot:localhost");
   await running.catch(() => {});
-  for (const path of ["health", "ready"]) {
+  for (const path of ["health", "below/health"]) {
     assertEquals((await bot.fetch(new Request(`https://bot.example/${path}`))).status, 503);
   }
   assertEquals((await bot.fetch(knock(notification(pushkey)))).status, 503);
