@@ -54,12 +54,18 @@ export class UserTrust {
     this.#options = options;
   }
 
-  /** A user's devices. */
-  async getDevices(userId: UserID): Promise<Device[]> {
+  /**
+   * A user's devices.
+   *
+   * @param options.isAnew Whether the server is asked, however fresh what is known may be: a sync may be late to say
+   *   that there is another device.
+   */
+  async getDevices(userId: UserID, { isAnew = false } = {}): Promise<Device[]> {
     const { actor, open, requests, following } = this.#options;
     await open();
-    const input = { users: [userId], since: following.fresh };
-    for (let round = 0; round < MAX_ROUNDS && await actor.ask("areDevicesStale", input); round++) {
+    let since = isAnew ? Infinity : following.fresh;
+    for (let round = 0; round < MAX_ROUNDS; round++, since = following.fresh) {
+      if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
       const { ended, failure } = await requests.round("keysQuery");
       if (failure !== undefined) throw failure;
       if (ended === 0) break;
@@ -76,7 +82,7 @@ export class UserTrust {
     // A known device is not looked up: it can be blocked while the server does not answer.
     const recovered = await say().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
-      await this.getDevices(userId);
+      await this.getDevices(userId, { isAnew: true });
       return await say();
     });
     deliver(recovered);
@@ -116,7 +122,7 @@ export class UserTrust {
     await open();
     const { outcome, recovered } = await sign().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
-      await this.getDevices(userId); // it may be known then
+      await this.getDevices(userId, { isAnew: true }); // it may be known then
       return await sign();
     });
     if (outcome === "no-key") {

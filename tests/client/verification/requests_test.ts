@@ -32,6 +32,23 @@ Deno.test("requestVerification() refuses what can't be verified, and says what t
   );
 });
 
+Deno.test("A device that no sync has announced yet can be verified, though devices were just looked up", async () => {
+  await using here = clientStage();
+  let isLate = false;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await here.homeserver.fetch(input, init);
+    const isSync = new URL(input instanceof Request ? input.url : input).pathname.endsWith("/sync");
+    return isLate && isSync ? await hung(init?.signal) : response;
+  };
+  const alice = await synced(here, "alice", { fetch });
+  isLate = true;
+  assertEquals(await alice.crypto?.getDevices(ALICE), []);
+  const phone = await synced(here, "alice", { deviceId: "PHONE" });
+  const asked = alice.crypto?.requestVerification({ userId: ALICE, deviceId: "PHONE" });
+  assertEquals((await nextRequest(here, phone)).deviceId, alice.deviceId);
+  await asked;
+});
+
 Deno.test("What is not the time for is refused, and the verification goes on", async () => {
   await using here = clientStage();
   const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
@@ -212,3 +229,8 @@ Deno.test("Who asks a device that has asked already accepts by that", async () =
   assert(mine && again === theirs);
   await verified(here, mine, theirs);
 });
+
+/** An answer that does not come. */
+function hung(signal: AbortSignal | null | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+}

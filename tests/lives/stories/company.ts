@@ -65,6 +65,7 @@ export const company: readonly Story[] = [
       await talk.answered();
       await bot.stop();
       await alice.client.kickUser(talk.room, bot.userId);
+      await alice.sees(talk.room, bot.userId, "leave");
       await talk.sayUnheard(3);
       await alice.client.inviteUser(talk.room, bot.userId);
       await bot.start();

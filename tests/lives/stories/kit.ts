@@ -104,6 +104,7 @@ export const kit: readonly Story[] = [
       isAsking = false;
       await ended;
       await alice.client.kickUser(room, bot.userId);
+      await alice.sees(room, bot.userId, "leave"); // behind workers this can take longer than all of the rest
       await alice.client.inviteUser(room, bot.userId);
       await bot.start();
       await bot.isBack();

@@ -149,8 +149,12 @@ export class VerificationHub {
     ways: ReturnType<typeof checkedWays>,
   ): Promise<string> {
     const { actor, users } = this.#options;
-    const known = (await users.getDevices(userId)).filter(({ dehydrated }) => !dehydrated);
-    const devices = known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
+    const find = async (options?: { readonly isAnew: boolean }): Promise<string[]> => {
+      const known = (await users.getDevices(userId, options)).filter(({ dehydrated }) => !dehydrated);
+      return known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
+    };
+    let devices = await find();
+    if (devices.length === 0) devices = await find({ isAnew: true });
     if (devices.length === 0) {
       const which = deviceId === undefined ? "a device" : `the device ${JSON.stringify(deviceId)}`;
       throw new ValueError(
