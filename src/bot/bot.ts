@@ -28,6 +28,7 @@ import type { Context } from "./context/context.ts";
 import { type BotRoom, BotRooms } from "./context/bot_room.ts";
 import { Conversations } from "./conversations/conversations.ts";
 import { WaitedTypes } from "./conversations/waited_types.ts";
+import { REMIND } from "./context/inner.ts";
 import { TimerContext } from "./context/timer_context.ts";
 import { isCutOff } from "./conversations/errors.ts";
 import { Access } from "./policy/access.ts";
@@ -673,7 +674,7 @@ export class Bot extends Composer<Context> {
       );
     }
     const details = { reminder: reminder.name || undefined, room: reminder.room, by: reminder.by };
-    await this.#call(context, due, handler ?? ((c) => c.remindText()), { reminder, details });
+    await this.#call(context, due, handler ?? ((c) => c[REMIND]()), { reminder, details });
   }
 
   async #call(

@@ -11,6 +11,7 @@ import { checkFunction } from "../errors/check_function.ts";
 import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
 import { type Command, parsePattern } from "./commands/command.ts";
 import type { Context } from "./context/context.ts";
+import { CALL, COMMAND } from "./context/inner.ts";
 import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
 import { checkQueries, type EventOfQuery, type Query, typesOf } from "./queries.ts";
 
@@ -229,7 +230,7 @@ export class Composer<C extends Context = Context> {
     this.#commands.push(command);
     this.#types.add("m.room.message");
     const run = compose(middleware as readonly Middleware<C>[]);
-    this.#middleware.push((c, next) => c.command === command ? c.callCommand(() => run(c, next)) : next());
+    this.#middleware.push((c, next) => c[COMMAND] === command ? c[CALL](() => run(c, next)) : next());
     return this;
   }
 

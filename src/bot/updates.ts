@@ -6,6 +6,7 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
+import { SAY_FAILED } from "./context/inner.ts";
 import type { MatrixEvent, RoomID } from "../../types.ts";
 import { SyncStream } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
@@ -224,7 +225,7 @@ export class Updates {
     if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
     const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
     if (found !== undefined) {
-      new Context(parts, new Run({ context, time }), update, found).sayFailed().catch(noted);
+      new Context(parts, new Run({ context, time }), update, found)[SAY_FAILED]().catch(noted);
     }
     const report = failed();
     if (report !== undefined) this.#report(error, called, report).catch(noted);

@@ -38,6 +38,7 @@ import { checkQueries, type EventOfQuery, type Query } from "../queries.ts";
 import type { Run } from "../run.ts";
 import type { KeptEvent, Wait } from "../run_record.ts";
 import { keptUpdate, type Update } from "../update.ts";
+import { CALL, COMMAND, SAY_FAILED } from "./inner.ts";
 import { checkCall } from "./option_names.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -141,7 +142,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
   match: RegExpExecArray | null = null;
   /** @internal The command that the message is. */
-  readonly command: Command | undefined;
+  readonly [COMMAND]: Command | undefined;
   readonly #queries: ReadonlySet<string>;
   readonly #found: Found | undefined;
 
@@ -154,7 +155,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     this.text = update.read?.text ?? "";
     this.replyTo = update.read?.replyTo;
     this.#queries = update.queries;
-    this.command = found?.command;
+    this[COMMAND] = found?.command;
     this.#found = found;
   }
 
@@ -521,7 +522,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
    * is said to the user, without its reason, and reported.
    */
-  callCommand(call: () => Promise<void>): Promise<unknown> {
+  [CALL](call: () => Promise<void>): Promise<unknown> {
     if (this.#found === undefined) return Promise.resolve();
     this.#found.isReached = true;
     const { command, given } = this.#found;
@@ -531,12 +532,12 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   async #commandFailed(error: unknown): Promise<never> {
-    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this.sayFailed();
+    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this[SAY_FAILED]();
     throw error;
   }
 
   /** @internal Tells the user that the command has failed. */
-  async sayFailed(): Promise<void> {
+  async [SAY_FAILED](): Promise<void> {
     if (!this.parts.options.saysFailures) return;
     await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
   }

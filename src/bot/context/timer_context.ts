@@ -5,6 +5,7 @@
  */
 
 import type { EventID, RoomID, UserID } from "../../../types.ts";
+import { REMIND } from "./inner.ts";
 import type { BotParts } from "../bot_parts.ts";
 import type { Run } from "../run.ts";
 import type { Due, Reminder } from "../timers/timers.ts";
@@ -57,7 +58,7 @@ export class TimerContext extends RoomContext {
   }
 
   /** @internal Says the reminder's text. */
-  async remindText(): Promise<void> {
+  async [REMIND](): Promise<void> {
     const when = this.due.toISOString().slice(0, 16).replace("T", " ");
     const late = this.late > LATE ? ` (due ${when} UTC)` : "";
     const mentions = this.by === undefined ? [] : [this.by];
