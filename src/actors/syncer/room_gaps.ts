@@ -126,7 +126,7 @@ export class RoomGaps {
     }
     const events = [...room.filled, ...room.timeline];
     const last = events.findIndex(isKnown);
-    room.shown = new Set([...events.slice(0, last + 1), ...shownAmong(shown, events)]);
+    room.shown = new Set([...events.slice(0, Math.max(last, 0)), ...shownAmong(shown, events)]);
     room.limited = false;
     if (last >= 0 || events.length === 0) return;
     for (const event of events) event.source |= SyncStream.HISTORY;
