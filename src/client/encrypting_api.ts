@@ -91,6 +91,8 @@ export function encryptingAPI(
     if (known === true || crypto === undefined) return known ?? false;
     // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
     if (known === false && crypto.isFollowing && clearRooms.has(roomId)) return false;
+    // The room's own record may have been removed, by who has the disk: it is not all that says so.
+    if (await crypto.isRoomEncrypted(roomId)) return true;
     const noteClear = clearRooms.asks(roomId);
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));

@@ -36,8 +36,12 @@ function envelope(payload: unknown): RoomEncryptedContent {
 function fakeCrypto() {
   const shared: string[] = [];
   const sent: string[] = [];
-  const part: Pick<CryptoMachine, "isFollowing" | "encrypt" | "sent" | "shareGroupSession"> = {
+  const part: Pick<
+    CryptoMachine,
+    "isFollowing" | "isRoomEncrypted" | "encrypt" | "sent" | "shareGroupSession"
+  > = {
     isFollowing: true,
+    isRoomEncrypted: (roomId) => Promise.resolve(roomId !== ROOM),
     encrypt: (roomId, type, content) => Promise.resolve(envelope([roomId, type, content])),
     sent: ({ txnId, arrived }) => Promise.resolve(void sent.push(`${txnId} ${arrived}`)),
     shareGroupSession(roomId) {

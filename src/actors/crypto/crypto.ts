@@ -256,6 +256,8 @@ export interface CryptoMachine extends Crypto {
    * seconds.
    */
   readonly isFollowing: boolean;
+  /** Whether it is known here that a room is encrypted, whatever the store says of the room, or the server. */
+  isRoomEncrypted(roomId: RoomID): Promise<boolean>;
   /**
    * Receives a sync response: keys first, then what they decrypt. It is durable with the response's
    * token.

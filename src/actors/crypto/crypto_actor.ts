@@ -64,6 +64,7 @@ const STEPS = namesOf<CoreStep>({
   discardGroupSession: true,
   devicesOf: true,
   areDevicesStale: true,
+  isRoomEncrypted: true,
   prune: true,
 });
 

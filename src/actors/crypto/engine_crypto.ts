@@ -188,6 +188,11 @@ export class EngineCrypto implements CryptoMachine {
     return this.#recovered.get(event_id) !== undefined;
   }
 
+  async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
+    await this.#open();
+    return await this.#options.actor.ask("isRoomEncrypted", roomId);
+  }
+
   async decrypt(event: MessageEvent): Promise<Decryption> {
     await this.#open();
     const { actor } = this.#options;

@@ -3,7 +3,7 @@
  *
  * Its only input and output is its {@link Vault}. Every method is one step: its changes are
  * committed together before it returns, and a step that fails changes nothing. Steps must not
- * overlap: an actor calls them one after the other.
+ * overlap: an actor calls them one after the other. Over 300 lines because each step is a method here.
  *
  * @module
  */
@@ -46,6 +46,7 @@ import { LivingVodozemac } from "./live_objects.ts";
 import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import { EngineRequests } from "../requests/engine_requests.ts";
+import { outboundKey } from "../sharing/outbound_record.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import { receiveDescription, receiveMemberChange } from "./receive_room.ts";
 import { receiveDespiteFaults, receiveSync, type SyncStep } from "./receive_sync.ts";
@@ -217,6 +218,13 @@ export class Engine {
   /** Whether users' devices have to be looked up. They are tracked from now on. */
   async areDevicesStale(input: StaleInput): Promise<boolean> {
     return await this.#step((tx, { freshness }) => freshness.areDevicesStale(tx, input));
+  }
+
+  /** Whether anything here says that a room is encrypted: its settings, or a session for what is sent. */
+  async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
+    return await this.#step(async (tx, { rooms }) =>
+      rooms.isEncrypted(roomId) || await tx.get(outboundKey(roomId)) !== undefined
+    );
   }
 
   /** Removes some of what need not be kept any more; to be called again until it is done. */

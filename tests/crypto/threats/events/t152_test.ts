@@ -1,0 +1,52 @@
+/**
+ * A record was removed from a store, sealed or not, in which the room's state says that it is encrypted; and the
+ * homeserver hides the encryption of the room since.
+ *
+ * What must hold: nothing goes out in clear as long as any record says that the room is encrypted: its state, its
+ * settings for encryption, or the session for what is sent.
+ *
+ * The class of mistake: of several places that know something, only one is asked.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
+import { clientStage } from "../../../client/support/stage.ts";
+import { EVERYBODY } from "../../../support/everybody.ts";
+
+/** Which records of a room say that it is encrypted, by a part of their keys. */
+const SAYING = ["room", "room_settings", "outbound_session"] as const;
+
+/** Removes the records of a room of some kinds. */
+async function remove(store: KvStore, kinds: readonly string[], roomId: string): Promise<void> {
+  for (const kind of kinds) {
+    const keys = (await Array.fromAsync(store.list([]))).map(({ key }) => key);
+    const found = keys.filter((key) => key.includes(kind) && key.includes(roomId));
+    assert(found.length > 0, `there is a record of the kind ${kind}`);
+    assert(await store.commit(found.map((key) => ({ type: "delete", key }))));
+  }
+}
+
+for (const kept of SAYING) {
+  Deno.test(`T152: with "${kept}" alone left of what says that a room is encrypted nothing goes out in clear`, async () => {
+    await using stage = clientStage();
+    const { alice, roomId } = await twoInARoom(stage);
+    const store = new MemoryStore();
+    const bot = stage.client("bot", { encryption: EVERYBODY, store });
+    await begin(stage, bot);
+    await alice.inviteUser(roomId, "@bot:localhost");
+    await bot.joinRoom(roomId);
+    await stage.settle();
+    await bot.sendText(roomId, "Encrypted");
+    await bot.close();
+    await remove(store, SAYING.filter((kind) => kind !== kept), roomId);
+
+    const match = { method: "GET", path: "/state/m.room.encryption", user: "@bot:localhost" } as const;
+    const body = { errcode: "M_NOT_FOUND", error: "Hidden" };
+    stage.homeserver.faults.add({ kind: "status", status: 404, body, match });
+    const next = stage.client("bot", { encryption: EVERYBODY, store });
+    await next.sendText(roomId, "A secret").catch(() => "refused");
+    const sent = stage.homeserver.requests.filter("PUT", "/send/m.room.message");
+    assertEquals(sent.length, 0, "nothing in clear");
+  });
+}
