@@ -51,6 +51,8 @@ const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20, time: 60_000 };
 const MAX_TEXT = 1_000;
 /** How many pings are remembered. */
 const MAX_KNOCKS = 100;
+/** The length of their IDs, which this library has made. */
+const MAX_KNOCK = 36;
 /** When to come back, in seconds. */
 const SOON = { "retry-after": "5" };
 
@@ -130,7 +132,7 @@ export class HomeserverDoor {
         return await this.#options.queries.room?.(name as RoomAlias) === true ? {} : undefined;
       default: {
         const { transaction_id: knock } = await this.#bodies.json(request);
-        if (typeof knock === "string") this.#knocks.set(knock, knock);
+        if (typeof knock === "string" && knock.length <= MAX_KNOCK) this.#knocks.set(knock, "");
         return {};
       }
     }

@@ -99,9 +99,9 @@ class ConsoleLog {
       const time = new Date(this.#clock.now()).toISOString();
       const repeated = more === 0 ? {} : { repeated: more };
       try {
-        return JSON.stringify({ time, level, message, ...data, ...repeated }, jsonValue);
+        return escaped(JSON.stringify({ time, level, message, ...data, ...repeated }, jsonValue));
       } catch { // it is circular, for one
-        return JSON.stringify({ time, level, message, data: Deno.inspect(data), ...repeated });
+        return escaped(JSON.stringify({ time, level, message, data: Deno.inspect(data), ...repeated }));
       }
     }
     const { error, ...fields } = data;
@@ -143,6 +143,14 @@ class ConsoleLog {
     this.#messages.set(message, found);
     return found;
   }
+}
+
+/** JSON in which a terminal shows all that is there: what turns directions, or is not shown, is escaped. */
+function escaped(json: string): string {
+  return json.replace(
+    /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu,
+    (one) => one.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
+  );
 }
 
 /** A value as JSON has it: an error with its name, message, code and causes. */

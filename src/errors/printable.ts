@@ -4,14 +4,15 @@
  * @module
  */
 
+/** Control and format characters, tags, line and paragraph separators, halves of characters. */
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
 /** Longer texts are cut off. */
 const MAX_TEXT = 500;
 
 /**
  * Others' words, made fit for a message: short, and without characters that move a terminal's
- * cursor.
+ * cursor, turn the direction of what follows, or are not shown.
  */
 export function printable(text: string, maxLength: number = MAX_TEXT): string {
-  // deno-lint-ignore no-control-regex -- control characters are what is taken out
-  return text.slice(0, maxLength).replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+  return text.slice(0, maxLength).replace(UNSHOWN, " ");
 }

@@ -74,7 +74,7 @@ export interface Try {
 export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
 
 /** Options of `fetch` for a request. */
-type FetchOptions = RequestInit & { readonly headers: Record<string, string> };
+type FetchOptions = RequestInit & { headers: Record<string, string> };
 
 /** A chain of redirects longer than this is a loop. */
 const MAX_REDIRECTS = 5;
@@ -167,12 +167,19 @@ async function followed(
       throw redirected(name, { target: target?.href, path }, sent);
     }
     isElsewhere ||= target.origin !== new URL(url).origin;
-    if (isElsewhere) delete init.headers.authorization;
+    if (isElsewhere) init.headers = elsewhere(init.headers);
     url = target.href;
     response = await fetch(url, init);
   }
   return { response, url, isElsewhere };
 }
+
+/** The headers for another server: no token, no cookie and no gateway's key, whatever they are called. */
+function elsewhere(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => HARMLESS.has(name)));
+}
+
+const HARMLESS = new Set(["accept", "accept-language", "range", "user-agent"]);
 
 function redirected(
   name: string,

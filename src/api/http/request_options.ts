@@ -24,7 +24,10 @@ export interface RequestOptions {
    * begins when the wait is over.
    */
   requestTimeout?: number;
-  /** More headers. `Authorization` is the client's own and can't be set. */
+  /**
+   * More headers. `Authorization` is the client's own and can't be set. A redirect to another server takes
+   * none of them along but `Accept`, `Accept-Language`, `Range` and `User-Agent`.
+   */
   headers?: Readonly<Record<string, string>>;
   /** More parameters of the query. */
   query?: Query;

@@ -34,7 +34,7 @@ const BOUNDS = { body: 131_072, reading: 8 * 2 ** 20, time: 10_000 };
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
 /** How many devices a notification may name: ours names one. */
-const MAX_DEVICES = 100;
+const MAX_DEVICES = 8;
 /** When to come back, in seconds. */
 const SOON = { "retry-after": "1" };
 

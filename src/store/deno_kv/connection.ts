@@ -192,6 +192,12 @@ function metadataOf(answer: unknown, base: string): Metadata {
   if (isRecord(answer) && VERSIONS.includes(Number(answer.version)) && Array.isArray(answer.endpoints)) {
     const strong = answer.endpoints.find((each) => isRecord(each) && each.consistency === "strong");
     if (isRecord(strong) && URL.canParse(String(strong.url), base)) {
+      const { protocol } = new URL(String(strong.url), base);
+      if (protocol !== "https:" && new URL(base).protocol === "https:") {
+        throw new StoreError(
+          "Cannot use the database: its server names an endpoint without https; use another server",
+        );
+      }
       return {
         endpoint: new URL(String(strong.url), base).href,
         token: String(answer.token),

@@ -85,7 +85,7 @@ export class DenoKvStore implements KvStore {
    * has for the program.
    * @param options The access token of a server, and how long to wait.
    * @throws {ValueError} If Deno runs without `--unstable-kv`, which a server does not need, or
-   * there is no access token.
+   * there is no access token, or the address is plain http over an open network.
    * @throws {StoreError} If the file or the server can't be used; a `StoreFormatError` if the
    * database is something else, or of a newer version of Greenroom. Nothing is changed then.
    */

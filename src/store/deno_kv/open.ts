@@ -104,6 +104,13 @@ async function openRemote(url: string, options: DenoKvOptions): Promise<KvDataba
   if (!URL.canParse(url)) {
     throw new ValueError(`Cannot open the store: ${url} is not a URL; give the server's address`);
   }
+  if (!isPrivate(new URL(url))) {
+    throw new ValueError(
+      `Cannot open the store: ${
+        new URL(url).origin
+      } is plain http over an open network, which would show the access token and all keys; use https`,
+    );
+  }
   const accessToken = options.accessToken ?? Deno.env.get(ENVIRONMENT);
   if (accessToken === undefined) {
     throw new ValueError(
@@ -111,6 +118,15 @@ async function openRemote(url: string, options: DenoKvOptions): Promise<KvDataba
     );
   }
   return new RemoteDatabase(await KvConnection.open(url, { accessToken, patience, clock }), clock);
+}
+
+/** Names without a dot are of one network, as in a composition of containers. */
+const OWN_NETWORK =
+  /^(?:[\w-]+|.*\.(?:localhost|local|internal)|127(?:\.\d+){3}|10(?:\.\d+){3}|192\.168(?:\.\d+){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2}|\[::1\]|\[f[cd][\da-f:]+\])$/;
+
+/** Whether nobody on the way can read: with TLS, or in an own network. */
+function isPrivate({ protocol, hostname }: URL): boolean {
+  return protocol === "https:" || OWN_NETWORK.test(hostname);
 }
 
 /**
