@@ -42,7 +42,7 @@ export interface AccessOptions {
 }
 
 /** What user IDs can match: one as it is, or with `*` and `?`. */
-const PATTERN = /^(?:@[^:*?]*:.+|[@*?].*[*?].*|[*?].*)$/;
+const PATTERN = /^(?:@[^:*?]*:.+|@[^*?\n]*[*?].*|[*?].*)$/;
 
 /** Says who may do what. */
 export class Access {
