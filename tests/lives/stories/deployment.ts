@@ -127,12 +127,11 @@ export const deployment: readonly Story[] = [
     talkative: true,
     async tell(world) {
       const { bot, talk } = await world.conversation();
-      for (const count of [3, 40]) {
+      for (const count of [3, 40, 0]) { // behind workers, a pass may be shown less than was said: the next is shown it
         await bot.stop();
         await talk.say(count);
         await bot.wake().syncOnce();
       }
-      await bot.wake().syncOnce(); // behind workers, the pass before may have been shown less
       await talk.answered();
     },
   },
