@@ -84,12 +84,21 @@ export interface VerificationReport {
    * - `verified`: this device is signed by the own identity, whose private keys are at hand;
    * - `bootstrapped`: the same; the identity was made, or an earlier try completed;
    * - `reset`: the same; the identity has replaced another;
+   * - `unconfirmed`: the same, but the server does not show the signature, whatever it has answered to it: others
+   *   do not trust this device until it does. It is uploaded again, after growing waits;
    * - `needs-secret`: the account has an identity or a secret storage, and nothing was given that
    *   opens it: give `recoveryKey` or `passphrase`. Nothing was changed;
    * - `absent`: the account has no identity, and nothing was given with which to make one;
    * - `declined`: `confirm` did not let the identity be replaced. Nothing was changed.
    */
-  readonly state: "verified" | "bootstrapped" | "reset" | "needs-secret" | "absent" | "declined";
+  readonly state:
+    | "verified"
+    | "bootstrapped"
+    | "reset"
+    | "unconfirmed"
+    | "needs-secret"
+    | "absent"
+    | "declined";
   /** The public master key of the identity, in unpadded base64, by which users compare it. */
   readonly master: string | undefined;
   /**

@@ -126,9 +126,16 @@ export class IdentityPort {
     if (failure !== undefined) throw failure;
   }
 
-  /** Uploads the device's signature, if its keys were published without it; later, if that fails. */
-  async publishSignature(): Promise<void> {
-    await this.#options.requests.round("signaturesUpload");
+  /**
+   * Uploads the device's signature, if its keys were published without it; later, if that fails.
+   *
+   * @returns Whether the server has it, as far as it shows that.
+   */
+  async publishSignature(): Promise<boolean> {
+    const { requests } = this.#options;
+    const { ended } = await requests.round("signaturesUpload");
+    if (ended > 0) await requests.round("keysQuery"); // what became of it is seen in nothing else
+    return !(await this.health()).isSignatureDue;
   }
 
   #offered(

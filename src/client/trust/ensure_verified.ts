@@ -1,6 +1,8 @@
 /**
  * Has the own device signed by its user's identity: `client.crypto.ensureVerified()`.
  *
+ * Over 300 lines because it is one way, from what the account has to a device that is signed, in short steps.
+ *
  * @module
  */
 
@@ -59,23 +61,34 @@ export async function ensured(
 ): Promise<VerificationReport> {
   const { identity } = parts;
   unlockOf(options); // what can't be used is refused before anything is asked
-  const { state, backup: made } = await settled(
+  const { state: reached, backup: made } = await settled(
     parts,
     options,
     await afterReset(parts, await identity.state()),
   );
   await identity.publishDevice();
-  await identity.publishSignature();
+  const isConfirmed = await identity.publishSignature();
   const { shown } = await identity.state();
   const master = shown?.master;
-  if (state === "needs-secret") await withoutSecret(parts, shown);
-  const isAtHand = state === "verified" || state === "bootstrapped";
+  if (reached === "needs-secret") await withoutSecret(parts, shown);
+  const isAtHand = reached === "verified" || reached === "bootstrapped";
+  const state = isAtHand && !isConfirmed ? "unconfirmed" : reached;
+  if (state === "unconfirmed") unconfirmed(parts);
   if (isAtHand) await keepOpener(parts);
   const backup = isAtHand && made !== "on" ? await backedUp(parts, options) : made;
   if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
   if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
   const dehydratedDevice = await parts.dehydration.ensure(identity, () => opened(parts, options));
   return { state, master, backup, dehydratedDevice };
+}
+
+/** Says that the server has not taken the signature of this device. */
+function unconfirmed({ log }: CallParts): void {
+  log.warn(
+    "The server does not show that this device is signed by its user's identity, so that others may not trust it: " +
+      "the signature is uploaded again, and ensureVerified() says what has become of it; if that lasts, verify " +
+      "this device with another client of the user",
+  );
 }
 
 /** The devices that were asked for secrets. That none could be is no failure of what was done. */

@@ -69,7 +69,8 @@ async function reset(
   } finally {
     wipe(made.seeds);
   }
-  return { ...await ensured(parts, options), state: "reset" };
+  const report = await ensured(parts, options);
+  return { ...report, state: report.state === "unconfirmed" ? "unconfirmed" : "reset" };
 }
 
 /** Whether the server has said no: what could not be asked may have been done. */

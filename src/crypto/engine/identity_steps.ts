@@ -43,6 +43,8 @@ export interface OwnHealth {
   readonly device: DeviceKeys;
   /** Whether the server has shown the device last as one that the identity has signed which it shows. */
   readonly isSigned: boolean;
+  /** Whether the server has shown it last without the signature of the private keys at hand. */
+  readonly isSignatureDue: boolean;
   /** Whether the server has a fallback key. */
   readonly hasFallback: boolean;
   /** The own identity. */
@@ -126,6 +128,7 @@ export class IdentitySteps {
     return await this.#run(async (tx, parts) => ({
       device: parts.ownKeys.deviceKeys(),
       isSigned: parts.ownIdentity.isSeenSigned,
+      isSignatureDue: parts.ownIdentity.isSignatureDue,
       hasFallback: parts.ownKeys.hasFallback,
       state: await stateOf(tx, parts),
       hasDehydrated: (await parts.dehydration.state(tx)).made?.isUploaded === true,

@@ -95,6 +95,8 @@ export class OwnIdentity {
    * its signature; until the client has found out.
    */
   isAwaited: boolean;
+  /** The own device as the server has shown it last; undefined: it has not. */
+  shownDevice: JsonObject | undefined;
   readonly #options: OwnIdentityOptions;
   #known: KnownIdentity | undefined;
   #isSeenSigned = false;
@@ -249,6 +251,12 @@ export class OwnIdentity {
     if (!verifySignedJson(vodozemac, signed, { userId, keyId, publicKey })) return;
     const signature = (signatures as DeviceKeys["signatures"])[userId]?.[keyId] ?? ""; // it was verified
     account.crossSign(tx, { publicKey, sign: () => signature });
+  }
+
+  /** Whether the server has shown the own device last without the signature of the private keys at hand. */
+  get isSignatureDue(): boolean {
+    const { shownDevice } = this;
+    return this.#known?.phase === "published" && shownDevice !== undefined && !this.isShown(shownDevice);
   }
 
   /** Whether the server shows the own device with the signature of the private keys at hand. */

@@ -23,7 +23,7 @@ export interface OwnSignatureOptions {
   /** The own device. */
   readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
   /** The own identity. */
-  readonly ownIdentity: Pick<OwnIdentity, "known" | "isShown">;
+  readonly ownIdentity: Pick<OwnIdentity, "shownDevice" | "isSignatureDue">;
 }
 
 /**
@@ -33,8 +33,6 @@ export interface OwnSignatureOptions {
 export class OwnSignature {
   readonly #options: OwnSignatureOptions;
   readonly #retries = new Retries<"signature">(WAITS);
-  /** The own device as the server has shown it last; undefined: it has not. */
-  #shown: JsonObject | undefined;
 
   /** @param options The parts that it needs. */
   constructor(options: OwnSignatureOptions) {
@@ -43,8 +41,9 @@ export class OwnSignature {
 
   /** Learns how the server shows the own device. */
   shown(keys: JsonObject): void {
-    this.#shown = keys;
-    if (this.#options.ownIdentity.isShown(keys)) this.#retries.forget("signature");
+    const { ownIdentity } = this.#options;
+    ownIdentity.shownDevice = keys;
+    if (!ownIdentity.isSignatureDue) this.#retries.forget("signature");
   }
 
   /** The own device, to be uploaded now; undefined: it need not be. */
@@ -68,7 +67,6 @@ export class OwnSignature {
 
   get #isDue(): boolean {
     const { ownKeys, ownIdentity } = this.#options;
-    if (ownIdentity.known?.phase !== "published" || !ownKeys.isPublished) return false;
-    return this.#shown !== undefined && !ownIdentity.isShown(this.#shown);
+    return ownKeys.isPublished && ownIdentity.isSignatureDue;
   }
 }

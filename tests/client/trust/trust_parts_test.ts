@@ -22,8 +22,9 @@ Deno.test("Private keys that prove nothing, or can't sign a device, verify none"
     const shown = { userId: ALICE, master: "M", changed: false, verified, wasVerified: verified };
     const state = () => Promise.resolve({ shown, keys: { ...known, missing: [missing] } });
     const asked = () => Promise.resolve({ names: ["a"], devices: ["PHONE"] });
+    const isConfirmed = true;
     const identity = {
-      ...{ state, look: state, publishDevice: done, publishSignature: done },
+      ...{ state, look: state, publishDevice: done, publishSignature: () => Promise.resolve(isConfirmed) },
       requestSecrets: asked,
     };
     const warned: string[] = [];
