@@ -73,7 +73,8 @@ const FAILED = { base: 5_000, cap: 900_000 };
 /** Hands out requests about the backup. */
 export class BackupRequests {
   readonly #options: BackupRequestsOptions;
-  readonly #failed = new Retries<"any">(FAILED);
+  /** Failures of anything, and uploads to a version that is gone, as the server says and does not show. */
+  readonly #failed = new Retries<"any" | "gone">(FAILED);
   #underway: Underway | undefined;
 
   /** @param options The parts that it needs. */
@@ -90,8 +91,10 @@ export class BackupRequests {
   /** In how many milliseconds there may be a request because of time alone. */
   nextIn(now: number): number {
     if (this.#underway !== undefined) return Infinity;
-    const { restore } = this.#options;
-    return Math.max(this.#failed.wait("any", now), this.#isUploadWanted ? 0 : restore.nextIn(now));
+    const { backup: { used }, restore } = this.#options;
+    const upload = used?.phase === "asking" ? 0 : this.#failed.wait("gone", now);
+    const next = this.#hasUpload ? Math.min(upload, restore.nextIn(now)) : restore.nextIn(now);
+    return Math.max(this.#failed.wait("any", now), next);
   }
 
   /** The request that is to be made now, if {@link isDue}: what can't be read waits for no upload. */
@@ -110,6 +113,7 @@ export class BackupRequests {
       this.#begin(tx, { id, version, session });
       return [{ id, kind: "backupDownload", version, session }];
     }
+    if (!this.#isUploadWanted(context.clock.now())) return [];
     const batch = await this.#dueBatch(tx) ?? await this.#scanBatch(tx, used);
     if (batch === undefined) return [];
     this.#begin(tx, { id, version, batch });
@@ -156,9 +160,15 @@ export class BackupRequests {
     const { backup, due } = this.#options;
     if (batch === undefined) {
       const { version, algorithm, auth_data } = response;
-      if (typeof version === "string") await backup.follow(tx, { version, algorithm, auth_data });
+      if (typeof version !== "string") return;
+      const { used: before } = backup;
+      await backup.follow(tx, { version, algorithm, auth_data });
+      const { used } = backup;
+      const isSame = used?.version === before?.version && used?.publicKey === before?.publicKey;
+      tx.onCommit(() => isSame ? this.#shownThoughGone() : this.#failed.forget("gone"));
       return;
     }
+    tx.onCommit(() => this.#failed.forget("gone"));
     await due.done(tx, batch.due);
     if (batch.scanned !== undefined) backup.scanned(tx, batch.scanned);
   }
@@ -169,12 +179,24 @@ export class BackupRequests {
     return { recovered, alarms: [] };
   }
 
-  #isWanted(now: number): boolean {
-    return this.#isUploadWanted || this.#options.restore.next(now) !== undefined;
+  /** The first time may be a coincidence. */
+  #shownThoughGone(): void {
+    this.#failed.failed("gone", this.#options.context.clock.now());
+    if (this.#failed.failures("gone") === 1) this.#failed.endWait("gone");
   }
 
-  /** Whether there may be a request but for what can't be read. */
-  get #isUploadWanted(): boolean {
+  #isWanted(now: number): boolean {
+    return this.#isUploadWanted(now) || this.#options.restore.next(now) !== undefined;
+  }
+
+  /** Whether there may be a request now but for what can't be read. */
+  #isUploadWanted(now: number): boolean {
+    return this.#hasUpload &&
+      (this.#options.backup.used?.phase === "asking" || this.#failed.isOver("gone", now));
+  }
+
+  /** Whether there may be one at any time. */
+  get #hasUpload(): boolean {
     const { backup: { used }, due } = this.#options;
     return used?.phase === "asking" || (used?.phase === "on" && (due.isAny || used.scanned !== "all"));
   }
