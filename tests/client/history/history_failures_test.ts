@@ -156,3 +156,20 @@ Deno.test("An event that waits for its key is delivered when the key comes to be
   assertEquals((await host.crypto?.shareHistory(roomId, GUEST))?.keys, 1);
   await here.until(() => texts.includes("one"));
 });
+
+Deno.test("A file that was cut off on its way is downloaded again", async () => {
+  await using here = clientStage();
+  const host = await sharer(here, "host");
+  let asked = 0;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const response = await here.homeserver.fetch(request);
+    if (!request.url.includes("/media/download") || ++asked > 1) return response;
+    return new Response((await response.bytes()).slice(0, -20));
+  };
+  const guest = await sharer(here, "guest", { fetch });
+  const roomId = await roomOf(host, ["one"]);
+  await host.inviteUser(roomId, GUEST);
+  await accepts(guest, roomId);
+  assertEquals([asked, await history(guest, roomId)], [2, ["one by bundle"]]);
+});
