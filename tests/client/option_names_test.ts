@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   Client,
   consoleLogger,
@@ -108,6 +108,46 @@ Deno.test("start(), syncOnce(), handlers and operations refuse options that ther
       [() => client.addEventHandler(() => {}, given({ histroy: true })), "did you mean history?"],
     ] as const
   ) assertThrows(add, ValueError, text);
+});
+
+Deno.test("What encryption does refuses options that there are not, before it does anything", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken: token } = homeserver.createUser("bot");
+  const at = { baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token };
+  await using client = new Client({ ...at, encryption: true, log: false });
+  const { crypto, secretStorage } = client;
+  assert(crypto !== undefined);
+  const onRecoveryKey = () => {};
+  const { recoveryKey } = await secretStorage.create({ onRecoveryKey });
+  using storage = await secretStorage.open({ recoveryKey });
+  const before = homeserver.requests.filter("POST", "/").length;
+  for (
+    const [call, text] of [
+      [() => crypto.ensureVerified(given({ recoverKey: "x" })), "did you mean recoveryKey?"],
+      [() => crypto.resetIdentity(given({ confrim: () => true })), "did you mean confirm?"],
+      [() => crypto.doctor(given({ passphrse: "x" })), "did you mean passphrase?"],
+      [
+        () => crypto.importKeys(new Uint8Array(), given({ passphrase: "x", progress: 1 })),
+        "no option progress",
+      ],
+      [() => crypto.requestVerification("@a:localhost", given({ way: [] })), "did you mean ways?"],
+      [() => crypto.backup.info(given({ signl: 1 })), "did you mean signal?"],
+      [() => crypto.backup.create(given({ storage, onRecoverKey() {} })), "no option onRecoverKey"],
+      [() => crypto.backup.restore(given({ onprogress() {} })), "no option onprogress"],
+      [() => crypto.backup.delete(given({ storge: 1 })), "no option storge"],
+      [() => secretStorage.info(given({ timeout: 1 })), "no option timeout"],
+      [() => secretStorage.create(given({ onRecoveryKey, passphrse: "x" })), "did you mean passphrase?"],
+      [() => secretStorage.open({ recoveryKey }, given({ retrys: 1 })), "did you mean retry?"],
+      [() => storage.set("a.b", "c", given({ alon: true })), "no option alon"],
+      [() => storage.get("a.b", given({ alone: true })), "no option alone"],
+    ] as const
+  ) await assertRejects(async () => await call(), ValueError, text);
+  assertThrows(
+    () => crypto.exportKeys(given({ passphrase: "x", room: [] })),
+    ValueError,
+    "did you mean rooms?",
+  );
+  assertEquals(homeserver.requests.filter("POST", "/").length, before);
 });
 
 Deno.test("What an operation may have meant is looked for among the options of all", async () => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
 import { assertPassphrase, MAX_ITERATIONS } from "../../crypto/encoding/pbkdf2.ts";
 import { JsonElements } from "../../crypto/key_files/json_elements.ts";
@@ -89,6 +90,11 @@ export interface KeyFilesOptions {
 const SESSIONS_A_STEP = 200;
 const MIN_ROUNDS = 100_000;
 
+const EXPORT: OptionNames<ExportKeysOptions> = {
+  ...{ passphrase: true, rounds: true, rooms: true, signal: true, onProgress: true },
+};
+const IMPORT: OptionNames<ImportKeysOptions> = { passphrase: true, signal: true, onProgress: true };
+
 /** Writes and reads key files. */
 export class KeyFiles {
   readonly #options: KeyFilesOptions;
@@ -99,9 +105,9 @@ export class KeyFiles {
   }
 
   /** Exports keys. */
-  export(
-    { passphrase, rounds = 500_000, rooms, signal, onProgress }: ExportKeysOptions,
-  ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  export(options: ExportKeysOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+    checkOptions(options, EXPORT, "export keys");
+    const { passphrase, rounds = 500_000, rooms, signal, onProgress } = options;
     assertPassphrase(passphrase);
     if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ITERATIONS) {
       throw new ValueError(
@@ -113,11 +119,10 @@ export class KeyFiles {
   }
 
   /** Imports keys. */
-  async import(
-    data: KeyFileData,
-    { passphrase, signal, onProgress }: ImportKeysOptions,
-  ): Promise<KeyImportReport> {
+  async import(data: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport> {
     const { actor, open, deliver, wake } = this.#options;
+    checkOptions(options, IMPORT, "import keys");
+    const { passphrase, signal, onProgress } = options;
     assertPassphrase(passphrase);
     const file = await openKeyFile(data, { passphrase, signal });
     await open();

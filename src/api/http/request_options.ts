@@ -47,7 +47,8 @@ export interface RequestOptions {
   timestamp?: number;
 }
 
-const NAMES: OptionNames<RequestOptions> = {
+/** The names of the options that every operation takes. */
+export const REQUEST_OPTIONS: OptionNames<RequestOptions> = {
   ...{ signal: true, requestTimeout: true, headers: true, query: true, retry: true },
   ...{ asUserId: true, asDeviceId: true, timestamp: true },
 };
@@ -61,7 +62,7 @@ const RETRY: OptionNames<RetryPolicy> = {
  * @throws {ValueError} If there is one.
  */
 export function checkRequestOptions(options: RequestOptions, operation: string): void {
-  checkOptions(options, NAMES, operation, "", OPERATION_OPTIONS);
+  checkOptions(options, REQUEST_OPTIONS, operation, "", OPERATION_OPTIONS);
   checkRetry(options.retry, operation);
 }
 
@@ -81,6 +82,23 @@ export function requestOptions(
   { signal, requestTimeout, headers, retry, asUserId, asDeviceId }: RequestOptions,
 ): RequestOptions {
   return { signal, requestTimeout, headers, retry, asUserId, asDeviceId };
+}
+
+/**
+ * Of what was given to an act of several requests, the options that fit each of them.
+ *
+ * @param own The names of the options that the act itself has.
+ * @param act What was to be done, as the error has it.
+ * @throws {ValueError} If there is an option that there is not.
+ */
+export function optionsOfEach<Options extends RequestOptions>(
+  options: Options,
+  own: OptionNames<Omit<Options, keyof RequestOptions>>,
+  act: string,
+): RequestOptions {
+  checkOptions(options, { ...REQUEST_OPTIONS, ...own }, act);
+  checkRetry(options.retry, act);
+  return requestOptions(options);
 }
 
 /**

@@ -11,7 +11,7 @@ import type {
   KeyBackupUnlock,
   NewKeyBackupOptions,
 } from "../../actors/crypto/key_backup.ts";
-import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions } from "../../api/http/request_options.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup_key.ts";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
@@ -38,13 +38,14 @@ const MAX_VERSIONS = 1_000;
 export function keyBackupOperations(parts: KeyBackupParts): KeyBackup {
   return {
     async info(options = {}) {
+      const request = optionsOfEach(options, {}, "look at the backup");
       await parts.open();
-      const request = requestOptions(options);
       return await infoOf(parts, await latestVersion(parts.api, request), request);
     },
     create: (options) => made(parts, options, "only the first"),
     reset: (options) => made(parts, options, "a new one"),
-    trust: (by, options = {}) => trusted(parts, by, requestOptions(options)),
+    trust: async (by, options = {}) =>
+      await trusted(parts, by, optionsOfEach(options, {}, "trust the backup")),
     restore: (options = {}) => restored(parts, options),
     delete: (options = {}) => deleted(parts, options),
   };
@@ -105,7 +106,7 @@ async function made(
     );
   }
   const { api, actor, open, wake } = parts;
-  const request = requestOptions(options);
+  const request = optionsOfEach(options, {}, "make a backup");
   await open();
   const before = await latestVersion(api, request);
   const isNew = wanted === "a new one";
@@ -213,7 +214,7 @@ async function deleted(
   { api, actor, open }: KeyBackupParts,
   { storage, ...options }: DeleteKeyBackupOptions,
 ): Promise<void> {
-  const request = requestOptions(options);
+  const request = optionsOfEach(options, {}, "delete the backup");
   await open();
   await api.setAccountData(WANTED, { enabled: false }, request); // before others make a new one
   await actor.ask("forgetBackup", undefined);

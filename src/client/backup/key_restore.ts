@@ -6,7 +6,7 @@
 
 import type { RestoreKeysOptions } from "../../actors/crypto/key_backup.ts";
 import type { KeyImportReport } from "../../actors/crypto/key_files.ts";
-import { requestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach } from "../../api/http/request_options.ts";
 import type { RestoredKey } from "../../crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../crypto/backup/room_keys_reader.ts";
 import type { MegolmSessionRef } from "../../crypto/megolm/session_ref.ts";
@@ -25,7 +25,7 @@ export async function restored(
   { onProgress, ...options }: RestoreKeysOptions,
 ): Promise<KeyImportReport> {
   const { api, actor, open, idle, deliver, wake } = parts;
-  const request = requestOptions(options);
+  const request = optionsOfEach(options, {}, "restore keys");
   await open();
   const version = await readableVersion(parts);
   await idle(); // what is here goes into the backup first, so that nothing of it does that comes from there

@@ -5,7 +5,7 @@
  */
 
 import type { StoreSecretOptions } from "../../actors/crypto/key_backup.ts";
-import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions } from "../../api/http/request_options.ts";
 import {
   checkSecretName,
   ciphertextFor,
@@ -81,7 +81,7 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
     async get(name, options = {}) {
       checkSecretName(name);
       key.assertOpen();
-      const content = await secrets.read(name, requestOptions(options));
+      const content = await secrets.read(name, optionsOfEach(options, {}, "read a secret"));
       if (ciphertextsOf(name, content) === undefined) return undefined;
       const ciphertext = ciphertextFor(content, keyId);
       if (ciphertext !== undefined) return await key.decrypt(name, ciphertext);
@@ -93,8 +93,8 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
     },
     async set(name, value, { alone = false, ...options } = {}) {
       checkSecretName(name);
+      const request = optionsOfEach(options, {}, "store a secret");
       const encrypted = await key.encrypt(name, value);
-      const request = requestOptions(options);
       const [content] = await Promise.all([
         secrets.read(name, request),
         secrets.assertDefault(keyId, request),
@@ -107,13 +107,13 @@ export function openSecretStorage(secrets: AccountSecrets, key: StorageKey): Ope
     async delete(name, options = {}) {
       checkSecretName(name);
       key.assertOpen();
-      const request = requestOptions(options);
+      const request = optionsOfEach(options, {}, "delete a secret");
       if (ciphertextsOf(name, await secrets.read(name, request)) === undefined) return;
       await secrets.write(name, {}, request);
     },
     async names(options = {}) {
       key.assertOpen();
-      const all = await secrets.all(requestOptions(options));
+      const all = await secrets.all(optionsOfEach(options, {}, "list secrets"));
       return secretsFor(all, keyId).map(([name]) => name).sort();
     },
     [Symbol.dispose]: () => key[Symbol.dispose](),

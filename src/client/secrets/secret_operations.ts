@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
 import {
   hashingOf,
   type KeyDescription,
@@ -21,14 +21,17 @@ import { openSecretStorage } from "./open_secret_storage.ts";
 import type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
 import { checkUnlock, findKey, unlock } from "./unlock.ts";
 
+/** What the making of a key takes. */
+const NEW_KEY = { onRecoveryKey: true, passphrase: true, recoveryKey: true } as const;
+
 /** Makes the operations. */
 export function secretOperations(api: SecretsAPI): SecretStorage {
   const secrets = new AccountSecrets(api);
   return {
-    info: (options = {}) => infoOf(secrets, requestOptions(options)),
+    info: async (options = {}) => await infoOf(secrets, optionsOfEach(options, {}, "look at secret storage")),
     async create(options) {
       checkNewKey(options);
-      const request = requestOptions(options);
+      const request = optionsOfEach(options, NEW_KEY, "create secret storage");
       const current = await secrets.defaultKeyId(request);
       using key = await resumed(secrets, options);
       if (key !== undefined && key.keyId === current) return made(key);
@@ -39,21 +42,21 @@ export function secretOperations(api: SecretsAPI): SecretStorage {
     },
     async reset(options) {
       checkNewKey(options);
-      const request = requestOptions(options);
+      const request = optionsOfEach(options, NEW_KEY, "reset secret storage");
       using key = await resumed(secrets, options) ?? await publishedKey(secrets, options, request);
       await secrets.writeDefault(key.keyId, request);
       return made(key);
     },
     async open(by, options = {}) {
       checkUnlock(by);
-      const request = requestOptions(options);
+      const request = optionsOfEach(options, {}, "open secret storage");
       const description = await defaultKey(secrets, request);
       return openSecretStorage(secrets, await unlock(by, description, () => secrets.all(request)));
     },
     async changeKey(by, options) {
       checkUnlock(by);
       checkNewKey(options);
-      const request = requestOptions(options);
+      const request = optionsOfEach(options, NEW_KEY, "change the key of secret storage");
       const { keyId } = await defaultKey(secrets, request);
       const all = await secrets.all(request);
       using from = await findKey(by, all, keyId);

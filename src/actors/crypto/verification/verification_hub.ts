@@ -5,6 +5,7 @@
  * @module
  */
 
+import { checkOptions } from "../../../errors/known_names.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/log.ts";
 import type { CryptoOutput, RecoveredEvent } from "../../../crypto/engine/engine_protocol.ts";
@@ -108,6 +109,7 @@ export class VerificationHub {
 
   /** Asks for a verification. */
   readonly request: VerificationCrypto["requestVerification"] = async (peer, options = {}) => {
+    checkOptions(options, { ways: true, signal: true }, "ask for a verification");
     const { signal } = options;
     const ways = checkedWays(options.ways);
     signal?.throwIfAborted();
