@@ -5,6 +5,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../../src/api/http/http_internals.ts";
 import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
 import { EngineCrypto } from "../../src/actors/crypto/engine_crypto.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
@@ -92,7 +93,7 @@ export class BenchDevice implements AsyncDisposable {
       send: (request) => Promise.resolve(this.#answer(request)),
       sendToRoom: () => Promise.reject(new TypeError()),
       describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
-      http: { restartDelay: () => undefined }, // nothing fails here
+      http: { [RESTART_DELAY]: () => undefined }, // nothing fails here
       deliver: () => Promise.resolve(),
       alarm: () => {},
       onNewRecipient: undefined,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CALL, IS_ANSWERED } from "./http/http_internals.ts";
 import { DeviceConflictError } from "../errors/encryption_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import {
@@ -79,7 +80,7 @@ export class Session {
 
   /** Asks whose the token is. */
   async whoami(options?: RequestOptions): Promise<WhoamiResponse> {
-    return await this.http.call(whoami, { path: {} }, options);
+    return await this.http[CALL](whoami, { path: {} }, options);
   }
 
   /**
@@ -124,7 +125,7 @@ export class Session {
   /** What the homeserver supports, requested again and kept. */
   async versions(options?: RequestOptions): Promise<VersionsResponse> {
     const epoch = this.#epoch;
-    const found = await this.http.call(versions, { path: {} }, options);
+    const found = await this.http[CALL](versions, { path: {} }, options);
     if (epoch === this.#epoch) this.#versions = found;
     return found;
   }
@@ -193,7 +194,7 @@ const NOT_FOUND = new Set([404, 405, 410]);
  */
 export async function firstContact(error: unknown, session: Session, signal?: AbortSignal): Promise<unknown> {
   const { http } = session;
-  if (http.isAnswered || !isStrange(error)) return error;
+  if (http[IS_ANSWERED] || !isStrange(error)) return error;
   const cause = error instanceof RedirectError ? error : await strangeVersions(session, signal);
   if (cause === undefined) return error;
   const mend = error instanceof RedirectError && error.origin !== undefined

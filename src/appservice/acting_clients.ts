@@ -5,6 +5,8 @@
  * @module
  */
 
+import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
+import { PREPARE, SKEW } from "../api/http/http_internals.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
 import { currentHandler } from "../base/handler_call.ts";
@@ -201,11 +203,11 @@ export class ActingClients {
   #make(userId: UserID): Client {
     const { transport, bot: { stateStore }, deviceId, prepare, store, encryption } = this.#options;
     const { lease, closeDeadline } = this.#options;
-    const http = { ...transport, asUserId: userId, asDeviceId: deviceId, prepare: prepare(userId) };
+    const http = { ...transport, asUserId: userId, asDeviceId: deviceId, [PREPARE]: prepare(userId) };
     const api = new HTTPAPI(http);
-    api.skew = 0; // of a wrong clock the own user's client tells
+    api[SKEW] = 0; // of a wrong clock the own user's client tells
     const { log } = transport;
-    const common = { api, mxid: userId, deviceId: deviceId ?? "", stateStore, log };
+    const common = { api, mxid: userId, deviceId: deviceId ?? "", [STATE_STORE]: stateStore, log };
     if (deviceId === undefined) return new Client(common);
     const feed = new DeviceFeed(deviceQueue(api));
     const client = new Client({
@@ -213,7 +215,7 @@ export class ActingClients {
       store,
       ...{ lease, closeDeadline },
       encryption: ghostEncryption(encryption, userId),
-      feed,
+      [FEED]: feed,
     });
     void client.fetch; // it does not sync, and keeps its device no longer than it takes to send
     return client;

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
+import { IS_TOKEN_DEAD, PREPARE } from "../api/http/http_internals.ts";
 import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
@@ -153,7 +155,7 @@ export class Appservice {
       ...this.#transport,
       // Synapse fails if the device is named, and its user is not.
       ...((isEncrypting || users.bot !== users.sender) && { asUserId: users.bot, asDeviceId: deviceId }),
-      prepare: this.#noticing(ghosts.prepare(users.bot)),
+      [PREPARE]: this.#noticing(ghosts.prepare(users.bot)),
     });
     this.#feed = new TransactionFeed({
       inbox,
@@ -181,7 +183,7 @@ export class Appservice {
       deviceId: deviceId ?? NO_DEVICE,
       store: kept,
       encryption,
-      feed: this.#feed,
+      [FEED]: this.#feed,
       ...{ lease, deliver, maxPendingHandlers, closeDeadline, log },
     });
     this.#clients = new ActingClients({
@@ -352,7 +354,12 @@ export class Appservice {
     parseUserId(userId);
     const { stateStore } = this.bot;
     const { log } = this.#transport;
-    return new Client({ api: new HTTPAPI({ ...this.#transport, token }), mxid: userId, stateStore, log });
+    return new Client({
+      api: new HTTPAPI({ ...this.#transport, token }),
+      mxid: userId,
+      [STATE_STORE]: stateStore,
+      log,
+    });
   }
 
   /** Closes the application service: see {@linkcode Client.close}. */
@@ -425,7 +432,7 @@ export class Appservice {
 
   /** Ends the delivery if the own user was refused, which no sync shows: handlers may have been cut off. */
   async #checkOwnToken(api: HTTPAPI): Promise<void> {
-    if (!api.isTokenDead) return;
+    if (!api[IS_TOKEN_DEAD]) return;
     await api.request("GET", WHOAMI); // says so, in most cases
     this.#feed.fails?.(new ClientEndedError(REFUSED));
   }

@@ -194,7 +194,7 @@ export class Bot extends Composer<Context> {
     if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
     }
-    this.#encrypts = "appservice" in options || Boolean(options.encryption ?? options.crypto);
+    this.#encrypts = "appservice" in options || Boolean(options.encryption);
     if (options.encryptedOnly === true && !this.#encrypts) {
       throw new ValueError(
         "Cannot make a bot: it would hear nothing, since encryptedOnly needs encryption; give it that too, and a store " +

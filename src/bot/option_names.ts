@@ -19,11 +19,11 @@ const HOSTED: OptionNames<HostedBotOptions> = { appservice: true, ...BEHAVIOUR }
 const ALONE: OptionNames<BotOptions> = {
   ...{ password: true, ...BEHAVIOUR },
   ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
-  ...{ encryption: true, crypto: true, feed: true, stateStore: true, encryptionBlacklist: true },
+  ...{ encryption: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
   ...{ token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true, findTokens: true },
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
-  ...{ userAgent: true, asUserId: true, asDeviceId: true, prepare: true },
+  ...{ userAgent: true, asUserId: true, asDeviceId: true },
 };
 
 /**

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { STATE_STORE } from "./options/client_internals.ts";
+import { IS_TOKEN_DEAD } from "../api/http/http_internals.ts";
 import type { Crypto, CryptoMachine } from "../actors/crypto/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI, Hold } from "./encrypting_api.ts";
@@ -123,7 +125,7 @@ export class Client {
       ask: (...message) => now().dispatcher.ask(...message),
     };
     const ready: OpenStore = (signal) => this.#life.ready(signal);
-    this.stateStore = options.stateStore ?? new StateStore(store, ready);
+    this.stateStore = options[STATE_STORE] ?? new StateStore(store, ready);
     this.syncStore = new SyncStore(store, ready);
     this.quarantine = quarantineAPI({ store, ready, dispatcher });
     const { stateStore, encryptionBlacklist: blacklist } = this;
@@ -154,7 +156,7 @@ export class Client {
       if (made.own !== undefined) holder.crypto = made.own.crypto;
       return made;
     };
-    const isTokenDead = (): boolean => this.api.isTokenDead;
+    const isTokenDead = (): boolean => this.api[IS_TOKEN_DEAD];
     const timing = { clock, deadline: options.closeDeadline, log: this.log };
     this.#life = new ClientLife({ core, holding, isTokenDead, ...timing });
     const facade = syncerFacade({ life: this.#life, registry, client: this });
@@ -176,7 +178,7 @@ export class Client {
     };
     const operations = begunInHandlers({ ...api, ...notingMembers(api, holder) }, ["sync"]); // a loop of it may not end
     Object.assign(this, operations, facade, life, { start, syncOnce, registerWake, runTask });
-    this.crypto = holder.crypto ?? options.crypto;
+    this.crypto = holder.crypto;
     answerOwners(this, verification);
   }
 
@@ -241,7 +243,7 @@ export class Client {
     return this.#encryption.crypto;
   }
 
-  /** @internal Sets or removes end-to-end encryption, with the dispatcher that decrypts. */
+  /** Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts. */
   set crypto(crypto: CryptoMachine | undefined) {
     this.#encryption.crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);

@@ -8,6 +8,8 @@
  * @module
  */
 
+import { FEED } from "./options/client_internals.ts";
+import { IS_TOKEN_DEAD } from "../api/http/http_internals.ts";
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
 import type { Deliverer } from "../actors/dispatcher/deliver.ts";
@@ -93,7 +95,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const { http } = session;
   const { clock }: { readonly clock: Clock } = http;
   const { store, ready } = clientStore(options, session, holding);
-  const isOver = (): boolean => http.isTokenDead || supervisor.isStopping;
+  const isOver = (): boolean => http[IS_TOKEN_DEAD] || supervisor.isStopping;
   let hasStore = true;
   const gone = (): void => void (hasStore = false);
   store.done.then(gone, gone);
@@ -112,11 +114,11 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     dispatcher,
     isDurable,
     hasToken: options.token !== undefined,
-    showsRooms: options.feed?.showsRooms ?? true,
+    showsRooms: options[FEED]?.showsRooms ?? true,
     log: cryptoLog,
   });
   const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
-  const { feed } = options;
+  const feed = options[FEED];
   const requests = syncRequests(session, api);
   const syncer = spawnSyncer({
     requests: feed === undefined ? requests : { ...requests, sync: feed.sync },

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../api/http/http_internals.ts";
 import type { ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
 import { pruneCrypto, spawnCrypto } from "../actors/crypto/crypto_actor.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
@@ -110,7 +111,7 @@ export function clientEncryption(
           try {
             return await ensureVerified(parts, using);
           } catch (error) {
-            const delay = session.http.restartDelay(error, restarts);
+            const delay = session.http[RESTART_DELAY](error, restarts);
             if (delay === undefined) throw error;
             log.warn("Could not be verified, trying again", {
               delay: Math.round(delay),

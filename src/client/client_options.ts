@@ -4,8 +4,8 @@
  * @module
  */
 
+import type { FEED, STATE_STORE } from "./options/client_internals.ts";
 import { checkIdentifier } from "../types/identifiers.ts";
-import type { CryptoMachine } from "../actors/crypto/crypto.ts";
 import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
 import type { EnsureVerifiedOptions } from "../actors/crypto/identity_crypto.ts";
 import { homeserverOf } from "../api/server/discovery.ts";
@@ -110,25 +110,18 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    */
   encryption?: boolean | EncryptionOptions;
   /**
-   * End-to-end encryption of another make, in place of `encryption`. What it must offer may change
-   * with every version.
-   *
-   * @internal
-   */
-  crypto?: CryptoMachine;
-  /**
    * Where sync responses come from, in place of the homeserver: see `src/appservice/`.
    *
    * @internal
    */
-  feed?: SyncFeed;
+  [FEED]?: SyncFeed;
   /**
    * What is known of the state of rooms, in place of what the client has seen itself: see
    * `src/appservice/`.
    *
    * @internal
    */
-  stateStore?: StateStore;
+  [STATE_STORE]?: StateStore;
   /** Types of event that are never encrypted. Default: `m.reaction`. */
   encryptionBlacklist?: Iterable<string>;
   /** Completes member events that are sent by hand. Default: with the profile that is known. */
@@ -202,12 +195,9 @@ export function wakeOptions({ wake }: ClientOptions): WakeOptions | undefined {
 
 /** What was chosen about end-to-end encryption; undefined if there is to be none. */
 export function encryptionOptions(
-  { encryption, crypto, mxid }: ClientOptions,
+  { encryption, mxid }: ClientOptions,
 ): EncryptionOptions | undefined {
   if (encryption === undefined || encryption === false) return undefined;
-  if (crypto !== undefined) {
-    throw new ValueError("Cannot make a client: it has both encryption and crypto; give it one of them");
-  }
   const options = encryption === true ? {} : encryption;
   checkChoice("encryption.sendTo", options.sendTo, ["all", "cross-signed", "verified"]);
   checkChoice("encryption.accept", options.accept, ["all", "cross-signed-or-legacy", "cross-signed"]);

@@ -7,7 +7,7 @@
 import { ValueError } from "./value_error.ts";
 
 /** The names of all options that there are; one that is missing does not compile. */
-export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
 
 /** The longest way to another name at which that is taken for what was meant. */
 const MAX_DISTANCE = 3;

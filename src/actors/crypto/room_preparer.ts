@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../../api/http/http_internals.ts";
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
 import type { CoreAPI } from "../../api/core_api.ts";
@@ -30,7 +31,7 @@ export interface RoomPreparerOptions {
   /** Called before users get a room's key for the first time. */
   readonly onNewRecipient: OnNewRecipient | undefined;
   /** Says when to begin again after a request that failed and had one try. */
-  readonly http: Pick<HTTPAPI, "restartDelay">;
+  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
   /** Measures the waits. */
   readonly clock: Clock;
 }
@@ -135,7 +136,7 @@ export class RoomPreparer {
   /** Waits before what failed begins again; rejects with the error if it is not to, or if that is ended. */
   async #wait(error: EncryptionError, restarts: number): Promise<void> {
     const { http, clock } = this.#options;
-    const delay = http.restartDelay(error.cause, restarts);
+    const delay = http[RESTART_DELAY](error.cause, restarts);
     if (delay === undefined) throw error;
     await clock.delay(delay, { signal: this.#requests.signal }).catch(() => {
       throw error;

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../errors/errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
@@ -188,7 +189,7 @@ export function accountAPI(session: Session): AccountAPI {
     },
     async isUsernameAvailable(username, options) {
       try {
-        return await http.call(available, { path: {}, query: { username } }, options);
+        return await http[CALL](available, { path: {}, query: { username } }, options);
       } catch (error) {
         const taken = [UserInUseError, InvalidUsernameError, ExclusiveError];
         if (taken.some((Class) => error instanceof Class)) return false;
@@ -205,6 +206,6 @@ export function accountAPI(session: Session): AccountAPI {
       if (clearAccessToken) forgetLogin(session);
       return result ?? "no-support";
     },
-    getThirdPartyIds: async (options) => await http.call(thirdPartyIds, { path: {} }, options) ?? [],
+    getThirdPartyIds: async (options) => await http[CALL](thirdPartyIds, { path: {} }, options) ?? [],
   };
 }

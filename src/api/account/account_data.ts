@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
@@ -207,7 +208,7 @@ export function accountDataAPI(session: Session): AccountDataAPI {
 
   const getRoomTags: AccountDataAPI["getRoomTags"] = async (roomId, options) => {
     try {
-      const found = await http.call(getTags, { path: await tagsPath(roomId, options) }, options);
+      const found = await http[CALL](getTags, { path: await tagsPath(roomId, options) }, options);
       return { ...found, tags: found.tags ?? {} };
     } catch (error) {
       if (error instanceof NotFoundError) return { tags: {} };
@@ -224,8 +225,8 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       if (roomId !== undefined) checkIdentifier("roomId", roomId);
       const path = { userId: await session.userId(options), type: name };
       const data = roomId === undefined
-        ? await http.call(getGlobal, { path }, options)
-        : await http.call(getOfRoom, { path: { ...path, roomId } }, options);
+        ? await http[CALL](getGlobal, { path }, options)
+        : await http[CALL](getOfRoom, { path: { ...path, roomId } }, options);
       return await incomingContent(type, "account_data", data) as ContentAs<T, "account_data">;
     },
     async setAccountData(type, data, { roomId, ...options } = {}) {
@@ -234,8 +235,8 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       const { eventType, content: body } = await outgoingEvent(type, "account_data", data);
       const path = { userId: await session.userId(options), type: eventType };
       await (roomId === undefined
-        ? http.call(setGlobal, { path, body }, options)
-        : http.call(setOfRoom, { path: { ...path, roomId }, body }, options));
+        ? http[CALL](setGlobal, { path, body }, options)
+        : http[CALL](setOfRoom, { path: { ...path, roomId }, body }, options));
     },
     async listAccountData(options) {
       const query = {
@@ -243,7 +244,7 @@ export function accountDataAPI(session: Session): AccountDataAPI {
         filter: freshFilter(ACCOUNT_DATA_ALONE),
         set_presence: PresenceState.OFFLINE,
       }; // it stays
-      const { account_data } = await http.call(listGlobal, { path: {}, query }, options);
+      const { account_data } = await http[CALL](listGlobal, { path: {}, query }, options);
       const events: unknown = account_data?.events;
       return new Map((Array.isArray(events) ? events : []).flatMap((event: unknown) => {
         if (!isJsonObject(event) || typeof event.type !== "string") return [];
@@ -256,10 +257,10 @@ export function accountDataAPI(session: Session): AccountDataAPI {
       return tags && Object.hasOwn(tags, tag) ? tags[tag] : undefined;
     },
     async setRoomTag(roomId, tag, { info, ...options } = {}) {
-      await http.call(setTag, { path: { ...await tagsPath(roomId, options), tag }, body: info }, options);
+      await http[CALL](setTag, { path: { ...await tagsPath(roomId, options), tag }, body: info }, options);
     },
     async removeRoomTag(roomId, tag, options) {
-      await http.call(removeTag, { path: { ...await tagsPath(roomId, options), tag } }, options);
+      await http[CALL](removeTag, { path: { ...await tagsPath(roomId, options), tag } }, options);
     },
   };
 }

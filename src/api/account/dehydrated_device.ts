@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
@@ -125,10 +126,10 @@ export interface DehydratedDeviceAPI {
 /** Makes the operations on the dehydrated device. */
 export function dehydratedDeviceAPI({ http }: Session): DehydratedDeviceAPI {
   return {
-    getDehydratedDevice: (options) => http.call(get, { path: {} }, options),
-    putDehydratedDevice: (device, options) => http.call(put, { path: {}, body: device }, options),
-    deleteDehydratedDevice: (options) => http.call(remove, { path: {} }, options),
+    getDehydratedDevice: (options) => http[CALL](get, { path: {} }, options),
+    putDehydratedDevice: (device, options) => http[CALL](put, { path: {}, body: device }, options),
+    deleteDehydratedDevice: (options) => http[CALL](remove, { path: {} }, options),
     getDehydratedDeviceEvents: (deviceId, { from, ...options } = {}) =>
-      http.call(events, { path: { deviceId }, query: { from } }, options),
+      http[CALL](events, { path: { deviceId }, query: { from } }, options),
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type {
   CrossSigningKey,
   DeviceKeys,
@@ -219,7 +220,7 @@ export function deviceKeysAPI(session: Session): DeviceKeysAPI {
   return {
     uploadKeys({ oneTimeKeys, deviceKeys, fallbackKeys, ...options } = {}) {
       const body = { device_keys: deviceKeys, one_time_keys: oneTimeKeys, fallback_keys: fallbackKeys };
-      return http.call(upload, { path: {}, body }, options);
+      return http[CALL](upload, { path: {}, body }, options);
     },
     async queryKeys(deviceKeys, { token = "", timeout = 10_000, ...options } = {}) {
       checkInteger("timeout", timeout);
@@ -228,15 +229,15 @@ export function deviceKeysAPI(session: Session): DeviceKeysAPI {
         : deviceKeys;
       Object.keys(users).forEach((userId) => checkIdentifier("userId", userId));
       const body = { device_keys: users, timeout, token: token || undefined };
-      return await http.call(query, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
+      return await http[CALL](query, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
     },
     async claimKeys(oneTimeKeys, { timeout = 10_000, ...options } = {}) {
       checkInteger("timeout", timeout);
       Object.keys(oneTimeKeys).forEach((userId) => checkIdentifier("userId", userId));
       const body = { one_time_keys: oneTimeKeys, timeout };
-      return await http.call(claim, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
+      return await http[CALL](claim, { path: {}, body }, { requestTimeout: http.limit(timeout), ...options });
     },
-    getKeyChanges: (from, to, options) => http.call(changes, { path: {}, query: { from, to } }, options),
+    getKeyChanges: (from, to, options) => http[CALL](changes, { path: {}, query: { from, to } }, options),
     uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey, ...options } = {}) {
       const body = {
         master_key: masterKey,
@@ -246,7 +247,7 @@ export function deviceKeysAPI(session: Session): DeviceKeysAPI {
       return authenticated(session, uploadCrossSigning, { path: {}, body }, options);
     },
     uploadSignatures: async (signatures, options) =>
-      await http.call(uploadSignatures, { path: {}, body: signatures }, options),
+      await http[CALL](uploadSignatures, { path: {}, body: signatures }, options),
   };
 }
 

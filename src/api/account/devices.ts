@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
@@ -122,10 +123,10 @@ export interface DevicesAPI {
 export function devicesAPI(session: Session): DevicesAPI {
   const { http } = session;
   return {
-    getDevices: (options) => http.call(list, { path: {} }, options),
-    getDevice: (deviceId, options) => http.call(get, { path: { deviceId } }, options),
+    getDevices: (options) => http[CALL](list, { path: {} }, options),
+    getDevice: (deviceId, options) => http[CALL](get, { path: { deviceId } }, options),
     updateDevice: (deviceId, displayName, options) =>
-      http.call(update, { path: { deviceId }, body: { display_name: displayName } }, options),
+      http[CALL](update, { path: { deviceId }, body: { display_name: displayName } }, options),
     deleteDevice: (deviceId, options) => authenticated(session, remove, { path: { deviceId } }, options),
     deleteDevices: (deviceIds, options) =>
       authenticated(session, removeMany, { path: {}, body: { devices: deviceIds } }, options),

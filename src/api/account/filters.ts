@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID } from "../../types/ids.ts";
 import { endpoint, field, fields } from "../http/endpoint.ts";
@@ -69,11 +70,11 @@ export function filtersAPI(session: Session): FiltersAPI {
   return {
     async createFilter(filterParams, options) {
       const userId = await session.userId(options);
-      return await http.call(create, { path: { userId }, body: filterParams }, options);
+      return await http[CALL](create, { path: { userId }, body: filterParams }, options);
     },
     async getFilter(filterId, options) {
       const userId = await session.userId(options);
-      return await http.call(get, { path: { userId, filterId } }, options);
+      return await http[CALL](get, { path: { userId, filterId } }, options);
     },
   };
 }

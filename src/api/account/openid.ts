@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { endpoint, fields } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
@@ -50,7 +51,7 @@ export function openIDAPI(session: Session): OpenIDAPI {
   return {
     async getOpenIDToken(options) {
       const userId = await session.userId(options);
-      return await session.http.call(request, { path: { userId } }, options);
+      return await session.http[CALL](request, { path: { userId } }, options);
     },
   };
 }

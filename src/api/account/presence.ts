@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { PresenceInfo } from "../../types/api/profile.ts";
@@ -55,10 +56,10 @@ export interface PresenceAPI {
 export function presenceAPI(session: Session): PresenceAPI {
   const { http } = session;
   return {
-    getPresence: (userId, options) => http.call(get, { path: { userId } }, options),
+    getPresence: (userId, options) => http[CALL](get, { path: { userId } }, options),
     async setPresence({ presence = PresenceState.ONLINE, status, ...options } = {}) {
       const userId = await session.userId(options);
-      await http.call(set, { path: { userId }, body: { presence, status_msg: status } }, options);
+      await http[CALL](set, { path: { userId }, body: { presence, status_msg: status } }, options);
     },
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
@@ -146,7 +147,7 @@ export function profileAPI(session: Session): ProfileAPI {
   const get = async (userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown> => {
     try {
       const path = fillPath(FIELD_PATH, { userId, keyName });
-      const asked = http.call(getField, { path: { userId, keyName } }, options);
+      const asked = http[CALL](getField, { path: { userId, keyName } }, options);
       const answer: JsonObject = await asked.catch(withoutUser(path));
       return Object.hasOwn(answer, keyName) ? answer[keyName] ?? undefined : undefined;
     } catch (error) {
@@ -177,16 +178,16 @@ export function profileAPI(session: Session): ProfileAPI {
     if (checkCurrent && (await getText(userId, keyName, options) ?? "") === value) return;
     const path = { userId, keyName };
     if (value === "" && await session.supports("v1.16", "uk.tcpip.msc4133.stable", options)) {
-      await http.call(deleteField, { path }, options);
+      await http[CALL](deleteField, { path }, options);
     } else {
-      await http.call(setField, { path, body: { [keyName]: value } }, options);
+      await http[CALL](setField, { path, body: { [keyName]: value } }, options);
     }
   };
 
   return {
     getProfile: async (userId, options) => {
       const path = fillPath(profile.path, { userId });
-      return await http.call(profile, { path: { userId } }, options).catch(withoutUser(path));
+      return await http[CALL](profile, { path: { userId } }, options).catch(withoutUser(path));
     },
     getDisplayname: (userId, options) => getText(userId, "displayname", options),
     setDisplayname: (displayname, options = {}) => setText("displayname", displayname ?? "", options),
@@ -204,10 +205,10 @@ export function profileAPI(session: Session): ProfileAPI {
         );
       }
       const userId = await session.userId(options);
-      await http.call(setField, { path: { userId, keyName }, body: { [keyName]: value } }, options);
+      await http[CALL](setField, { path: { userId, keyName }, body: { [keyName]: value } }, options);
     },
     async deleteProfileField(keyName, options = {}) {
-      await http.call(deleteField, { path: { userId: await session.userId(options), keyName } }, options);
+      await http[CALL](deleteField, { path: { userId: await session.userId(options), keyName } }, options);
     },
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type PushRuleKind, PushRuleScope } from "../../types/enums.ts";
 import type { PushAction, PushCondition, PushRule, PushRuleset } from "../../types/api/push_rule.ts";
@@ -217,9 +218,9 @@ export interface PushRulesAPI {
 /** Makes the operations on push rules. */
 export function pushRulesAPI({ http }: Session): PushRulesAPI {
   return {
-    getPushRules: (options) => http.call(getAll, { path: {} }, options),
+    getPushRules: (options) => http[CALL](getAll, { path: {} }, options),
     getPushRule: async (scope, kind, ruleId, options) =>
-      await http.call(get, { path: rulePath(scope, kind, ruleId) }, options),
+      await http[CALL](get, { path: rulePath(scope, kind, ruleId) }, options),
     async setPushRule(scope, kind, ruleId, actions, { pattern, before, after, conditions, ...options } = {}) {
       // Synapse takes a rule of these kinds only if it says that it has no conditions.
       const none = kind === "override" || kind === "underride" ? [] : undefined;
@@ -228,18 +229,18 @@ export function pushRulesAPI({ http }: Session): PushRulesAPI {
         pattern: pattern || undefined,
         conditions: conditions?.length ? conditions : none,
       };
-      await http.call(set, { path: rulePath(scope, kind, ruleId), query: { before, after }, body }, options);
+      await http[CALL](set, { path: rulePath(scope, kind, ruleId), query: { before, after }, body }, options);
     },
     removePushRule: async (scope, kind, ruleId, options) =>
-      await http.call(remove, { path: rulePath(scope, kind, ruleId) }, options),
+      await http[CALL](remove, { path: rulePath(scope, kind, ruleId) }, options),
     isPushRuleEnabled: async (scope, kind, ruleId, options) =>
-      await http.call(getEnabled, { path: rulePath(scope, kind, ruleId) }, options),
+      await http[CALL](getEnabled, { path: rulePath(scope, kind, ruleId) }, options),
     setPushRuleEnabled: async (scope, kind, ruleId, enabled, options) =>
-      await http.call(setEnabled, { path: rulePath(scope, kind, ruleId), body: { enabled } }, options),
+      await http[CALL](setEnabled, { path: rulePath(scope, kind, ruleId), body: { enabled } }, options),
     getPushRuleActions: async (scope, kind, ruleId, options) =>
-      await http.call(getActions, { path: rulePath(scope, kind, ruleId) }, options),
+      await http[CALL](getActions, { path: rulePath(scope, kind, ruleId) }, options),
     setPushRuleActions: async (scope, kind, ruleId, actions, options) =>
-      await http.call(setActions, { path: rulePath(scope, kind, ruleId), body: { actions } }, options),
+      await http[CALL](setActions, { path: rulePath(scope, kind, ruleId), body: { actions } }, options),
   };
 }
 

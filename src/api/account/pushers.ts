@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { endpoint, field, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
@@ -98,9 +99,9 @@ export interface PushersAPI {
 /** Makes the operations on pushers. */
 export function pushersAPI({ http }: Session): PushersAPI {
   return {
-    getPushers: (options) => http.call(list, { path: {} }, options),
-    setPusher: (pusher, options) => http.call(set, { path: {}, body: pusher }, options),
+    getPushers: (options) => http[CALL](list, { path: {} }, options),
+    setPusher: (pusher, options) => http[CALL](set, { path: {}, body: pusher }, options),
     removePusher: (pushkey, appId, options) =>
-      http.call(remove, { path: {}, body: { pushkey, app_id: appId, kind: null } }, options),
+      http[CALL](remove, { path: {}, body: { pushkey, app_id: appId, kind: null } }, options),
   };
 }

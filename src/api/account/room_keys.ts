@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL, DOWNLOAD } from "../http/http_internals.ts";
 import type {
   KeyBackupChange,
   KeyBackupData,
@@ -228,26 +229,26 @@ export function roomKeysAPI({ http }: Session): RoomKeysAPI {
   return {
     getKeyBackupVersion: ({ version, ...options } = {}) =>
       version === undefined
-        ? http.call(getLatest, { path: {} }, options)
-        : http.call(getVersion, { path: { version } }, options),
+        ? http[CALL](getLatest, { path: {} }, options)
+        : http[CALL](getVersion, { path: { version } }, options),
     createKeyBackupVersion: (definition, options) =>
-      http.call(createVersion, { path: {}, body: definition }, options),
+      http[CALL](createVersion, { path: {}, body: definition }, options),
     updateKeyBackupVersion: (version, definition, options) =>
-      http.call(updateVersion, { path: { version }, body: definition }, options),
-    deleteKeyBackupVersion: (version, options) => http.call(deleteVersion, { path: { version } }, options),
+      http[CALL](updateVersion, { path: { version }, body: definition }, options),
+    deleteKeyBackupVersion: (version, options) => http[CALL](deleteVersion, { path: { version } }, options),
     putRoomKeys: (version, keys, options) =>
-      http.call(putKeys, { path: {}, query: { version }, body: keys }, options),
+      http[CALL](putKeys, { path: {}, query: { version }, body: keys }, options),
     getRoomKey: (version, { roomId, sessionId }, options) =>
-      http.call(getKey, { path: { roomId, sessionId }, query: { version } }, options),
+      http[CALL](getKey, { path: { roomId, sessionId }, query: { version } }, options),
     async downloadRoomKeys(version, { roomId, ...options } = {}) {
       const query = { version };
       const read = (answer: Parameters<typeof mediaDownload>[0]) =>
         Promise.resolve(mediaDownload(answer, { onProgress: undefined, maxSize: undefined }).stream);
       return roomId === undefined
-        ? await http.download(getKeys, { path: {}, query }, options, read)
-        : await http.download(getKeysOfRoom, { path: { roomId }, query }, options, read);
+        ? await http[DOWNLOAD](getKeys, { path: {}, query }, options, read)
+        : await http[DOWNLOAD](getKeysOfRoom, { path: { roomId }, query }, options, read);
     },
     deleteRoomKey: (version, { roomId, sessionId }, options) =>
-      http.call(deleteKey, { path: { roomId, sessionId }, query: { version } }, options),
+      http[CALL](deleteKey, { path: { roomId, sessionId }, query: { version } }, options),
   };
 }

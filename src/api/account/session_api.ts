@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { VersionsResponse } from "../../types/api/discovery.ts";
 import { LoginType, type Open } from "../../types/enums.ts";
@@ -174,12 +175,12 @@ export function sessionAPI(session: Session): SessionAPI {
   return {
     versions: (options) => session.versions(options),
     whoami: (options) => session.whoami(options),
-    getLoginFlows: (options) => http.call(flows, { path: {} }, options),
+    getLoginFlows: (options) => http[CALL](flows, { path: {} }, options),
     async login(options = {}) {
       const { storeAccessToken = true, updateHsUrl = false, ...rest } = options;
       const [body, requestOptions] = loginBody(session, rest);
       const asService = body.type === LoginType.APPLICATION_SERVICE;
-      const response = await http.call(
+      const response = await http[CALL](
         asService ? loginAsService : login,
         { path: {}, body },
         requestOptions,
@@ -189,11 +190,11 @@ export function sessionAPI(session: Session): SessionAPI {
       return response;
     },
     async logout({ clearAccessToken = true, ...options } = {}) {
-      await http.call(logout, { path: {} }, options);
+      await http[CALL](logout, { path: {} }, options);
       if (clearAccessToken) forgetLogin(session);
     },
     async logoutAll({ clearAccessToken = true, ...options } = {}) {
-      await http.call(logoutAll, { path: {} }, options);
+      await http[CALL](logoutAll, { path: {} }, options);
       if (clearAccessToken) forgetLogin(session);
     },
     getLoginToken: (options) => authenticated(session, loginToken, { path: {} }, options),

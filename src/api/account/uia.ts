@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { challengeIn } from "../../errors/authentication_needed_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -131,7 +132,7 @@ export async function authenticated<Path extends string, Result>(
   { authentication, ...options }: AuthenticationOptions = {},
 ): Promise<Result> {
   const request = (auth: AuthenticationData | undefined) =>
-    session.http.call(endpoint, { ...call, body: { ...call.body, auth } }, options);
+    session.http[CALL](endpoint, { ...call, body: { ...call.body, auth } }, options);
   return authentication === undefined
     ? await request(undefined)
     : await withUIA(session, request, authentication, options);

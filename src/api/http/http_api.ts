@@ -5,6 +5,15 @@
  * @module
  */
 
+import {
+  CALL,
+  DOWNLOAD,
+  IS_ANSWERED,
+  IS_TOKEN_DEAD,
+  PREPARE,
+  RESTART_DELAY,
+  SKEW,
+} from "./http_internals.ts";
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
@@ -58,15 +67,19 @@ export class HTTPAPI {
   /** Makes unique transaction IDs. */
   readonly nextTransactionId: () => string = transactionIds();
   /**
-   * @internal Whether a homeserver has answered at this address: with what the specification says,
-   * or an error code of it.
+   * Whether a homeserver has answered at this address: with what the specification says, or an error
+   * code of it.
+   *
+   * @internal
    */
-  isAnswered = false;
+  [IS_ANSWERED] = false;
   /**
-   * @internal How far the server's clock was ahead of the own one when it answered first, in
-   * milliseconds; undefined: it has not said yet.
+   * How far the server's clock was ahead of the own one when it answered first, in milliseconds;
+   * undefined: it has not said yet.
+   *
+   * @internal
    */
-  skew: number | undefined;
+  [SKEW]: number | undefined;
   /** Whether it was said that nobody answers at this address. */
   #isSilent = false;
   readonly #fetch: typeof fetch;
@@ -110,7 +123,7 @@ export class HTTPAPI {
   /** Moves to another address; a path in it is kept. */
   set baseUrl(url: string | URL) {
     this.#address.url = url;
-    [this.isAnswered, this.#isSilent, this.skew] = [false, false, undefined];
+    [this[IS_ANSWERED], this.#isSilent, this[SKEW]] = [false, false, undefined];
   }
 
   /** The access token; empty if there is none. */
@@ -129,7 +142,7 @@ export class HTTPAPI {
   }
 
   /** @internal Whether the server has said of this token that it does not know it. */
-  get isTokenDead(): boolean {
+  get [IS_TOKEN_DEAD](): boolean {
     return this.#credentials.isDead;
   }
 
@@ -157,7 +170,7 @@ export class HTTPAPI {
    * @throws {ServiceResponseError} If its answer is not what the specification promises; an
    *   {@link AcceptedError} if that is the answer to a change.
    */
-  call<Path extends string, Result>(
+  [CALL]<Path extends string, Result>(
     endpoint: Endpoint<Path, Result>,
     call: Call<Path>,
     options: RequestOptions = {},
@@ -166,7 +179,7 @@ export class HTTPAPI {
       const { roomId: room } = call.path as { readonly roomId?: string };
       const body = await readJson(answer, this.maxResponseSize, { mayBeEmpty: changes(endpoint) });
       const result = parsed(endpoint, () => endpoint.parse(body, answer.request, { room, log: this.log }));
-      this.isAnswered ||= checks(endpoint.parse);
+      this[IS_ANSWERED] ||= checks(endpoint.parse);
       return result;
     });
   }
@@ -177,7 +190,7 @@ export class HTTPAPI {
    * @internal
    * @param read Reads the answer. The request's time limit holds until its promise settles.
    */
-  download<Path extends string, Result>(
+  [DOWNLOAD]<Path extends string, Result>(
     endpoint: Endpoint<Path, unknown>,
     call: Call<Path>,
     options: RequestOptions,
@@ -216,11 +229,11 @@ export class HTTPAPI {
   ): Promise<Result> {
     const { path: params = {}, body, idempotent, ...rest } = options;
     const custom = endpoint(`request ${path}`, method, path, unchecked, { idempotent });
-    return await this.call(custom, { path: params, body }, rest) as Result;
+    return await this[CALL](custom, { path: params, body }, rest) as Result;
   }
 
   /** @internal When to begin again with what this was part of, as {@link restartDelay} says. */
-  restartDelay(error: unknown, restarts: number): number | undefined {
+  [RESTART_DELAY](error: unknown, restarts: number): number | undefined {
     return restartDelay(error, restarts, this.#retry);
   }
 
@@ -245,7 +258,7 @@ export class HTTPAPI {
     const { operation, method, auth } = endpoint;
     checkRequestOptions(options, operation);
     const path = fillPath(endpoint.path, call.path as Record<string, string>);
-    await this.#options.prepare?.(operation, call.path as Record<string, string>, options);
+    await this.#options[PREPARE]?.(operation, call.path as Record<string, string>, options);
     const given = sendsEvent(endpoint) ? sendQuery(options.query, operation) : options.query;
     const query = queryString(call.query, identityQuery(options, this.#options), given);
     const request: Exchange = {
@@ -259,10 +272,10 @@ export class HTTPAPI {
       timeout: options.requestTimeout ?? this.#options.requestTimeout ?? 60_000,
       signal: options.signal,
       credentials: () => this.#credentials.all,
-      fetch: this.isAnswered || call.raw !== undefined
+      fetch: this[IS_ANSWERED] || call.raw !== undefined
         ? this.#fetch
         : this.#fetchFirst(SILENCE + Number(call.query?.timeout ?? 0)),
-      onTime: this.skew === undefined ? this.#noteTime : undefined,
+      onTime: this[SKEW] === undefined ? this.#noteTime : undefined,
       clock: this.clock,
       log: this.log,
     };
@@ -286,7 +299,7 @@ export class HTTPAPI {
   }
 
   #tellSilence(): void {
-    if (this.isAnswered || this.#isSilent) return;
+    if (this[IS_ANSWERED] || this.#isSilent) return;
     this.#isSilent = true;
     const { url: address } = this.#address;
     const speaks = address.startsWith("https:") ? ", and that it speaks TLS (https) there" : "";
@@ -304,7 +317,7 @@ export class HTTPAPI {
       if (!auth) return await exchange(request, { token: "", resends }, read);
       return await this.#authorised(request, resends, read);
     } catch (error) {
-      this.isAnswered ||= isMatrixRefusal(error);
+      this[IS_ANSWERED] ||= isMatrixRefusal(error);
       throw error;
     }
   }
@@ -345,12 +358,12 @@ export class HTTPAPI {
   }
 
   readonly #noteTime = (time: ServerTime): void => {
-    this.skew ??= skewOf(time);
+    this[SKEW] ??= skewOf(time);
   };
 
   readonly #refresh = async (refreshToken: string): Promise<Tokens> => {
     const body = { refresh_token: refreshToken };
-    const answer = await this.call(refreshEndpoint, { path: {}, body });
+    const answer = await this[CALL](refreshEndpoint, { path: {}, body });
     return {
       accessToken: answer.access_token,
       refreshToken: answer.refresh_token ?? refreshToken,

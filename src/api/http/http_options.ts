@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PREPARE } from "./http_internals.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -98,7 +99,7 @@ export interface HTTPAPIOptions {
    *
    * @internal
    */
-  prepare?: Prepare;
+  [PREPARE]?: Prepare;
 }
 
 /** Does what has to be done before a request, given the operation and what fills its path. */

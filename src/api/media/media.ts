@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { AttachmentCipher } from "../../types/api/attachment_cipher.ts";
 import { ResizeMethod } from "../../types/enums.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
@@ -223,12 +224,12 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       const [source, description, requestOptions] = await toUpload(data, options);
       return await upload(source, description, requestOptions);
     },
-    createMedia: (options) => http.call(create, { path: {} }, options),
+    createMedia: (options) => http[CALL](create, { path: {} }, options),
     async uploadMediaTo(url, data, options = {}) {
       const { serverName, mediaId } = parseContentURI(url);
       const [source, description, requestOptions] = await toUpload(data, options);
       const call = { path: { serverName, mediaId }, ...uploadCall(source, description) };
-      await http.call(uploadTo, call, requestOptions);
+      await http[CALL](uploadTo, call, requestOptions);
     },
     downloadMedia: async (url, options = {}) => await getFile(url, options),
     async downloadMediaStream(file, { onProgress, maxSize, maxMemory, ...options } = {}) {
@@ -264,11 +265,11 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       });
     },
     getMediaRepoConfig: async (options) =>
-      await http.call(await located(session, config, options), { path: {} }, options),
+      await http[CALL](await located(session, config, options), { path: {} }, options),
     async getUrlPreview(url, { timestamp, ...options } = {}) {
       checkInteger("timestamp", timestamp);
       const call = { path: {}, query: { url, ts: timestamp } };
-      return await http.call(await located(session, preview, options), call, options);
+      return await http[CALL](await located(session, preview, options), call, options);
     },
   };
 }

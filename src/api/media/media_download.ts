@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DOWNLOAD } from "../http/http_internals.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { announcedSize, type Answer, letGo, readBytes, readChunks } from "../http/response_body.ts";
 import type { OnProgress } from "../http/upload_body.ts";
@@ -146,7 +147,7 @@ export function downloader(session: Session): Downloader {
       timeout_ms: timeout,
       allow_remote: here === endpoint.old ? query.allow_remote : undefined,
     };
-    return await http.download(here, { path, query: allQuery }, { ...limit, ...options }, read);
+    return await http[DOWNLOAD](here, { path, query: allQuery }, { ...limit, ...options }, read);
   };
 
   const readAll = async (

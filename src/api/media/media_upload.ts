@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { Call } from "../http/http_options.ts";
@@ -80,7 +81,7 @@ export type UploadSource = (
 /** Makes what uploads content. */
 export function uploader({ http }: Session): UploadSource {
   return async (source, description, options) =>
-    await http.call(upload, { path: {}, ...uploadCall(source, description) }, options);
+    await http[CALL](upload, { path: {}, ...uploadCall(source, description) }, options);
 }
 
 /** What fills an endpoint that uploads. */

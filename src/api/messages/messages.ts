@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
@@ -219,22 +220,22 @@ export function messagesAPI(session: Session): MessagesAPI {
       const outgoing = { roomId, type: eventType, content, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
       const sending = eventType === "m.reaction" ? sendReaction : send;
-      return await http.call(sending, { path: { roomId, eventType, txnId }, body: content }, options);
+      return await http[CALL](sending, { path: { roomId, eventType, txnId }, body: content }, options);
     },
     async redact(roomId, eventId, { reason = "", extraContent, ...given } = {}) {
       const body = { ...extraContent, ...(reason !== "" && { reason }) };
       const outgoing = { roomId, type: `the redaction of ${eventId}`, content: body, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
-      return await http.call(redaction, { path: { roomId, eventId, txnId }, body }, options);
+      return await http[CALL](redaction, { path: { roomId, eventId, txnId }, body }, options);
     },
-    getEvent: (roomId, eventId, options) => http.call(event, { path: { roomId, eventId } }, options),
+    getEvent: (roomId, eventId, options) => http[CALL](event, { path: { roomId, eventId } }, options),
     async getMessages(roomId, direction, fromToken, { toToken, limit, filterJson, ...options } = {}) {
       checkIdentifier("roomId", roomId);
       checkInteger("limit", limit, 1);
       const filter = typeof filterJson === "object" ? JSON.stringify(filterJson) : filterJson;
       const from = fromToken ?? await endOfHistory(session, roomId, direction, options);
       const query = { dir: direction, from, to: toToken, limit, filter };
-      return await http.call(messages, { path: { roomId }, query }, options);
+      return await http[CALL](messages, { path: { roomId }, query }, options);
     },
   };
 }

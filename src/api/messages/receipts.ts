@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { ReceiptType } from "../../types/enums.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
@@ -141,7 +142,7 @@ export function receiptsAPI(session: Session): ReceiptsAPI {
         throw new ValueError("Cannot send a receipt: the read marker has no thread; leave threadId out");
       }
       if (threadId !== undefined && threadId !== "main") checkIdentifier("eventId", threadId);
-      await http.call(
+      await http[CALL](
         receipt,
         { path: { roomId, receiptType, eventId }, body: { thread_id: threadId } },
         options,
@@ -156,7 +157,7 @@ export function receiptsAPI(session: Session): ReceiptsAPI {
         "m.read": readReceipt || undefined,
         "m.read.private": privateReadReceipt || undefined,
       };
-      await http.call(readMarkers, { path: { roomId }, body }, options);
+      await http[CALL](readMarkers, { path: { roomId }, body }, options);
     },
     async setTyping(roomId, { timeout = 0, ...options } = {}) {
       checkIdentifier("roomId", roomId);
@@ -165,7 +166,7 @@ export function receiptsAPI(session: Session): ReceiptsAPI {
       }
       const userId = await session.userId(options);
       const body = timeout > 0 ? { typing: true, timeout } : { typing: false };
-      await http.call(typing, { path: { roomId, userId }, body }, options);
+      await http[CALL](typing, { path: { roomId, userId }, body }, options);
     },
   };
 }

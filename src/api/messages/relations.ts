@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { clientEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { number, optional, text } from "../../types/checks/shape.ts";
@@ -135,17 +136,17 @@ export function relationsAPI({ http }: Session): RelationsAPI {
       const query = { from, to, limit, dir: direction, recurse: recurse || undefined };
       if (relType === undefined) {
         if (eventType === undefined) {
-          return await http.call(relations, { path: { roomId, eventId }, query }, rest);
+          return await http[CALL](relations, { path: { roomId, eventId }, query }, rest);
         }
         throw new ValueError("Cannot get relations: eventType needs relType");
       }
       return eventType === undefined
-        ? await http.call(relationsOfKind, { path: { roomId, eventId, relType }, query }, rest)
-        : await http.call(relationsOfType, { path: { roomId, eventId, relType, eventType }, query }, rest);
+        ? await http[CALL](relationsOfKind, { path: { roomId, eventId, relType }, query }, rest)
+        : await http[CALL](relationsOfType, { path: { roomId, eventId, relType, eventType }, query }, rest);
     },
     async getThreads(roomId, { include, limit, from, ...options } = {}) {
       checkInteger("limit", limit, 1);
-      return await http.call(threads, { path: { roomId }, query: { include, limit, from } }, options);
+      return await http[CALL](threads, { path: { roomId }, query: { include, limit, from } }, options);
     },
   };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { endpoint, nothing } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
@@ -59,10 +60,10 @@ export interface ReportingAPI {
 export function reportingAPI({ http }: Session): ReportingAPI {
   return {
     reportEvent: (roomId, eventId, { reason = "", ...options } = {}) =>
-      http.call(event, { path: { roomId, eventId }, body: { reason } }, options),
+      http[CALL](event, { path: { roomId, eventId }, body: { reason } }, options),
     reportRoom: (roomId, { reason = "", ...options } = {}) =>
-      http.call(room, { path: { roomId }, body: { reason } }, options),
+      http[CALL](room, { path: { roomId }, body: { reason } }, options),
     reportUser: (userId, { reason = "", ...options } = {}) =>
-      http.call(user, { path: { userId }, body: { reason } }, options),
+      http[CALL](user, { path: { userId }, body: { reason } }, options),
   };
 }

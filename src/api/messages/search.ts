@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { endpoint } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
@@ -201,7 +202,7 @@ export function searchAPI({ http }: Session): SearchAPI {
   return {
     async searchMessages(searchTerm, { criteria, nextBatch, ...options } = {}) {
       const body = { search_categories: { room_events: { ...criteria, search_term: searchTerm } } };
-      const found = await http.call(search, { path: {}, query: { next_batch: nextBatch }, body }, options);
+      const found = await http[CALL](search, { path: {}, query: { next_batch: nextBatch }, body }, options);
       return found.search_categories.room_events ?? {};
     },
   };

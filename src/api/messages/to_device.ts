@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
@@ -97,7 +98,7 @@ export function toDeviceAPI({ http }: Session): ToDeviceAPI {
     checkMessages(messages);
     const outgoing = { type: eventType, content: messages, inClear: true };
     const { txnId, ...options } = await identified(outgoing, given, http);
-    return await http.call(send, { path: { eventType, txnId }, body: { messages } }, options);
+    return await http[CALL](send, { path: { eventType, txnId }, body: { messages } }, options);
   };
   return {
     sendToDevice: sendAll,

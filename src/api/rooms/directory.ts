@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -113,8 +114,7 @@ export interface DirectoryAPI {
    * @param roomId The room.
    * @param aliasLocalpart The local part of the alias: `stage` for `#stage:example.org`.
    * @param options Whether to take it from another room, and request options.
-   * @throws {MatrixRequestError} With status 409 if a room has the alias already, and `override` is
-   *   not set.
+   * @throws {MatrixRequestError} With status 409 if a room has the alias already, without `override`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directoryroomroomalias | PUT /directory/room/{roomAlias}}
    * @example
    * ```ts
@@ -229,7 +229,7 @@ export function directoryAPI(session: Session): DirectoryAPI {
     { raise404 = false, ...options } = {},
   ) => {
     try {
-      await http.call(removeAlias, { path: await aliasPath(aliasLocalpart, options) }, options);
+      await http[CALL](removeAlias, { path: await aliasPath(aliasLocalpart, options) }, options);
     } catch (error) {
       if (raise404 || !(error instanceof NotFoundError)) throw error;
     }
@@ -240,16 +240,16 @@ export function directoryAPI(session: Session): DirectoryAPI {
       checkIdentifier("roomId", roomId);
       const call = { path: await aliasPath(aliasLocalpart, options), body: { room_id: roomId } };
       try {
-        await http.call(addAlias, call, options);
+        await http[CALL](addAlias, call, options);
       } catch (error) {
         if (!override || !(error instanceof MatrixRequestError) || error.status !== 409) throw error;
         await removeRoomAlias(aliasLocalpart, options);
-        await http.call(addAlias, call, options);
+        await http[CALL](addAlias, call, options);
       }
     },
     removeRoomAlias,
-    getRoomAlias: (roomAlias, options) => http.call(getAlias, { path: { roomAlias } }, options),
-    getRoomAliases: (roomId, options) => http.call(getAliases, { path: { roomId } }, options),
+    getRoomAlias: (roomAlias, options) => http[CALL](getAlias, { path: { roomAlias } }, options),
+    getRoomAliases: (roomId, options) => http[CALL](getAliases, { path: { roomId } }, options),
     async getRoomDirectory({
       limit,
       server,
@@ -268,7 +268,7 @@ export function directoryAPI(session: Session): DirectoryAPI {
       }
       const plain = !searchQuery && !includeAllNetworks && thirdPartyInstanceId === undefined &&
         roomTypes === undefined;
-      if (plain) return await http.call(listRooms, { path: {}, query: { limit, since, server } }, options);
+      if (plain) return await http[CALL](listRooms, { path: {}, query: { limit, since, server } }, options);
       const filter = { generic_search_term: searchQuery || undefined, room_types: roomTypes };
       const body = {
         limit,
@@ -277,14 +277,14 @@ export function directoryAPI(session: Session): DirectoryAPI {
         include_all_networks: includeAllNetworks,
         third_party_instance_id: thirdPartyInstanceId,
       };
-      return await http.call(searchRooms, { path: {}, query: { server }, body }, options);
+      return await http[CALL](searchRooms, { path: {}, query: { server }, body }, options);
     },
-    getRoomDirectoryVisibility: (roomId, options) => http.call(getVisibility, { path: { roomId } }, options),
+    getRoomDirectoryVisibility: (roomId, options) => http[CALL](getVisibility, { path: { roomId } }, options),
     setRoomDirectoryVisibility: (roomId, visibility, options) =>
-      http.call(setVisibility, { path: { roomId }, body: { visibility } }, options),
+      http[CALL](setVisibility, { path: { roomId }, body: { visibility } }, options),
     async searchUsers(searchQuery, { limit = 10, ...options } = {}) {
       checkInteger("limit", limit, 1);
-      return await http.call(searchUsers, { path: {}, body: { search_term: searchQuery, limit } }, options);
+      return await http[CALL](searchUsers, { path: {}, body: { search_term: searchQuery, limit } }, options);
     },
   };
 }

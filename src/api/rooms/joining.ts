@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { RoomAlias, RoomID } from "../../types/ids.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import { endpoint, field, type Query } from "../http/endpoint.ts";
@@ -128,13 +129,13 @@ export function joiningAPI(session: Session): JoiningAPI {
       const query = await through(servers, options);
       const body = { third_party_signed: thirdPartySigned, reason: reason || undefined };
       const retry = options.retry === false ? false : { ...JOIN_RETRY, maxRetries, ...options.retry };
-      return await http.call(join, { path: { roomIdOrAlias }, query, body }, { ...options, retry });
+      return await http[CALL](join, { path: { roomIdOrAlias }, query, body }, { ...options, retry });
     },
     async knockRoom(roomIdOrAlias, { servers, reason, ...options } = {}) {
       checkIdentifier("roomIdOrAlias", roomIdOrAlias);
       const query = await through(servers, options);
       const body = { reason: reason || undefined };
-      return await http.call(knock, { path: { roomIdOrAlias }, query, body }, options);
+      return await http[CALL](knock, { path: { roomIdOrAlias }, query, body }, options);
     },
   };
 }

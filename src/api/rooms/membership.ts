@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { Membership } from "../../types/enums.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -243,7 +244,7 @@ export function membershipAPI(
   ): Promise<Result | undefined> => {
     if (Object.keys(extraContent).length === 0) {
       const withReason = reason === "" ? body : { ...body, reason };
-      return await http.call(endpoint, { path: { roomId }, body: withReason }, options);
+      return await http[CALL](endpoint, { path: { roomId }, body: withReason }, options);
     }
     checkIdentifier("roomId", roomId);
     const content = reason === "" ? extraContent : { reason, ...extraContent };
@@ -271,7 +272,7 @@ export function membershipAPI(
     },
     leaveRoom: async (roomId, options = {}) =>
       await change({ endpoint: leave, roomId, membership: Membership.LEAVE, body: {} }, options),
-    forgetRoom: (roomId, options) => http.call(forget, { path: { roomId } }, options),
+    forgetRoom: (roomId, options) => http[CALL](forget, { path: { roomId } }, options),
     inviteUser: changeOf(invite, Membership.INVITE),
     kickUser: changeOf(kick, Membership.LEAVE, { reason: "" }),
     banUser: changeOf(ban, Membership.BAN, { reason: "" }),

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
@@ -150,18 +151,18 @@ export function roomExtrasAPI({ http }: Session): RoomExtrasAPI {
     async upgradeRoom(roomId, newVersion, { additionalCreators, ...options } = {}) {
       additionalCreators?.forEach((userId) => checkIdentifier("userId", userId));
       const body = { new_version: newVersion, additional_creators: additionalCreators };
-      return await http.call(upgrade, { path: { roomId }, body }, options);
+      return await http[CALL](upgrade, { path: { roomId }, body }, options);
     },
     async getEventContext(roomId, eventId, { limit, filter, ...options } = {}) {
       checkInteger("limit", limit);
       const query = { limit, filter: filter && JSON.stringify(filter) };
-      return await http.call(context, { path: { roomId, eventId }, query }, options);
+      return await http[CALL](context, { path: { roomId, eventId }, query }, options);
     },
     async timestampToEvent(roomId, time, direction, options) {
       checkInteger("time", time);
-      return await http.call(atTime, { path: { roomId }, query: { ts: time, dir: direction } }, options);
+      return await http[CALL](atTime, { path: { roomId }, query: { ts: time, dir: direction } }, options);
     },
     getRoomSummary: (roomIdOrAlias, { servers, ...options } = {}) =>
-      http.call(summary, { path: { roomIdOrAlias }, query: { via: servers } }, options),
+      http[CALL](summary, { path: { roomIdOrAlias }, query: { via: servers } }, options),
   };
 }

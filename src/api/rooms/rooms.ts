@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -141,9 +142,9 @@ export function roomsAPI({ http }: Session): RoomsAPI {
           power_level_content_override: powerLevelContentOverride,
         }),
       };
-      return await http.call(create, { path: {}, body }, options);
+      return await http[CALL](create, { path: {}, body }, options);
     },
-    getJoinedRooms: (options) => http.call(joined, { path: {} }, options),
+    getJoinedRooms: (options) => http[CALL](joined, { path: {} }, options),
   };
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { SpaceHierarchyResponse, SpaceHierarchyRoom } from "../../types/api/public_rooms.ts";
 import { endpoint } from "../http/endpoint.ts";
@@ -64,7 +65,7 @@ export function spacesAPI({ http }: Session): SpacesAPI {
       checkInteger("limit", limit, 1);
       checkInteger("maxDepth", maxDepth);
       const query = { suggested_only: suggestedOnly || undefined, limit, max_depth: maxDepth, from };
-      return await http.call(hierarchy, { path: { roomId }, query }, options);
+      return await http[CALL](hierarchy, { path: { roomId }, query }, options);
     },
   };
 }

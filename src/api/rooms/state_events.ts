@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { ClientStateEvent } from "../../types/events/client_event.ts";
 import { Membership, type StateEventFormat } from "../../types/enums.ts";
 import { clientStateEvent, eventList, memberEvent } from "../../types/checks/event_check.ts";
@@ -250,10 +251,10 @@ export function roomStateAPI({ http }: Session): RoomStateAPI {
   return {
     getMembers: async (roomId, { at, membership, notMembership, ...options } = {}) => {
       const query = { at, membership, not_membership: notMembership };
-      return (await http.call(members, { path: { roomId }, query }, options)).chunk;
+      return (await http[CALL](members, { path: { roomId }, query }, options)).chunk;
     },
-    getJoinedMembers: (roomId, options) => http.call(joinedMembers, { path: { roomId } }, options),
-    getState: (roomId, options) => http.call(state, { path: { roomId } }, options),
+    getJoinedMembers: (roomId, options) => http[CALL](joinedMembers, { path: { roomId } }, options),
+    getState: (roomId, options) => http[CALL](state, { path: { roomId } }, options),
     async getStateEvent<const T extends EventType, Format extends StateEventFormat>(
       roomId: RoomID,
       type: T,
@@ -261,10 +262,10 @@ export function roomStateAPI({ http }: Session): RoomStateAPI {
     ) {
       const path = { roomId, eventType: checkedType(type, "state"), stateKey };
       if (format !== "event") {
-        const content = await http.call(stateContent, { path }, options);
+        const content = await http[CALL](stateContent, { path }, options);
         return await incomingContent(type, "state", content) as StateEventAnswer<T, Format>;
       }
-      const event = await http.call(stateEvent, { path, query: { format } }, options);
+      const event = await http[CALL](stateEvent, { path, query: { format } }, options);
       const content = await incomingContent(type, "state", event.content);
       return { ...event, content } as unknown as StateEventAnswer<T, Format>; // which has been looked at
     },
@@ -272,7 +273,7 @@ export function roomStateAPI({ http }: Session): RoomStateAPI {
       checkIdentifier("roomId", roomId);
       const { eventType, content } = await outgoingEvent(type, "state", body);
       const send = eventType === "m.room.member" ? sendMember : sendState;
-      return await http.call(send, { path: { roomId, eventType, stateKey }, body: content }, options);
+      return await http[CALL](send, { path: { roomId, eventType, stateKey }, body: content }, options);
     },
   };
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { endpoint, field } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
@@ -88,5 +89,5 @@ export interface CapabilitiesAPI {
 
 /** Makes the operation on capabilities. */
 export function capabilitiesAPI({ http }: Session): CapabilitiesAPI {
-  return { getCapabilities: (options) => http.call(get, { path: {} }, options) };
+  return { getCapabilities: (options) => http[CALL](get, { path: {} }, options) };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL, DOWNLOAD } from "../http/http_internals.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
@@ -139,7 +140,7 @@ async function lookUp(
     await checkIdentityServer(
       file,
       host,
-      (url) => new HTTPAPI({ ...transport, baseUrl: url }).call(identity, { path: {} }, requestOptions),
+      (url) => new HTTPAPI({ ...transport, baseUrl: url })[CALL](identity, { path: {} }, requestOptions),
     );
   }
   return baseUrl;
@@ -159,7 +160,7 @@ function encryptedOnly(send: typeof fetch = fetch): typeof fetch {
 /** The text of the discovery file; undefined if there is none. */
 async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<string | undefined> {
   try {
-    return await http.download(wellKnown, { path: {} }, options, async (answer) => {
+    return await http[DOWNLOAD](wellKnown, { path: {} }, options, async (answer) => {
       const { status } = answer.response;
       if (status !== 200) {
         throw new WellKnownUnreachableError(`Cannot use the answer to discover: status ${status}`);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
@@ -110,7 +111,7 @@ export function syncAPI({ http }: Session): SyncAPI {
       };
       const isCollected = since === undefined || timeout <= AT_ONCE;
       const requestTimeout = http.limit(timeout, isCollected ? COLLECTING : undefined);
-      const response = await http.call(sync, { path: {}, query }, {
+      const response = await http[CALL](sync, { path: {}, query }, {
         requestTimeout,
         ...options,
         retry: false,

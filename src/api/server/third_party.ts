@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { endpoint, fields, listOf } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
@@ -169,19 +170,19 @@ export interface ThirdPartyAPI {
 /** Makes the operations on networks outside Matrix. */
 export function thirdPartyAPI({ http }: Session): ThirdPartyAPI {
   return {
-    getThirdPartyProtocols: (options) => http.call(protocols, { path: {} }, options),
-    getThirdPartyProtocol: (name, options) => http.call(protocol, { path: { protocol: name } }, options),
+    getThirdPartyProtocols: (options) => http[CALL](protocols, { path: {} }, options),
+    getThirdPartyProtocol: (name, options) => http[CALL](protocol, { path: { protocol: name } }, options),
     getThirdPartyLocations: (name, { fields, ...options } = {}) =>
-      http.call(locations, { path: { protocol: name }, query: fields }, options),
+      http[CALL](locations, { path: { protocol: name }, query: fields }, options),
     getThirdPartyLocationsOfAlias: async (alias, options) =>
-      await http.call(
+      await http[CALL](
         locationsOf,
         { path: {}, query: { alias: checkIdentifier("roomAlias", alias) } },
         options,
       ),
     getThirdPartyUsers: (name, { fields, ...options } = {}) =>
-      http.call(users, { path: { protocol: name }, query: fields }, options),
+      http[CALL](users, { path: { protocol: name }, query: fields }, options),
     getThirdPartyUsersOfId: async (userId, options) =>
-      await http.call(usersOf, { path: {}, query: { userid: checkIdentifier("userId", userId) } }, options),
+      await http[CALL](usersOf, { path: {}, query: { userid: checkIdentifier("userId", userId) } }, options),
   };
 }

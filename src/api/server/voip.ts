@@ -5,6 +5,7 @@
  * @module
  */
 
+import { CALL } from "../http/http_internals.ts";
 import { endpoint, fields, jsonObject } from "../http/endpoint.ts";
 import type { RequestOptions } from "../http/request_options.ts";
 import type { Session } from "../session.ts";
@@ -51,5 +52,5 @@ export interface VoIPAPI {
 
 /** Makes the operation on servers that relay calls. */
 export function voipAPI({ http }: Session): VoIPAPI {
-  return { getTurnServer: (options) => http.call(get, { path: {} }, options) };
+  return { getTurnServer: (options) => http[CALL](get, { path: {} }, options) };
 }

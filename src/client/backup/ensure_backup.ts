@@ -9,6 +9,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../../api/http/http_internals.ts";
 import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "../../actors/crypto/key_backup.ts";
 import type { HTTPAPI } from "../../api/http/http_api.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -24,7 +25,7 @@ import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_pa
 export interface EnsureBackupParts extends KeyBackupParts {
   readonly clock: Clock;
   /** Says when to begin again after a request that failed. */
-  readonly http: Pick<HTTPAPI, "restartDelay">;
+  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
   /** Where it says why there is no backup. */
   readonly log: Logger;
 }
@@ -84,7 +85,7 @@ async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Pro
         : await use(parts, storage, { shown, secret, keys });
     } catch (error) {
       const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
-      const delay = isOther ? BETWEEN_LOOKS : parts.http.restartDelay(error, restarts++);
+      const delay = isOther ? BETWEEN_LOOKS : parts.http[RESTART_DELAY](error, restarts++);
       if (delay === undefined || looks === MAX_LOOKS) throw error;
       await parts.clock.delay(delay);
     }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../../api/http/http_internals.ts";
 import type { HistoryHooks, HistoryShareReport } from "../../actors/crypto/history_crypto.ts";
 import type { StateStore } from "../../actors/store/state_store.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
@@ -34,7 +35,7 @@ export interface HistoryParts extends HistoryHooks {
   /** Says which rooms are encrypted. */
   readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
   /** Says when what failed begins again. */
-  readonly http: Pick<HTTPAPI, "restartDelay">;
+  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
   /** Measures until then. */
   readonly clock: Clock;
   /** Ends the waiting. */
@@ -133,7 +134,7 @@ async function hasWaited(
   error: unknown,
   restarts: number,
 ): Promise<boolean> {
-  const delay = http.restartDelay(error, restarts);
+  const delay = http[RESTART_DELAY](error, restarts);
   if (delay !== undefined) await clock.delay(delay, { signal });
   return delay !== undefined;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { IS_TOKEN_DEAD } from "../../api/http/http_internals.ts";
 import type { ClientAPI } from "../../api/client_api.ts";
 import type { Session } from "../../api/session.ts";
 import type { Logger } from "../../base/log.ts";
@@ -105,7 +106,7 @@ export class Serving {
    */
   #health(): Response {
     const { life, session } = this.#parts;
-    if (life.isStopping || session.http.isTokenDead) {
+    if (life.isStopping || session.http[IS_TOKEN_DEAD]) {
       return Response.json({ status: "ended" }, { status: 503 });
     }
     return Response.json({ status: life.passes.wentWell ? "ok" : "failing" });

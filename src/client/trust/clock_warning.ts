@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { HTTPAPI } from "../../api/http/http_api.ts";
+import { SKEW } from "../../api/http/http_internals.ts";
 import { wrongBy } from "../../api/http/server_time.ts";
 import type { Logger } from "../../base/log.ts";
 
@@ -14,16 +16,16 @@ import type { Logger } from "../../base/log.ts";
  * @param http Has seen the server's time, or not.
  * @param log Gets the warning.
  */
-export function clockWarning(http: { readonly skew: number | undefined }, log: Logger): () => void {
+export function clockWarning(http: Pick<HTTPAPI, typeof SKEW>, log: Logger): () => void {
   let isTold = false;
   return () => {
-    const wrong = wrongBy(http.skew ?? 0);
+    const wrong = wrongBy(http[SKEW] ?? 0);
     if (isTold || wrong === undefined) return;
     isTold = true;
     log.warn(
       `The clock of this machine is ${wrong}: what is due at a time, as reminders, comes at a wrong one, and from ` +
         "five minutes on requests to verify a device are ignored; set the clock",
-      { skew: http.skew },
+      { skew: http[SKEW] },
     );
   };
 }

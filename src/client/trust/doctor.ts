@@ -6,6 +6,7 @@
  * @module
  */
 
+import { DOWNLOAD } from "../../api/http/http_internals.ts";
 import type { KeyBackup } from "../../actors/crypto/key_backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../../actors/crypto/crypto_findings.ts";
 import type { IdentityPort } from "../../actors/crypto/identity_port.ts";
@@ -155,7 +156,7 @@ async function clockFindings(
 ): Promise<CryptoFinding[]> {
   const { clock } = http;
   const before = clock.now();
-  const shown = await http.download(VERSIONS, { path: {} }, request, ({ response }) => {
+  const shown = await http[DOWNLOAD](VERSIONS, { path: {} }, request, ({ response }) => {
     letGo(response.body);
     return Promise.resolve(timeOf(response));
   });

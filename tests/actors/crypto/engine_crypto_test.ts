@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RESTART_DELAY } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
@@ -66,7 +67,7 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
-    http: { restartDelay: () => undefined },
+    http: { [RESTART_DELAY]: () => undefined },
     identity: {
       prepare: unused,
       verify: unused,

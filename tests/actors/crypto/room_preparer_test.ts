@@ -1,3 +1,4 @@
+import { RESTART_DELAY } from "../../../src/api/http/http_internals.ts";
 import {
   assertEquals,
   assertFalse,
@@ -63,7 +64,7 @@ function stage(
     return Promise.resolve(outcome);
   };
   const http = {
-    restartDelay: (error: unknown, restarts: number) =>
+    [RESTART_DELAY]: (error: unknown, restarts: number) =>
       error instanceof NetworkError && restarts < 2 ? 100 * (restarts + 1) : undefined,
   };
   const options = { actor, describe, onNewRecipient, http, clock: here.clock };

@@ -1,3 +1,4 @@
+import { IS_ANSWERED } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as errcodes from "../../../src/errors/errcodes.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
@@ -175,7 +176,7 @@ Deno.test("413 of a proxy is a TooLargeError, and names the size and the proxy",
     errcodes.TooLargeError,
     "a proxy in front of the homeserver takes no body as large as this (16 bytes)",
   );
-  assertEquals([error.status, session.http.isAnswered], [413, false]);
+  assertEquals([error.status, session.http[IS_ANSWERED]], [413, false]);
 });
 
 Deno.test("A redirect to a path is told with it", async () => {

@@ -1,3 +1,4 @@
+import { IS_TOKEN_DEAD } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { EndedTokens } from "../../../src/api/http/credentials.ts";
 import { UnknownTokenError } from "../../../src/errors/errcodes.ts";
@@ -55,7 +56,7 @@ Deno.test("Tokens are found when a refresh is refused, and when there was a logo
       { "GET /x": rule },
     );
     assertEquals(await http.request("GET", "/x"), { ok: true });
-    assertEquals([asked, http.token, http.isTokenDead], [ends, "new", false]);
+    assertEquals([asked, http.token, http[IS_TOKEN_DEAD]], [ends, "new", false]);
   }
 });
 
@@ -69,7 +70,7 @@ Deno.test("The same tokens, or ever others that are refused, end the request", a
     "GET /x": dead,
   });
   await assertRejects(() => others.http.request("GET", "/x"), UnknownTokenError);
-  assertEquals([others.log().length, others.http.isTokenDead], [5, true]);
+  assertEquals([others.log().length, others.http[IS_TOKEN_DEAD]], [5, true]);
 });
 
 Deno.test("What could not be asked for tokens fails the request, and is asked again by the next one", async () => {
@@ -82,7 +83,7 @@ Deno.test("What could not be asked for tokens fails the request, and is asked ag
   });
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), RangeError, "disk full");
-  assert(!http.isTokenDead);
+  assert(!http[IS_TOKEN_DEAD]);
   broken = false;
   assertEquals(await http.request("GET", "/x"), { ok: true });
 });

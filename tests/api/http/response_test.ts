@@ -1,3 +1,4 @@
+import { CALL } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { endpoint, field, fields, listOf } from "../../../src/api/http/endpoint.ts";
@@ -87,7 +88,10 @@ Deno.test("A promised field that is missing, null or of another type is a Servic
   );
   const good = [{ s: "" }, { s: "x", n: 0, o: {}, a: [], b: false, more: 1 }, { s: "x", n: null, o: null }];
   for (const body of good) {
-    assertEquals(await scripted({ "GET /x": body }).session.http.call(strict, { path: {} }) as unknown, body);
+    assertEquals(
+      await scripted({ "GET /x": body }).session.http[CALL](strict, { path: {} }) as unknown,
+      body,
+    );
   }
   const bad: [unknown, string][] = [
     [{}, '"s" is missing'],
@@ -104,7 +108,7 @@ Deno.test("A promised field that is missing, null or of another type is a Servic
   ];
   for (const [body, message] of bad) {
     const { session: { http } } = scripted({ "GET /x": Response.json(body) });
-    failed(await assertRejects(() => http.call(strict, { path: {} }), ServiceResponseError, message));
+    failed(await assertRejects(() => http[CALL](strict, { path: {} }), ServiceResponseError, message));
   }
 });
 
@@ -112,12 +116,12 @@ Deno.test("A promised list must be a list of objects, and a promised field is ha
   const list = endpoint("list", "GET", "/x", listOf());
   for (const body of [{}, [1], [[]], [null], "x"]) {
     await assertRejects(
-      () => scripted({ "GET /x": Response.json(body) }).session.http.call(list, { path: {} }),
+      () => scripted({ "GET /x": Response.json(body) }).session.http[CALL](list, { path: {} }),
       ServiceResponseError,
     );
   }
   const one = endpoint("one", "GET", "/x", field<string>("s", "string"));
-  assertEquals(await scripted({ "GET /x": { s: "y" } }).session.http.call(one, { path: {} }), "y");
+  assertEquals(await scripted({ "GET /x": { s: "y" } }).session.http[CALL](one, { path: {} }), "y");
 });
 
 Deno.test("An operation checks what it hands out", async () => {

@@ -1,3 +1,4 @@
+import { RESTART_DELAY } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { backoff } from "../../../src/base/backoff.ts";
 import { retryAfter } from "../../../src/api/http/retry.ts";
@@ -193,7 +194,7 @@ Deno.test("Work begins again after a request that had one try, as often as anoth
   const failureOf = async (method: "GET" | "POST", answer: Answer, options: ScriptedOptions = {}) => {
     const made = timed([answer], options);
     const error = await untilSettled(made.clock, made.http.request(method, "/x")).catch((error) => error);
-    return { ...made, delay: (restarts: number) => made.http.restartDelay(error, restarts) };
+    return { ...made, delay: (restarts: number) => made.http[RESTART_DELAY](error, restarts) };
   };
   const once = await failureOf("POST", busy);
   between(once.delay(0), 400, 500);
@@ -205,5 +206,5 @@ Deno.test("Work begins again after a request that had one try, as often as anoth
   assertEquals((await failureOf("POST", busy, { retry: false })).delay(0), undefined);
   const often = await failureOf("GET", busy);
   assertEquals([often.requests.length, often.delay(0)], [5, undefined]);
-  assertEquals(once.http.restartDelay("no error", 0), undefined);
+  assertEquals(once.http[RESTART_DELAY]("no error", 0), undefined);
 });

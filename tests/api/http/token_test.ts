@@ -1,3 +1,4 @@
+import { IS_TOKEN_DEAD } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "../../../src/api/http/credentials.ts";
 import { UnknownTokenError } from "../../../src/errors/errcodes.ts";
@@ -157,7 +158,7 @@ Deno.test("A refresh that the server refuses fails the requests with the soft lo
       const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
       assertEquals([error.operation, error.softLogout], ["request /x", true]);
     }
-    assertEquals([log(), http.isTokenDead], [["GET /x", REFRESH, "GET /x"], true]);
+    assertEquals([log(), http[IS_TOKEN_DEAD]], [["GET /x", REFRESH, "GET /x"], true]);
   }
 });
 
@@ -190,7 +191,7 @@ Deno.test("A new token that is immediately invalid ends the request, without ano
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
   assertEquals(log(), ["GET /x", REFRESH, "GET /x"]);
-  assert(http.isTokenDead, "handlers that were cut off by it are not called again");
+  assert(http[IS_TOKEN_DEAD], "handlers that were cut off by it are not called again");
 });
 
 Deno.test("A new token that is invalid when it replaces an expired one is dead, too", async () => {
@@ -199,7 +200,7 @@ Deno.test("A new token that is invalid when it replaces an expired one is dead, 
   await clock.tick(1);
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
-  assert(http.isTokenDead);
+  assert(http[IS_TOKEN_DEAD]);
 });
 
 Deno.test("A renewal that the network has prevented is tried again with the request that needs it", async () => {
@@ -278,13 +279,13 @@ Deno.test("A token is dead when the server does not know it and there is no new 
   for (const [options, refresh, isDead] of ways) {
     const { http, server } = expiring(options, refresh);
     await http.request("GET", "/x");
-    assert(!http.isTokenDead);
+    assert(!http[IS_TOKEN_DEAD]);
     server.current = 1;
     await http.request("GET", "/x").catch(() => {});
-    assertEquals(http.isTokenDead, isDead);
+    assertEquals(http[IS_TOKEN_DEAD], isDead);
     http.token = "t0"; // the same
-    assertEquals(http.isTokenDead, isDead);
+    assertEquals(http[IS_TOKEN_DEAD], isDead);
     http.token = "t1";
-    assert(!http.isTokenDead);
+    assert(!http[IS_TOKEN_DEAD]);
   }
 });

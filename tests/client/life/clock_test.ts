@@ -1,5 +1,6 @@
 /** A client whose machine has a wrong clock. */
 
+import { SKEW } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../support/stage.ts";
@@ -69,13 +70,13 @@ Deno.test("The first answer that says the time counts, and another server's is a
   let fetch = telling(here, HOUR, { age: "1" });
   const client = here.client("bot", { fetch: (...request) => fetch(...request) });
   await client.whoami();
-  assertEquals(client.api.skew, undefined);
+  assertEquals(client.api[SKEW], undefined);
   fetch = telling(here, HOUR);
   await client.whoami();
   fetch = telling(here, 0);
   await client.whoami();
-  assertEquals(client.api.skew, HOUR);
+  assertEquals(client.api[SKEW], HOUR);
   client.api.baseUrl = here.homeserver.baseUrl;
   await client.whoami();
-  assertEquals(client.api.skew, 0);
+  assertEquals(client.api[SKEW], 0);
 });
