@@ -21,8 +21,8 @@ import { openSecretStorage } from "./open_secret_storage.ts";
 import type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
 import { checkUnlock, findKey, unlock } from "./unlock.ts";
 
-/** What the making of a key takes. */
-const NEW_KEY = { onRecoveryKey: true, passphrase: true, recoveryKey: true } as const;
+/** What the making of a key takes; an ID, as with a key that is given as it was made, says nothing. */
+const NEW_KEY = { onRecoveryKey: true, passphrase: true, recoveryKey: true, keyId: true } as const;
 
 /** Makes the operations. */
 export function secretOperations(api: SecretsAPI): SecretStorage {
