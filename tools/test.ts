@@ -24,8 +24,8 @@ const ci = Deno.env.get("CI") === "true";
 const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
 
 /**
- * What a test may do: read, see the environment, talk to itself over loopback, start another Deno,
- * and write to the folder for temporary files.
+ * What a test may do: read, see the environment, talk to itself over loopback, look into its own
+ * memory, start another Deno, and write to the folder for temporary files.
  *
  * @param programs What else it may start.
  */
@@ -33,6 +33,7 @@ const permissionsWith = (...programs: string[]): string[] => [
   "--no-prompt",
   "--allow-read",
   "--allow-env",
+  "--allow-sys",
   "--allow-net=127.0.0.1,localhost",
   `--allow-run=${[Deno.execPath(), ...programs].join(",")}`,
   `--allow-write=${temporary}`,

@@ -131,7 +131,7 @@ export class Client {
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const hold: Hold = (work) => this.#life.hold(work);
     const clearRooms = new ClearRooms(clock);
-    const sending = { encryption: holder, stateStore, clearRooms, blacklist, hold };
+    const sending = { encryption: holder, stateStore, clearRooms, blacklist, hold, ready };
     const api = clientOperations(session, { ...sending, log: this.log });
     const { verification } = encryptionOptions(options) ?? {};
     const warnOfClock = clockWarning(this.api, this.log);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { OpenStore } from "../actors/store/opener.ts";
 import type { CryptoHolder } from "../actors/crypto/crypto.ts";
 import { encryptingAPI, type Hold } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
@@ -31,6 +32,8 @@ export interface ClientOperationsParts {
   readonly blacklist: ReadonlySet<string>;
   /** Holds the device for the time of some work. */
   readonly hold: Hold;
+  /** Opens the store, by new actors if others have failed. */
+  readonly ready: OpenStore;
   /** Logs what goes on. */
   readonly log: Logger;
 }
@@ -38,7 +41,7 @@ export interface ClientOperationsParts {
 /** Makes a client's operations. */
 export function clientOperations(
   session: Session,
-  { encryption, stateStore, clearRooms, blacklist, hold, log }: ClientOperationsParts,
+  { encryption, stateStore, clearRooms, blacklist, hold, ready, log }: ClientOperationsParts,
 ): ClientAPI {
   const { getProfile } = profileAPI(session);
   const { nextTransactionId, asUserId } = session.http;
@@ -52,6 +55,7 @@ export function clientOperations(
       clearRooms,
       blacklist,
       hold,
+      ready,
       nextTransactionId,
       asUserId,
     });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { OpenStore } from "../actors/store/opener.ts";
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
 import type { ShareReport } from "../crypto/engine/engine_protocol.ts";
 import { AcceptedError } from "../errors/service_response_error.ts";
@@ -65,6 +66,8 @@ export interface EncryptingOptions extends SendingUser {
   readonly blacklist: ReadonlySet<string>;
   /** Holds the device for the time of some work, where that commits to the store. Default: it is held. */
   readonly hold?: Hold;
+  /** Opens the store, by new actors if others have failed. Default: it is open. */
+  readonly ready?: OpenStore;
 }
 
 /**
@@ -83,12 +86,13 @@ export function encryptingAPI(
   options: EncryptingOptions,
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
-  const { hold = (work) => work(), ...user } = more;
+  const { hold = (work) => work(), ready, ...user } = more;
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
+    if (known === true || encryption.crypto === undefined) return known ?? false;
+    await ready?.(options.signal); // the state of rooms may be another client's: then only this waits for the actors
     const { crypto } = encryption;
-    if (known === true || crypto === undefined) return known ?? false;
     // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
     if (known === false && crypto.isFollowing && clearRooms.has(roomId)) return false;
     // The room's own record may have been removed, by who has the disk: it is not all that says so.

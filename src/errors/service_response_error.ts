@@ -22,7 +22,8 @@ export class ServiceResponseError extends MatrixError {
  *
  * @example
  * ```ts
- * import { AcceptedError, type Client, type EventID } from "@greenroom/matrix";
+ * import { AcceptedError, type Client } from "@greenroom/matrix";
+ * import type { EventID } from "@greenroom/matrix/types";
  *
  * async function send(client: Client, text: string): Promise<EventID | undefined> {
  *   try {

@@ -66,7 +66,7 @@ export async function examined(parts: DoctorParts, options: CryptoDoctorOptions)
     checked("the own device", () => deviceFindings(parts, conflict, request)),
     checked("the own identity", () => identityFindings(parts)),
     checked("the secret storage", () => storageFindings(parts, { recoveryKey, passphrase }, request)),
-    checked("the backup of room keys", async () => [backupFinding(await parts.backup.info(rest))]),
+    checked("the backup of room keys", async () => [backupFinding(await parts.backup.info(request))]),
     checked("the one-time keys", () => keyFindings(parts, request)),
     checked("the clock", () => clockFindings(parts, request)),
   ]);

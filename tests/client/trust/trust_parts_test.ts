@@ -1,3 +1,4 @@
+import { DOWNLOAD } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { MatrixError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
 import { type DoctorParts, examined } from "../../../src/client/trust/doctor.ts";
@@ -111,7 +112,7 @@ Deno.test("The doctor repeats why the server did not answer, and nothing of othe
       identity: { look: fail, health: fail, compare: fail, devices: fail },
       api: { getAccountData: fail, listAccountData: fail, queryKeys: fail, uploadKeys: fail },
       backup: { info: fail },
-      session: { account: fail, http: { clock: { now: () => 0 }, download: fail } },
+      session: { account: fail, http: { clock: { now: () => 0 }, [DOWNLOAD]: fail } },
       store: { ask: fail },
       isDurable: true,
     } as unknown as DoctorParts;
