@@ -243,7 +243,11 @@ export class Client {
     return this.#encryption.crypto;
   }
 
-  /** Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts. */
+  /**
+   * Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts.
+   *
+   * @internal
+   */
   set crypto(crypto: CryptoMachine | undefined) {
     this.#encryption.crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
