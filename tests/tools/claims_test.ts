@@ -52,7 +52,7 @@ const CLAIMS: readonly (readonly [sentence: string, file: string, test: string])
   [
     "an event that the server shows again, in a later sync or in a gap, is not delivered again, also after a restart",
     "client/delivery/shown_again_test.ts",
-    "An event that comes twice in one response is handled once, in the very first response too",
+    "60 ${kind} messages that come after a graceful stop are handled once, ${server}",
   ],
   [
     "It says nothing of the events around it: each of those is handled",
@@ -88,6 +88,86 @@ const CLAIMS: readonly (readonly [sentence: string, file: string, test: string])
     "before anything is published that needs it; later starts read it",
     "bot/first_hour_test.ts",
     "Nothing is published before the recovery key is in its file; when it can be, the same start completes it",
+  ],
+  [
+    "retries reuse the transaction ID",
+    "api/http/telling_test.ts",
+    "A repeated send carries the same transaction ID, and the next send another",
+  ],
+  [
+    "nothing uses the store any more",
+    "client/life/ending_test.ts",
+    "When start() resolves after ${name}, nothing uses the store any more",
+  ],
+  [
+    "never a token in a message or a log",
+    "crypto/threats/secrets/t57_test.ts",
+    "T57: no key, token or text is in any log",
+  ],
+  [
+    "a warning says so after five seconds",
+    "api/http/silence_test.ts",
+    "Where nobody answers at first, a warning says so in a few seconds, once, and the request goes on",
+  ],
+  [
+    "What it does is committed with the record that the answer was handled",
+    "bot/conversations/crash_test.ts",
+    "A conversation and a reminder in a ${where} room survive a crash ${when}: each step once",
+  ],
+  [
+    "No server can make it plain again",
+    "actors/store/store_actor_test.ts",
+    "A room stays encrypted as it was when m.room.encryption is ${name}",
+  ],
+  [
+    "once more after a sync that failed",
+    "client/encryption/restored_server_test.ts",
+    "A client whose sync has failed asks once more whether a room is encrypted",
+  ],
+  [
+    "if it can't find out, it does not send",
+    "client/encrypting_api_test.ts",
+    "sendMessageEvent() sends nothing when asking whether the room is encrypted ${what}",
+  ],
+  [
+    "Without a sync (in a script, at the start of a process, while the sync fails), the client asks the server for members and devices before it encrypts",
+    "client/encryption/unfollowed_test.ts",
+    "Without a sync, a new member can decrypt the next event, and a former one does not get the key",
+  ],
+  [
+    "A user who has left gets no more keys",
+    "crypto/sharing/outbound_record_test.ts",
+    "the new session goes to the users who stayed, and not to the one who left",
+  ],
+  [
+    "what a server adds gets nothing. Who is left out is told why",
+    "crypto/threats/devices/t17_share_test.ts",
+    "T17: with ${sendTo}, a device that the server has put in gets no key, but a notice",
+  ],
+  [
+    "If the content differs the second time",
+    "client/delivery/repeated_sends_test.ts",
+    "A send with a key is sent once, whatever it says when the handler runs again",
+  ],
+  [
+    "a bot deployed twice by mistake answers once",
+    "actors/dispatcher/delivery_scope_test.ts",
+    "The ID of what is sent in clear is the same in another store, and not that of the same encrypted",
+  ],
+  [
+    "If the process ends in the middle, call it again",
+    "client/secrets/completed_change_test.ts",
+    "SecretStorage.changeKey() is complete when it is called again with the key that was handed out",
+  ],
+  [
+    "a transaction is durable before it is answered",
+    "appservice/transactions_test.ts",
+    "An application service that is started answers when the transaction is durable, and handles it then",
+  ],
+  [
+    "each event is handled once, in the order of its room, through crashes and restarts",
+    "appservice/transactions_test.ts",
+    "A repeated transaction is answered 200, and handled once",
   ],
 ];
 
