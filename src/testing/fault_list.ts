@@ -4,8 +4,18 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import type { UserID } from "../types/ids.ts";
 import type { Fault, FaultMatch, FaultRule, Faults } from "./faults.ts";
+
+type Names<Union> = Union extends unknown ? keyof Union : never;
+
+/** What any kind of fault has. */
+const RULE: Readonly<Record<Names<FaultRule>, true>> = {
+  ...{ kind: true, match: true, times: true, skip: true, status: true, body: true, headers: true },
+  ...{ ms: true, bytes: true, clean: true, location: true },
+};
+const MATCH: OptionNames<FaultMatch> = { method: true, path: true, user: true };
 
 /** A fault together with what it holds. */
 export class ActiveFault implements Fault {
@@ -75,6 +85,8 @@ export class FaultList implements Faults {
 
   /** Puts a fault in place. */
   add(rule: FaultRule): Fault {
+    checkOptions(rule, RULE, "put a fault in place");
+    checkOptions(rule.match, MATCH, "put a fault in place", "match.");
     const fault: ActiveFault = new ActiveFault(rule, () => {
       const at = this.#active.indexOf(fault);
       if (at >= 0) this.#active.splice(at, 1);

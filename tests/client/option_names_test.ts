@@ -34,6 +34,11 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
         "did you mean rateLimits.joins.perSecond?",
       ],
       [() => new Homeserver().createUser("a", given({ pasword: "x" })), "did you mean password?"],
+      [() => new Homeserver().faults.add(given({ kind: "status", stats: 502 })), "did you mean status?"],
+      [
+        () => new Homeserver().faults.add(given({ kind: "drop", match: { url: "x" } })),
+        "no option match.url",
+      ],
       [() => new BotTester(given({})), "it takes a function that makes the bot"],
       [() => createRegistration(given({ id: "a", url, servername: "x" })), "did you mean serverName?"],
       [() => new Appservice(given({ ...bridge, maxActin: 1 })), "did you mean maxActing?"],
@@ -67,6 +72,7 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
       [() => SqliteStore.open(given({ path: "x" })), "name a file"],
       [() => DenoKvStore.open(":memory:", given({ acessToken: "x" })), "did you mean accessToken?"],
       [() => importDevice(store, new ReadableStream(), given({ keys: 1 })), "did you mean key?"],
+      [() => Client.discover("localhost", given({ fetsh: fetch })), "did you mean fetch?"],
       [() => inspectDevice(store, given({ mxid: "@a:b", deviceID: "x" })), "did you mean deviceId?"],
     ] as const
   ) await assertRejects(open, ValueError, text);

@@ -27,7 +27,8 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { endpoint, nothing } from "../http/endpoint.ts";
 import { HTTPAPI } from "../http/http_api.ts";
 import { checkedBaseUrl } from "../http/address.ts";
-import type { RequestOptions } from "../http/request_options.ts";
+import { checkRetry, REQUEST_OPTIONS, type RequestOptions } from "../http/request_options.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { readBytes } from "../http/response_body.ts";
 import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
 import { Session } from "../session.ts";
@@ -53,6 +54,11 @@ export interface DiscoverOptions extends RequestOptions {
   /** The `User-Agent` of the requests. Default: as a client's. */
   userAgent?: string;
 }
+
+const OPTIONS: OptionNames<DiscoverOptions> = {
+  ...REQUEST_OPTIONS,
+  ...{ fetch: true, log: true, clock: true, userAgent: true },
+};
 
 /**
  * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes
@@ -83,6 +89,8 @@ export interface DiscoverOptions extends RequestOptions {
  * ```
  */
 export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
+  checkOptions(options, OPTIONS, "discover the homeserver");
+  checkRetry(options.retry, "discover the homeserver");
   return await lookUp(domain, options, () => {});
 }
 
