@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { EncryptionOptions, OwnerVerificationOptions } from "../../actors/crypto/encryption_options.ts";
+import { ENCRYPTION_OPTIONS } from "../../actors/crypto/option_names.ts";
+import type { OwnerVerificationOptions } from "../../actors/crypto/encryption_options.ts";
 import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/start_options.ts";
 import { checkRetry } from "../../api/http/request_options.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
@@ -19,12 +20,6 @@ const CLIENT: OptionNames<ClientOptions> = {
   ...{ token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true, findTokens: true },
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
   ...{ userAgent: true, asUserId: true, asDeviceId: true },
-};
-
-const ENCRYPTION: OptionNames<EncryptionOptions> = {
-  ...{ sendTo: true, accept: true, unencrypted: true, answerKeyRequests: true, shareHistory: true },
-  ...{ onNewRecipient: true, verification: true, recoveryKey: true, passphrase: true },
-  ...{ onRecoveryKey: true, password: true, authentication: true, backup: true, dehydratedDevice: true },
 };
 
 const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };
@@ -53,7 +48,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(wake, WAKE, action, "wake.");
   checkRetry(retry, action);
   if (typeof encryption === "boolean") return;
-  checkOptions(encryption, ENCRYPTION, action, "encryption.");
+  checkOptions(encryption, ENCRYPTION_OPTIONS, action, "encryption.");
   checkOptions(encryption?.verification, VERIFICATION, action, "encryption.verification.");
 }
 
