@@ -343,7 +343,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "The signature of a device whose keys were published before is not uploaded",
     path: "src/crypto/requests/own_signature.ts",
-    find: "return this.#shown !== undefined && !ownIdentity.isShown(this.#shown);",
+    find: "return ownKeys.isPublished && ownIdentity.isSignatureDue;",
     replace: "return false;",
     worlds: ["--trust"],
   },
