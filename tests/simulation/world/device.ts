@@ -222,6 +222,8 @@ export class Device {
   ): Run {
     const { timeline, chance, note } = this.#world;
     const violate = (what: string): void => this.#world.violate(what);
+    // One that has begun while another was being stopped would never be told to end.
+    if (!isExtra && this.isRunning) this.process?.kill();
     const name = `${this.name}#${this.#runs.length + 1}`;
     const process = new Process({
       name,
