@@ -1,6 +1,6 @@
 /**
  * The lives of bots that do not poll, on a Synapse of its own: it wakes them, or sends them
- * transactions. What holds of them is what holds of a bot that polls (`polling_test.ts`).
+ * transactions. What holds of them is what holds of a bot that polls (`polling.ts`).
  *
  * @module
  */

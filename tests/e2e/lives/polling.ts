@@ -1,3 +1,10 @@
+/**
+ * Stories of bots that poll, on Synapse: in several files, since a file is played one test after the other.
+ *
+ * @module
+ */
+
+import type { Kind } from "../../lives/transports/transport.ts";
 import { Synapse } from "../../../tools/synapse.ts";
 import { stories } from "../../lives/stories/all.ts";
 import { casesOf } from "../../lives/story.ts";
@@ -26,10 +33,14 @@ async function restartable(): Promise<StoryHost & AsyncDisposable> {
   };
 }
 
-for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
-  if (transport !== "polling") continue; // wakes_test.ts, transactions_test.ts
-  synapseTest(`Synapse: ${name}`, async (server) => {
-    await using own = story.restarts === true ? await restartable() : undefined;
-    await tell(story, { encrypted: rooms === "encrypted", kind }, own ?? synapseHost(server));
-  });
+/** Tells the stories in which the server is restarted, or else those with bots of a kind. */
+export function tellPolling(which: "restarted" | Kind): void {
+  for (const { story, rooms, transport, kind, name } of casesOf(stories)) {
+    if (transport !== "polling") continue; // wakes_test.ts, transactions_test.ts
+    if (which !== (story.restarts === true ? "restarted" : kind)) continue;
+    synapseTest(`Synapse: ${name}`, async (server) => {
+      await using own = story.restarts === true ? await restartable() : undefined;
+      await tell(story, { encrypted: rooms === "encrypted", kind }, own ?? synapseHost(server));
+    });
+  }
 }

@@ -1,0 +1,3 @@
+import { tellPolling } from "./polling.ts";
+
+tellPolling("client");
