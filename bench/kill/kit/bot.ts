@@ -54,7 +54,8 @@ function teach(bot: Bot, { ledger, minuteRoom }: { ledger: Ledger; minuteRoom: B
     const what = await c.ask(kitSays.asks(number, token));
     const room = await c.session(orders);
     const count = ++room.taken;
-    const isSure = await c.confirm(kitSays.confirms(number, { what: what.text, count }));
+    const question = kitSays.confirms(number, { what: what.text, count });
+    const isSure = await c.confirm(question, { clearReactions: true }); // half of the people answer so
     await c.reply(kitSays.takes(number, { token, count, isSure }));
     const after = Math.random() * BREWING_MS;
     note({ kind: "reminds", number, due: Date.now() + after });
