@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { RecentUsers } from "./recent_users.ts";
 
 /** How many invitations are taken in a time. */
 export interface InviteLimit {
@@ -19,8 +20,6 @@ export interface InviteLimit {
 const DEFAULT: InviteLimit = { count: 50, total: 500, window: 3_600_000 };
 /** How many windows an invitation may have to wait. */
 const MAX_WINDOWS = 10;
-/** How many users are remembered; the others begin anew. */
-const MAX_USERS = 10_000;
 
 /** How many have their turn in a window, by its number. */
 type Turns = Map<number, number>;
@@ -29,7 +28,7 @@ type Turns = Map<number, number>;
 export class InviteLimiter {
   readonly #limit: InviteLimit;
   readonly #all: Turns = new Map();
-  readonly #users = new Map<string, { readonly turns: Turns; toldIn?: number }>();
+  readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
 
   /**
    * @param limit How many. Default: 50 of one user in an hour, 500 of all.
@@ -75,10 +74,7 @@ export class InviteLimiter {
 
   #of(user: string): { readonly turns: Turns; toldIn?: number } {
     const known = this.#users.get(user) ?? { turns: new Map() };
-    this.#users.delete(user); // those who came last stay
     this.#users.set(user, known);
-    const [oldest] = this.#users.keys();
-    if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest);
     return known;
   }
 }

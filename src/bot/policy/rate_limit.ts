@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { RecentUsers } from "./recent_users.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
@@ -26,8 +27,6 @@ interface Taken {
   toldAt: number;
 }
 
-/** How many users are remembered; the others begin anew. */
-const MAX_USERS = 10_000;
 /** How many windows pass until a user is told again. */
 const PAUSE = 10;
 /**
@@ -44,7 +43,7 @@ const BACKLOG = 1_000;
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
-  readonly #users = new Map<string, Taken>();
+  readonly #users = new RecentUsers<Taken>();
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
@@ -70,15 +69,12 @@ export class RateLimiter {
     const mayBeTaken = Math.min(most, left + Math.max(0, now - at) * count / window);
     const time = Math.min(Number.isFinite(sentAt) ? sentAt : now, now);
     const isTaken = mayBeTaken >= 1 && this.#hasRoom(times, time);
-    this.#users.delete(user); // those who came last stay
     this.#users.set(user, {
       times: isTaken ? [...times.slice(1 - 2 * count), time] : times, // two rooms side by side
       left: isTaken ? mayBeTaken - 1 : mayBeTaken,
       at: now,
       toldAt,
     });
-    const [oldest] = this.#users.keys();
-    if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest);
     return isTaken;
   }
 
