@@ -90,13 +90,14 @@ export function encryptingAPI(
   const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
-    if (known === true || encryption.crypto === undefined) return known ?? false;
-    await ready?.(options.signal); // the state of rooms may be another client's: then only this waits for the actors
     const { crypto } = encryption;
+    if (known === true || crypto === undefined) return known ?? false;
     // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
     if (known === false && crypto.isFollowing && clearRooms.has(roomId)) return false;
+    // The state of rooms may be another client's: then nothing has waited yet for this one's actors.
+    await ready?.(options.signal);
     // The room's own record may have been removed, by who has the disk: it is not all that says so.
-    if (await crypto.isRoomEncrypted(roomId)) return true;
+    if (await encryption.crypto?.isRoomEncrypted(roomId)) return true;
     const noteClear = clearRooms.asks(roomId);
     try {
       await core.getStateEvent(roomId, "m.room.encryption", requestOptions(options));
