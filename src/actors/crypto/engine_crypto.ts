@@ -5,7 +5,6 @@
  * @module
  */
 
-import { checkIdentityOptions } from "./option_names.ts";
 import { abortable } from "@std/async/abortable";
 import type { Clock } from "../../base/clock.ts";
 import type {
@@ -247,19 +246,12 @@ export class EngineCrypto implements CryptoMachine {
     return await this.#options.actor.ask("ownDevice", undefined);
   }
 
-  readonly ensureVerified: CryptoMachine["ensureVerified"] = async (options) => {
-    checkIdentityOptions("ensureVerified", options);
-    return await this.#verification.verify(options ?? this.#options.secrets ?? {});
-  };
-  readonly resetIdentity: CryptoMachine["resetIdentity"] = async (options) => {
-    checkIdentityOptions("resetIdentity", options);
-    return await this.#verification.reset(options);
-  };
+  readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#options.secrets ?? {}) =>
+    this.#verification.verify(options);
+  readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#verification.reset(options);
   readonly requestSecrets: CryptoMachine["requestSecrets"] = () => this.#verification.request();
-  readonly doctor: CryptoMachine["doctor"] = async (options) => {
-    checkIdentityOptions("doctor", options);
-    return await this.#verification.examine(options ?? this.#options.secrets ?? {});
-  };
+  readonly doctor: CryptoMachine["doctor"] = (options = this.#options.secrets) =>
+    this.#verification.examine(options ?? {});
   readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
   readonly setDeviceTrust: CryptoMachine["setDeviceTrust"] = (...of) => this.#users.setDeviceTrust(...of);
   readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);

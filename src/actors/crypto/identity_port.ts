@@ -4,6 +4,8 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
+import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "./option_names.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Device } from "../../crypto/devices/device.ts";
 import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
@@ -216,6 +218,7 @@ export class Verification {
     options: EnsureVerifiedOptions,
     start?: { readonly isAsked?: boolean },
   ): Promise<VerificationReport> {
+    checkOptions(options, VERIFIED_OPTIONS, "verify the device");
     return await this.#inTurn(() => this.#work.verify(this.#identity, options, start));
   }
 
@@ -226,6 +229,7 @@ export class Verification {
 
   /** Replaces the identity when the calls before have ended. */
   async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
+    checkOptions(options, RESET_OPTIONS, "reset the identity");
     return await this.#inTurn(() => this.#work.reset(this.#identity, options));
   }
 
@@ -241,6 +245,7 @@ export class Verification {
 
   /** Looks whether all is well, when the calls before have ended. */
   async examine(options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
+    checkOptions(options, DOCTOR_OPTIONS, "look at the encryption");
     return await this.#inTurn(() => this.#work.examine(this.#identity, options), this.#open);
   }
 

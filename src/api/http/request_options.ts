@@ -85,19 +85,31 @@ export function requestOptions(
 }
 
 /**
- * Of what was given to an act of several requests, the options that fit each of them.
+ * Refuses options that an act of several requests has not.
  *
  * @param own The names of the options that the act itself has.
  * @param act What was to be done, as the error has it.
- * @throws {ValueError} If there is an option that there is not.
+ * @throws {ValueError} If there is one.
+ */
+export function checkActOptions<Options extends RequestOptions>(
+  options: Options,
+  own: OptionNames<Omit<Options, keyof RequestOptions>>,
+  act: string,
+): void {
+  checkOptions(options, { ...REQUEST_OPTIONS, ...own }, act);
+  checkRetry(options.retry, act);
+}
+
+/**
+ * Of what was given to an act of several requests, the options that fit each of them: as
+ * {@link checkActOptions} checks them.
  */
 export function optionsOfEach<Options extends RequestOptions>(
   options: Options,
   own: OptionNames<Omit<Options, keyof RequestOptions>>,
   act: string,
 ): RequestOptions {
-  checkOptions(options, { ...REQUEST_OPTIONS, ...own }, act);
-  checkRetry(options.retry, act);
+  checkActOptions(options, own, act);
   return requestOptions(options);
 }
 

@@ -27,8 +27,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { endpoint, nothing } from "../http/endpoint.ts";
 import { HTTPAPI } from "../http/http_api.ts";
 import { checkedBaseUrl } from "../http/address.ts";
-import { checkRetry, REQUEST_OPTIONS, type RequestOptions } from "../http/request_options.ts";
-import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
+import { checkActOptions, type RequestOptions } from "../http/request_options.ts";
 import { readBytes } from "../http/response_body.ts";
 import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
 import { Session } from "../session.ts";
@@ -54,11 +53,6 @@ export interface DiscoverOptions extends RequestOptions {
   /** The `User-Agent` of the requests. Default: as a client's. */
   userAgent?: string;
 }
-
-const OPTIONS: OptionNames<DiscoverOptions> = {
-  ...REQUEST_OPTIONS,
-  ...{ fetch: true, log: true, clock: true, userAgent: true },
-};
 
 /**
  * Finds the homeserver of a domain, as the part of a user ID behind the colon names it, and makes
@@ -89,8 +83,8 @@ const OPTIONS: OptionNames<DiscoverOptions> = {
  * ```
  */
 export async function discover(domain: string, options: DiscoverOptions = {}): Promise<string | undefined> {
-  checkOptions(options, OPTIONS, "discover the homeserver");
-  checkRetry(options.retry, "discover the homeserver");
+  const own = { fetch: true, log: true, clock: true, userAgent: true } as const;
+  checkActOptions(options, own, "discover the homeserver");
   return await lookUp(domain, options, () => {});
 }
 
