@@ -6,7 +6,7 @@
  */
 
 import { type Clock, elapsed } from "./clock.ts";
-import { printable } from "../errors/printable.ts";
+import { printable, UNSHOWN } from "../errors/printable.ts";
 import { placeOf } from "./own_code.ts";
 import { RecentMap } from "./recent_map.ts";
 
@@ -148,7 +148,7 @@ class ConsoleLog {
 /** JSON in which a terminal shows all that is there: what turns directions, or is not shown, is escaped. */
 function escaped(json: string): string {
   return json.replace(
-    /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu,
+    UNSHOWN, // JSON has escaped what of it stands below a space
     (one) => one.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
   );
 }

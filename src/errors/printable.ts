@@ -5,7 +5,7 @@
  */
 
 /** Control and format characters, tags, line and paragraph separators, halves of characters. */
-const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
+export const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
 /** Longer texts are cut off. */
 const MAX_TEXT = 500;
 
