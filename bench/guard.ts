@@ -12,15 +12,16 @@
  * @module
  */
 
-import { ROOT, run } from "../tools/process.ts";
+import { ROOT } from "../tools/process.ts";
 import { BASELINE } from "./guard/baseline.ts";
 import { Checkout } from "./guard/checkout.ts";
 import { profileTable } from "./guard/profile.ts";
+import { bundle } from "./peers/bundle_sizes.ts";
 import { type Entrant, greenroom } from "./peers/entrants.ts";
 import type { PlanName } from "./peers/inputs/plan.ts";
 import { type Figure, playersOf, playRounds, type Standing, times } from "./peers/rounds.ts";
+import { type Idle, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
 import { Stub } from "./peers/stub/stub_process.ts";
-import { takeTurn } from "./peers/turn.ts";
 import { number } from "./support/markdown.ts";
 import { medianRatio } from "./support/statistics.ts";
 
@@ -58,37 +59,27 @@ async function jobRows(stub: Stub, plan: PlanName, pair: Pair, rounds: number): 
 
 /** Processor time of a start, and memory of a client that waits. */
 async function quietRows(stub: Stub, pair: Pair, starts: number): Promise<Row[]> {
-  const cpu: [number[], number[]] = [[], []];
-  const memory: [number, number] = [NaN, NaN];
-  for (const which of [0, 1] as const) {
-    const each = async (clients: number): Promise<number> => {
-      const token = `brief-idle-${which}-${clients}-${crypto.randomUUID()}`;
-      return (await takeTurn(pair[which], { url: stub.url, token, what: "idle", clients })).memory;
-    };
-    memory[which] = (await each(CLIENTS) - await each(1)) / (CLIENTS - 1);
-  }
-  for (let round = 0; round < starts; round++) {
-    for (const which of (round % 2 === 0 ? [0, 1] : [1, 0]) as (0 | 1)[]) {
-      const token = `brief-start-${which}-${round}-${crypto.randomUUID()}`;
-      cpu[which].push((await takeTurn(pair[which], { url: stub.url, token, what: "start" })).cpu ?? NaN);
-    }
-  }
-  const { name } = pair[1];
+  const cpu = (await measureStarts(stub, pair, starts))
+    .map(({ answers }) => answers.map(({ cpu = NaN }) => cpu)) as [number[], number[]];
+  const [before, now] = (await measureIdle(stub, pair, [1, CLIENTS])) as [Idle, Idle];
   return [
-    { name: `${name}: start`, ratios: { cpu: medianRatio(cpu[1], cpu[0]) } },
-    { name: `${name}: one more idle client`, ratios: { memory: memory[1] / memory[0] } },
+    { name: `${now.name}: start`, ratios: { cpu: medianRatio(cpu[1], cpu[0]) } },
+    { name: `${now.name}: one more idle client`, ratios: { memory: now.each / before.each } },
   ];
 }
 
 /** The size of what a program loads. */
 async function bundleRow(baseline: Checkout): Promise<Row> {
-  const [before, now] = await Promise.all([baseline.folder, ROOT].map(async (folder) => {
-    const args = ["bundle", "--quiet", "--minify", "--platform=deno", `--config=${folder}deno.json`];
-    const { code, stdout, output } = await run("deno", [...args, `${folder}mod.ts`]);
-    if (code !== 0) throw new Error(`Cannot bundle ${folder}: ${output}`);
-    return stdout.length;
-  }));
-  return { name: "bundle", ratios: { bytes: (now ?? NaN) / (before ?? NaN) } };
+  const output = await Deno.makeTempFile({ prefix: "greenroom-guard-" });
+  try {
+    const [before, now] = [
+      await bundle(`${baseline.folder}mod.ts`, output, [], baseline.folder),
+      await bundle(`${ROOT}mod.ts`, output),
+    ];
+    return { name: "bundle", ratios: { bytes: now.length / before.length } };
+  } finally {
+    await Deno.remove(output);
+  }
 }
 
 function say({ name, ratios }: Row): void {

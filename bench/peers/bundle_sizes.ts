@@ -55,7 +55,8 @@ async function findWasm(modules: string): Promise<Uint8Array<ArrayBuffer> | unde
   return undefined;
 }
 
-async function bundle(
+/** Bundles a program, and returns what it came to. */
+export async function bundle(
   entry: string,
   output: string,
   flags: readonly string[] = [],
