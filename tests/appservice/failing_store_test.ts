@@ -1,34 +1,17 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import {
-  ActorError,
-  ClientEndedError,
-  type KvStore,
-  MemoryStore,
-  StoreError,
-  UnknownTokenError,
-} from "@greenroom/matrix";
+import { ActorError, ClientEndedError, StoreError, UnknownTokenError } from "@greenroom/matrix";
 import { Appservice } from "@greenroom/matrix/appservice";
 import { rejectionOf } from "../actors/kernel/support.ts";
+import { failingStore } from "../support/failing_store.ts";
 import { appserviceScene } from "./scene.ts";
 
 const PARROT = "@_echo_parrot:localhost";
 
 /** An application service that encrypts, whose ghost answers Alice; a commit of the ghost's may fail. */
 async function failingScene() {
-  const inner = new MemoryStore();
-  let isFailing = false;
-  const store: KvStore = {
-    getMany: (keys) => inner.getMany(keys),
-    list: (prefix, options) => inner.list(prefix, options),
-    close: () => inner.close(),
-    async commit(mutations, checks) {
-      if (isFailing && mutations.some(({ key }) => key[0] === PARROT && key[2] === "crypto")) {
-        isFailing = false;
-        throw new StoreError("the disk is gone");
-      }
-      return await inner.commit(mutations, checks);
-    },
-  };
+  const { store, fail, hasFailed } = failingStore((mutations) =>
+    mutations.some(({ key }) => key[0] === PARROT && key[2] === "crypto")
+  );
   const scene = await appserviceScene({ encryption: true, isServing: false, store });
   const { alice, roomId } = scene;
   const read: string[] = [];
@@ -40,10 +23,8 @@ async function failingScene() {
     read,
     failures,
     /** Has the next commit of the ghost's fail. */
-    fail: () => {
-      isFailing = true;
-    },
-    hasFailed: () => !isFailing,
+    fail,
+    hasFailed,
     async serve() {
       const appservice = scene.serving = scene.instance();
       appservice.on("HANDLER_ERROR", ({ error }) => void failures.push(error));

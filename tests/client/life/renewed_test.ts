@@ -1,24 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type KvStore, MemoryStore, StoreError } from "@greenroom/matrix";
 import { rejectionOf } from "../../actors/kernel/support.ts";
+import { failingStore } from "../../support/failing_store.ts";
 import { clientStage } from "../support/stage.ts";
 
 Deno.test("What is sent while a store that failed ends a pass waits for the actors of after it", async () => {
   await using here = clientStage();
-  const inner = new MemoryStore();
-  let isFailing = false;
-  const store: KvStore = {
-    getMany: (keys) => inner.getMany(keys),
-    list: (prefix, options) => inner.list(prefix, options),
-    close: () => inner.close(),
-    async commit(mutations, checks) {
-      if (isFailing) {
-        isFailing = false;
-        throw new StoreError("the disk is gone");
-      }
-      return await inner.commit(mutations, checks);
-    },
-  };
+  const { store, fail } = failingStore();
   let isHeld = false;
   let isAsked = false;
   const bot = here.client("bot", {
@@ -45,7 +32,7 @@ Deno.test("What is sent while a store that failed ends a pass waits for the acto
   isHeld = true;
   const pass = rejectionOf(bot.syncOnce());
   await here.until(() => isAsked);
-  isFailing = true;
+  fail();
   await assertRejects(() => bot.sendText(room, "lost"));
   assertEquals(typeof await bot.sendText(room, "here"), "string");
   isHeld = false;
