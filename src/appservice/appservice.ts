@@ -232,8 +232,8 @@ export class Appservice {
    * Answers HTTP requests: give it to `Deno.serve()`, or whatever serves functions from a request to
    * a response, below any path. It needs no `this`, and never rejects.
    *
-   * It answers the application-service API: transactions, users, aliases, networks, and the knock
-   * of {@linkcode Appservice.ping}; and `health` and `ready` as {@linkcode Client.fetch} does.
+   * It answers the application-service API: transactions, users, aliases, networks, and the pings
+   * of {@linkcode Appservice.ping}; and `health` as {@linkcode Client.fetch} does.
    * Whoever has not got the homeserver's token is refused.
    *
    * While the application service is started, a transaction is answered when it is durable.
@@ -312,7 +312,7 @@ export class Appservice {
   }
 
   /**
-   * Has the homeserver knock at {@linkcode Appservice.fetch}.
+   * Has the homeserver ping {@linkcode Appservice.fetch}.
    *
    * @returns How long that took, in milliseconds; undefined if the homeserver has no such request.
    * @throws {AppservicePingError} If it does not get through, or has another registration.
@@ -438,8 +438,8 @@ export class Appservice {
   }
 
   async #ping(signal?: AbortSignal): Promise<number | undefined> {
-    const hasKnocked = (id: string): boolean => this.#door.hasKnocked(id);
-    return await pingAppservice(this.#http, { registration: this.registration, hasKnocked, signal });
+    const hasPinged = (id: string): boolean => this.#door.hasPinged(id);
+    return await pingAppservice(this.#http, { registration: this.registration, hasPinged, signal });
   }
 
   async #firstPing(signal: AbortSignal): Promise<void> {

@@ -68,7 +68,7 @@ export interface AppserviceOptions extends
 /** Options of {@linkcode Appservice.start}. */
 export interface AppserviceStartOptions extends Pick<StartOptions, "signal" | "signals" | "backoff"> {
   /**
-   * Whether to have the homeserver knock first, so that it is known at once if that does not get
+   * Whether to have the homeserver ping it first, so that it is known at once if that does not get
    * through. Default: true.
    */
   ping?: boolean;

@@ -50,9 +50,9 @@ const BOUNDS = { body: 32 * 2 ** 20, reading: 64 * 2 ** 20, time: 60_000 };
 /** The longest transaction ID and token, in characters. */
 const MAX_TEXT = 1_000;
 /** How many pings are remembered. */
-const MAX_KNOCKS = 100;
+const MAX_PINGS = 100;
 /** The length of their IDs, which this library has made. */
-const MAX_KNOCK = 36;
+const MAX_PING_ID = 36;
 /** When to come back, in seconds. */
 const SOON = { "retry-after": "5" };
 
@@ -73,7 +73,7 @@ export class HomeserverDoor {
   readonly #bodies: BoundedBodies;
   readonly #order: ArrivalOrder;
   /** The IDs of the latest pings that came. */
-  readonly #knocks = new RecentMap<string, string>(MAX_KNOCKS);
+  readonly #pings = new RecentMap<string, string>(MAX_PINGS);
 
   /** @param options What it works with. */
   constructor(options: HomeserverDoorOptions) {
@@ -82,9 +82,9 @@ export class HomeserverDoor {
     this.#order = new ArrivalOrder(options.clock, options.inbox);
   }
 
-  /** Whether the homeserver has knocked with this ID. */
-  hasKnocked(id: string): boolean {
-    return this.#knocks.get(id) !== undefined;
+  /** Whether the homeserver has pinged with this ID. */
+  hasPinged(id: string): boolean {
+    return this.#pings.get(id) !== undefined;
   }
 
   /**
@@ -131,8 +131,8 @@ export class HomeserverDoor {
       case "rooms":
         return await this.#options.queries.room?.(name as RoomAlias) === true ? {} : undefined;
       default: {
-        const { transaction_id: knock } = await this.#bodies.json(request);
-        if (typeof knock === "string" && knock.length <= MAX_KNOCK) this.#knocks.set(knock, "");
+        const { transaction_id: id } = await this.#bodies.json(request);
+        if (typeof id === "string" && id.length <= MAX_PING_ID) this.#pings.set(id, "");
         return {};
       }
     }

@@ -1,5 +1,5 @@
 /**
- * Asks the homeserver to knock at the application service's door.
+ * Asks the homeserver to ping the application service.
  *
  * @see {@link https://spec.matrix.org/v1.16/application-service-api/#pinging | Pinging}
  * @module
@@ -24,39 +24,39 @@ export class AppservicePingError extends MatrixError {
 export interface PingOptions {
   /** Names the application service. */
   readonly registration: Registration;
-  /** Whether the homeserver has knocked, with this ID. */
-  readonly hasKnocked: (id: string) => boolean;
+  /** Whether a ping with this ID has come. */
+  readonly hasPinged: (id: string) => boolean;
   /** Ends the request. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks the homeserver to knock.
+ * Has the homeserver ping the application service.
  *
  * @param http The way to the homeserver, with the application service's token.
- * @param options Who is to be knocked at.
+ * @param options Whom it pings.
  * @returns How long the homeserver's request took, in milliseconds; undefined if the homeserver
  *   can't be asked so.
  * @throws {AppservicePingError} If it does not get through.
  */
 export async function pingAppservice(
   http: HTTPAPI,
-  { registration: { id, url }, hasKnocked, signal }: PingOptions,
+  { registration: { id, url }, hasPinged, signal }: PingOptions,
 ): Promise<number | undefined> {
-  const knock = crypto.randomUUID();
+  const pingId = crypto.randomUUID();
   const { clock } = http;
   const start = clock.now();
   try {
     const answer = await http.request<{ duration_ms?: unknown }>(
       "POST",
       "/_matrix/client/v1/appservice/{appserviceId}/ping",
-      { path: { appserviceId: id }, body: { transaction_id: knock }, signal },
+      { path: { appserviceId: id }, body: { transaction_id: pingId }, signal },
     );
     return Number(answer.duration_ms);
   } catch (error) {
     if (error instanceof UnrecognizedError) return undefined;
     // Synapse fails after it has got through, if it was about to send a transaction again.
-    if (error instanceof MatrixRequestError && hasKnocked(knock)) return clock.now() - start;
+    if (error instanceof MatrixRequestError && hasPinged(pingId)) return clock.now() - start;
     const mend = error instanceof MatrixRequestError ? mendOf(error, String(url)) : undefined;
     if (mend === undefined) throw error;
     throw new AppservicePingError(`Cannot reach the application service ${id}: ${mend}`, { cause: error });

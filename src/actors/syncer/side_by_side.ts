@@ -19,7 +19,7 @@ export async function sideBySide<Thing>(
 ): Promise<void> {
   const queue = things.values(); // shared: each thing is taken once
   let failure: { readonly error: unknown } | undefined;
-  const lane = async (): Promise<void> => {
+  const takeNext = async (): Promise<void> => {
     for (const thing of queue) {
       try {
         await work(thing);
@@ -29,6 +29,6 @@ export async function sideBySide<Thing>(
       if (failure !== undefined) return;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(limit, things.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(limit, things.length) }, takeNext));
   if (failure !== undefined) throw failure.error;
 }

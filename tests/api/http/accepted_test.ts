@@ -36,7 +36,7 @@ const UNUSUAL: Record<string, () => Rule> = {
 
 for (const [what, send] of Object.entries(SENDS)) {
   for (const [answer, rule] of Object.entries(UNUSUAL)) {
-    Deno.test(`A ${what} that is answered by ${answer} was accepted: it is told, and not sent again`, async () => {
+    Deno.test(`A ${what} that is answered by ${answer} was accepted: the caller learns that, and it is not sent again`, async () => {
       const { session, requests } = scripted({ "*": rule() }, { checked: false });
       const error = await assertRejects(() => send(session, { retry: { maxRetries: 5 } }), AcceptedError);
       assertInstanceOf(error, ServiceResponseError);

@@ -117,7 +117,7 @@ Deno.test("A client that syncs anew hears of changed state, new members and room
   assertEquals(again, ["refused"]);
 });
 
-Deno.test("Where the server has lost what was handled, nothing older is taken for new, and that is told", async () => {
+Deno.test("Where the server has lost what was handled, nothing older is taken for new, and a GAP reports it", async () => {
   await using scene = await stage();
   const { here, store } = scene;
   const refuse = restored(here);
