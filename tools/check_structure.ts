@@ -1,6 +1,10 @@
 /**
- * Checks the structure of the repository: import cycles, layers, and the rules for each file and
- * folder, and the size of the public surface.
+ * Checks the structure of the repository: import cycles, layers, the rules for each file and folder,
+ * the doors of folders, and the size of the public surface.
+ *
+ * - `--table` prints the numbers that say how easy the sources are to survey.
+ * - `--list=src/store` names what the ratchet counts of a top folder.
+ * - `--lower` writes the numbers of today into `structure/ratchet.json`, where they are lower.
  *
  * @module
  */
@@ -8,20 +12,76 @@
 import denoJson from "../deno.json" with { type: "json" };
 import { ROOT, run } from "./process.ts";
 import { findCycles } from "./structure/cycles.ts";
+import { pastDoors } from "./structure/doors.ts";
 import { checkFiles } from "./structure/files.ts";
+import { folderCycles } from "./structure/folder_cycles.ts";
 import { checkFolders } from "./structure/folders.ts";
 import { importGraph } from "./structure/import_graph.ts";
 import { checkKernel, checkLayers } from "./structure/layers.ts";
+import { lonelyFiles } from "./structure/lonely_files.ts";
+import { type Debts, grown, partOf, shrunk } from "./structure/ratchet.ts";
 import { checkSurface } from "./structure/surface.ts";
-import type { SourceFile, Violation } from "./structure/types.ts";
+import { structureTable } from "./structure/table.ts";
+import type { ImportEdge, SourceFile, Violation } from "./structure/types.ts";
+
+const RATCHET = `${ROOT}tools/structure/ratchet.json`;
+const entries = Object.values(denoJson.exports).map((path) => path.replace("./", ""));
+
+/** The repository as it is checked. */
+interface Tree {
+  files: SourceFile[];
+  edges: ImportEdge[];
+  allowed: Record<string, Debts>;
+}
+
+async function readTree(): Promise<Tree> {
+  const files = await repositoryFiles();
+  const edges = await importGraph([...new Set([...entries, ...sourcesOf(files).map(({ path }) => path)])]);
+  return { files, edges, allowed: JSON.parse(await Deno.readTextFile(RATCHET)) };
+}
+
+const sourcesOf = (files: readonly SourceFile[]) =>
+  files.filter(({ path, text }) => /^src\/.*\.ts$/.test(path) && text !== "");
+
+/** What the ratchet counts: each file or folder that stands for one, and what is to be said of it. */
+function debtsOf({ files, edges }: Tree): { kind: keyof Debts; path: string; what: string }[] {
+  return [
+    ...pastDoors(edges, entries).map(({ from, to }) => (
+      { kind: "pastDoors" as const, path: to, what: `is imported past its folder's door by ${from}` }
+    )),
+    ...folderCycles(edges).flatMap((folders) =>
+      folders.map((path) => ({
+        kind: "inCycles" as const,
+        path,
+        what: `is in a cycle: ${folders.join(", ")}`,
+      }))
+    ),
+    ...lonelyFiles(sourcesOf(files), edges, entries).map(({ path, importer }) => (
+      { kind: "lonely" as const, path, what: `is part of ${importer}, its only importer` }
+    )),
+  ];
+}
+
+function countDebts(tree: Tree): Record<string, Debts> {
+  const counts: Record<string, Debts> = {};
+  for (const { kind, path } of debtsOf(tree)) {
+    const part = partOf(path, Object.keys(tree.allowed));
+    counts[part] ??= { pastDoors: 0, inCycles: 0, lonely: 0 };
+    counts[part][kind]++;
+  }
+  return counts;
+}
 
 /** Everything that is wrong with the structure of the repository. */
 export async function checkStructure(): Promise<Violation[]> {
-  const files = await repositoryFiles();
-  const sources = files.map(({ path }) => path).filter((path) => /^src\/.*\.ts$/.test(path));
-  const entries = Object.values(denoJson.exports).map((path) => path.replace("./", ""));
-  const edges = await importGraph([...new Set([...entries, ...sources])]);
+  return violationsOf(await readTree());
+}
+
+function violationsOf(tree: Tree): Violation[] {
+  const { files, edges, allowed } = tree;
+  const sources = sourcesOf(files).map(({ path }) => path);
   return [
+    ...grown(allowed, countDebts(tree)),
     ...findCycles(edges),
     ...checkLayers(edges, sources),
     ...checkKernel(edges),
@@ -54,8 +114,35 @@ async function readText(path: string): Promise<string> {
   }
 }
 
+/** Lowers the committed numbers to those of today. */
+async function lower(tree: Tree): Promise<void> {
+  const found = countDebts(tree);
+  const lowered = Object.entries(tree.allowed).map(([part, most]) => {
+    const now = found[part] ?? { pastDoors: 0, inCycles: 0, lonely: 0 };
+    return [part, {
+      pastDoors: Math.min(most.pastDoors, now.pastDoors),
+      inCycles: Math.min(most.inCycles, now.inCycles),
+      lonely: Math.min(most.lonely, now.lonely),
+    }] as const;
+  }).filter(([, { pastDoors, inCycles, lonely }]) => pastDoors + inCycles + lonely > 0);
+  await Deno.writeTextFile(RATCHET, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
+}
+
 if (import.meta.main) {
-  const violations = await checkStructure();
-  violations.forEach((violation) => console.log(violation));
-  Deno.exit(violations.length === 0 ? 0 : 1);
+  const tree = await readTree();
+  const list = Deno.args.find((arg) => arg.startsWith("--list="))?.slice("--list=".length);
+  if (list !== undefined) {
+    for (const { path, what } of debtsOf(tree)) if (path.startsWith(list)) console.log(`${path}: ${what}`);
+  } else if (Deno.args.includes("--table")) {
+    for (const [name, value] of structureTable(sourcesOf(tree.files), tree.edges, entries)) {
+      console.log(`${name.padEnd(40)} ${value}`);
+    }
+  } else if (Deno.args.includes("--lower")) {
+    await lower(tree);
+  } else {
+    const violations = violationsOf(tree);
+    violations.forEach((violation) => console.log(violation));
+    shrunk(tree.allowed, countDebts(tree)).forEach((sentence) => console.log(sentence));
+    Deno.exit(violations.length === 0 ? 0 : 1);
+  }
 }

@@ -4,14 +4,12 @@
  *
  * A program walks each way twice, the second time with some messages more; what coverage counts
  * more often then is on the way. The way of a receipt is that from a response to its handlers.
- * Beside the ways: files, lines, folders, files with one importer, exports of the entry.
+ * How the files lie is counted by `tools/check_structure.ts --table`.
  *
  * @module
  */
 
-import { dirname } from "node:path";
-import { ROOT, run } from "./process.ts";
-import { importGraph } from "./structure/import_graph.ts";
+import { ROOT } from "./process.ts";
 import { REPEATS, type Way, WAYS } from "./ways/way.ts";
 
 /** What V8 writes of a script. */
@@ -57,41 +55,8 @@ async function wayOf(way: Way): Promise<Map<string, string[]>> {
   );
 }
 
-/** What a reader finds their way in. */
-async function house(): Promise<[string, number][]> {
-  const { stdout } = await run("git", [
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-    "src",
-  ]);
-  const paths = stdout.split("\0").filter((path) => path.endsWith(".ts"));
-  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(ROOT + path).catch(() => "")));
-  const edges = await importGraph(["mod.ts", ...paths.filter((_, index) => texts[index] !== "")]);
-  const importers = Map.groupBy(edges.filter(({ to }) => to.startsWith("src/")), ({ to }) => to);
-  const single = [...importers.values()].filter((all) => new Set(all.map(({ from }) => from)).size === 1);
-  const doc = await new Deno.Command(Deno.execPath(), { args: ["doc", "--json", "mod.ts"], cwd: ROOT })
-    .output();
-  const nodes: { symbols?: { name: string }[] }[] = Object.values(
-    JSON.parse(new TextDecoder().decode(doc.stdout)).nodes,
-  );
-  return [
-    ["files of src/", texts.filter((text) => text !== "").length],
-    ["lines", texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0)],
-    ["folders", new Set(paths.map(dirname)).size],
-    ["files with one importer", single.length],
-    [
-      "exports of mod.ts",
-      new Set(nodes.flatMap(({ symbols }) => symbols ?? []).map(({ name }) => name)).size,
-    ],
-  ];
-}
-
 const list = Deno.args.find((arg) => arg.startsWith("--list="))?.slice("--list=".length);
 if (list === undefined) {
-  for (const [name, count] of await house()) console.log(`${name.padEnd(24)} ${count}`);
   for (const way of WAYS) {
     const files = await wayOf(way);
     const functions = [...files.values()].reduce((sum, names) => sum + names.length, 0);

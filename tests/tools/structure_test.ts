@@ -11,7 +11,7 @@ import type { ImportEdge } from "../../tools/structure/types.ts";
 function edges(...imports: string[]): ImportEdge[] {
   return imports.map((line) => {
     const [from = "", arrow, to = ""] = line.split(" ");
-    return { from, to, typeOnly: arrow === "~>" };
+    return { from, to, typeOnly: arrow === "~>", lazy: false };
   });
 }
 

@@ -10,7 +10,7 @@ import type { ImportEdge } from "./types.ts";
 interface DenoInfo {
   modules: {
     specifier: string;
-    dependencies?: { code?: { specifier?: string }; type?: { specifier?: string } }[];
+    dependencies?: { code?: { specifier?: string }; type?: { specifier?: string }; isDynamic?: boolean }[];
   }[];
 }
 
@@ -33,13 +33,14 @@ export async function importGraph(paths: string[]): Promise<ImportEdge[]> {
 function edges(info: DenoInfo, root: string): ImportEdge[] {
   const local = (specifier: string | undefined): specifier is string => specifier?.startsWith(root) === true;
   return info.modules.filter((module) => local(module.specifier)).flatMap((module) =>
-    (module.dependencies ?? []).flatMap(({ code, type }) => {
+    (module.dependencies ?? []).flatMap(({ code, type, isDynamic }) => {
       const target = code?.specifier ?? type?.specifier;
       if (!local(target)) return [];
       return [{
         from: module.specifier.slice(root.length),
         to: target.slice(root.length),
         typeOnly: code === undefined,
+        lazy: isDynamic === true,
       }];
     })
   );

@@ -20,6 +20,8 @@ export interface ImportEdge {
   to: string;
   /** Whether only types are imported. */
   typeOnly: boolean;
+  /** Whether the file is loaded when it is needed, by `import()`. */
+  lazy: boolean;
 }
 
 /** A sentence that starts with the path of the file that breaks a rule. */
