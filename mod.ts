@@ -77,12 +77,9 @@ export {
 export { eventType } from "./src/types/events/event_type.ts";
 
 // End-to-end encryption.
-export type { Crypto } from "./src/actors/crypto/crypto.ts";
-export type {
-  EncryptionOptions,
-  OnNewRecipient,
-  OwnerVerificationOptions,
-} from "./src/actors/crypto/encryption_options.ts";
+export type { Crypto } from "./src/encryption/crypto.ts";
+export type { OnNewRecipient } from "./src/actors/crypto/room_preparer.ts";
+export type { EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption_options.ts";
 export type { EncryptingAPI } from "./src/client/encrypting_api.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/engine/policy.ts";
 export type { NewRecipient } from "./src/crypto/sharing/approvals.ts";

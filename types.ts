@@ -189,35 +189,35 @@ export type { TurnServer, VoIPAPI } from "./src/api/server/voip.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
-export type { NewSecretStorageKeyOptions } from "./src/client/secrets/new_key.ts";
-export type { OpenSecretStorage } from "./src/client/secrets/open_secret_storage.ts";
+export type { NewSecretStorageKeyOptions } from "./src/encryption/secrets/new_key.ts";
+export type { OpenSecretStorage } from "./src/encryption/secrets/open_secret_storage.ts";
 export type {
   SecretStorage,
   SecretStorageInfo,
   SecretStorageKey,
-} from "./src/client/secrets/secret_storage.ts";
-export type { SecretStorageUnlock } from "./src/client/secrets/unlock.ts";
+} from "./src/encryption/secrets/secret_storage.ts";
+export type { SecretStorageUnlock } from "./src/encryption/secrets/unlock.ts";
 export type { AttachmentProblem, KeyFileProblem, OwnIdentityProblem } from "./src/errors/encryption_error.ts";
 export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { AskedSecrets } from "./src/crypto/requests/secret_requests.ts";
-export type { EncryptOptions } from "./src/actors/crypto/crypto.ts";
+export type { EncryptOptions } from "./src/encryption/crypto.ts";
 export type {
   CryptoDoctorOptions,
   CryptoFinding,
   CryptoFindingCode,
-} from "./src/actors/crypto/crypto_findings.ts";
+} from "./src/encryption/crypto_findings.ts";
 export type {
   EnsureVerifiedOptions,
   IdentityCrypto,
   IdentityLoss,
   ResetIdentityOptions,
   VerificationReport,
-} from "./src/actors/crypto/identity_crypto.ts";
-export type { HistoryCrypto, HistoryShareReport } from "./src/actors/crypto/history_crypto.ts";
-export type { DehydrationOutcome } from "./src/actors/crypto/dehydration.ts";
+} from "./src/encryption/identity/identity_crypto.ts";
+export type { HistoryCrypto, HistoryShareReport } from "./src/encryption/history/history_crypto.ts";
+export type { DehydrationOutcome } from "./src/encryption/dehydration/dehydration.ts";
 export type {
   DeleteKeyBackupOptions,
   KeyBackup,
@@ -229,14 +229,14 @@ export type {
   RestoreKeysOptions,
   SecretKeeper,
   StoreSecretOptions,
-} from "./src/actors/crypto/key_backup.ts";
+} from "./src/encryption/backup/key_backup.ts";
 export type {
   ExportKeysOptions,
   ImportKeysOptions,
   KeyExportProgress,
   KeyImportProgress,
   KeyImportReport,
-} from "./src/actors/crypto/key_files.ts";
+} from "./src/encryption/key_files.ts";
 export type {
   ComparedDevice,
   Device as CryptoDevice,
@@ -259,7 +259,7 @@ export type {
   VerificationRequest,
   VerificationResult,
   VerificationWayOptions,
-} from "./src/actors/crypto/verification/verification_crypto.ts";
+} from "./src/encryption/verification/verification_crypto.ts";
 export type { VerificationEnd, VerificationErrorInit } from "./src/errors/verification_error.ts";
 export type { VerificationEmoji } from "./src/crypto/verification/emoji.ts";
 export type {

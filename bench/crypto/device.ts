@@ -7,7 +7,7 @@
 
 import { RESTART_DELAY } from "../../src/api/http/http_internals.ts";
 import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
-import { EngineCrypto } from "../../src/actors/crypto/engine_crypto.ts";
+import { EngineCrypto } from "../../src/encryption/engine_crypto.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type {

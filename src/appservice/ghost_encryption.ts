@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
+import type { EncryptionOptions } from "../encryption/encryption_options.ts";
 import type { ClientOptions } from "../client/client_options.ts";
-import { derivedRecoveryKey } from "../client/secrets/derived_key.ts";
+import { derivedRecoveryKey } from "../encryption/secrets/derived_key.ts";
 import type { UserID } from "../types/ids.ts";
 
 /**

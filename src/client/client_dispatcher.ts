@@ -6,7 +6,8 @@
 
 import type { Actor } from "../actors/kernel/actor.ts";
 import { Deliverer, type DelivererOptions } from "../actors/dispatcher/deliver.ts";
-import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoMachine } from "../encryption/crypto.ts";
 import { spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";

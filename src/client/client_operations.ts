@@ -6,7 +6,8 @@
  */
 
 import type { OpenStore } from "../actors/store/opener.ts";
-import type { CryptoHolder } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoMachine } from "../encryption/crypto.ts";
 import { encryptingAPI, type Hold } from "./encrypting_api.ts";
 import { EncryptionSends } from "./encryption_sends.ts";
 import { notingEncryption } from "./noting.ts";
@@ -23,7 +24,7 @@ import type { Logger } from "../base/log.ts";
 /** What of a client its operations need. */
 export interface ClientOperationsParts {
   /** Has what encrypts. */
-  readonly encryption: CryptoHolder;
+  readonly encryption: CryptoHolder<CryptoMachine>;
   /** Stores the state of rooms. */
   readonly stateStore: StateStore;
   /** Says which rooms are known not to be encrypted. */

@@ -6,15 +6,14 @@
 
 import type { FEED, STATE_STORE } from "./options/client_internals.ts";
 import { checkIdentifier } from "../types/identifiers.ts";
-import type { EncryptionOptions } from "../actors/crypto/encryption_options.ts";
-import type { EnsureVerifiedOptions } from "../actors/crypto/identity_crypto.ts";
+import { verificationOptions } from "../encryption/chosen.ts";
+import type { EncryptionOptions } from "../encryption/encryption_options.ts";
 import { homeserverOf } from "../api/server/discovery.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { HTTPAPI } from "../api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../api/http/http_options.ts";
 import type { FillMemberEventCallback } from "../api/session.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/engine/policy.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/kv_store.ts";
 import { DEFAULT_LEASE, MIN_LEASE } from "../store/device/lease.ts";
@@ -223,29 +222,6 @@ export function encryptionOptions(
     );
   }
   return options;
-}
-
-/** What the device is verified with when it starts; undefined: it is not. */
-export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
-  const { recoveryKey, passphrase, onRecoveryKey, ...rest } = options;
-  const { password, authentication, backup, dehydratedDevice } = rest;
-  if (recoveryKey === undefined && passphrase === undefined && onRecoveryKey === undefined) return undefined;
-  return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup, dehydratedDevice };
-}
-
-/** The policy of the encryption. */
-export function policyOf(options: EncryptionOptions): CryptoPolicy {
-  const { sendTo, accept, answerKeyRequests, onNewRecipient } = options;
-  return {
-    sendTo: sendTo ?? DEFAULT_POLICY.sendTo,
-    accept: accept ?? DEFAULT_POLICY.accept,
-    answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
-    approveRecipients: onNewRecipient !== undefined,
-    shareHistory: options.shareHistory ?? DEFAULT_POLICY.shareHistory,
-    awaitIdentity: verificationOptions(options) !== undefined,
-    // Who has said whom to trust, or has an identity, gets no exception.
-    sparesOwn: sendTo === undefined && accept === undefined && verificationOptions(options) === undefined,
-  };
 }
 
 /** Types that clients send in clear, whatever the room. */

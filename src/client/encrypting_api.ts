@@ -17,7 +17,8 @@ import { identified, type SendingUser } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { CryptoHolder, CryptoMachine } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
@@ -55,7 +56,7 @@ export type Hold = <Result>(work: () => Promise<Result>) => Promise<Result>;
 /** What encrypting sends need beside the core operations. */
 export interface EncryptingOptions extends SendingUser {
   /** Has the encryption of the client. */
-  readonly encryption: CryptoHolder;
+  readonly encryption: CryptoHolder<CryptoMachine>;
   /** Says which rooms are encrypted. */
   readonly stateStore: StateStore;
   /** Says which rooms this client is making encrypted. */

@@ -5,7 +5,8 @@
  * @module
  */
 
-import type { CryptoHolder } from "../actors/crypto/crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { MembershipAPI } from "../api/rooms/membership.ts";
 import type { RoomExtrasAPI } from "../api/rooms/room_extras.ts";
@@ -85,7 +86,7 @@ type ChangingMembers = Pick<MembershipAPI, "inviteUser" | "kickUser" | "banUser"
 /** The operations that change others' membership, with a note to encryption after each. */
 export function notingMembers(
   api: ChangingMembers,
-  encryption: CryptoHolder,
+  encryption: CryptoHolder<CryptoMachine>,
 ): ChangingMembers {
   const thenNoting =
     (change: ChangingMembers["inviteUser"], membership: Membership): ChangingMembers["inviteUser"] =>

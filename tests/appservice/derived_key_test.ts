@@ -4,8 +4,8 @@ import { assertEquals } from "@std/assert";
 import { Client, HTTPAPI } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
-import { problemOf } from "../client/secrets/scene.ts";
-import { KEY as RECOVERY_KEY, OTHER_KEY } from "../client/trust/scene.ts";
+import { problemOf } from "../encryption/secrets/scene.ts";
+import { KEY as RECOVERY_KEY, OTHER_KEY } from "../encryption/identity/scene.ts";
 import { appserviceScene, registration } from "./scene.ts";
 
 const IS_EXTRACTABLE = true;

@@ -9,7 +9,7 @@ import { MemoryStore } from "@greenroom/matrix";
 import type { DeviceID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../client/support/encrypted_room.ts";
 import { heard } from "../client/support/stage.ts";
-import { KEY as RECOVERY_KEY } from "../client/trust/scene.ts";
+import { KEY as RECOVERY_KEY } from "../encryption/identity/scene.ts";
 import { EVERYBODY } from "../support/everybody.ts";
 import { appserviceScene } from "./scene.ts";
 

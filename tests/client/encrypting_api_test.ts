@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { RoomEncryptedContent } from "@greenroom/matrix/types";
-import type { CryptoMachine } from "../../src/actors/crypto/crypto.ts";
+import type { CryptoMachine } from "../../src/encryption/crypto.ts";
 import { encryptingAPI } from "../../src/client/encrypting_api.ts";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";

@@ -297,7 +297,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A client that is closed waits for a request that is never answered",
-    path: "src/actors/crypto/engine_crypto.ts",
+    path: "src/encryption/engine_crypto.ts",
     find: "await this.#requests.stop();",
     replace: "await this.#requests.idle();",
   },
@@ -349,7 +349,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Two devices that begin at once publish different identities",
-    path: "src/client/trust/new_identity.ts",
+    path: "src/encryption/identity/new_identity.ts",
     find: "isStored ? made : await storedSince(identity, storage)",
     replace: "made",
     worlds: ["--trust", "--favour=two devices of a new user begin at once, and one is lost"],
@@ -457,7 +457,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A dehydrated device is replaced before what it has received was read",
-    path: "src/client/dehydration/ensure_dehydrated.ts",
+    path: "src/encryption/dehydration/ensure_dehydrated.ts",
     find: "    if (await rehydrate(parts, shown)) break;\n",
     replace: "    break;\n",
   },
@@ -545,7 +545,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A one-time key for who is to be told of history is claimed once",
-    path: "src/client/history/share_history.ts",
+    path: "src/encryption/history/share_history.ts",
     find: "    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;\n",
     replace: "",
     worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
@@ -824,7 +824,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A backup that was replaced or deleted counts as on",
-    path: "src/client/backup/lazy_key_backup.ts",
+    path: "src/encryption/backup/lazy_key_backup.ts",
     find: "if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;",
     replace: "if (shown !== null) return true;",
     worlds: ["--trust"],

@@ -93,7 +93,7 @@ export const CRASHES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   [
     "C25 keys of a file or of the backup taken in, some",
     "the hashing of a key file takes real time, and nobody here restores a backup by hand: each commit and request " +
-    "is cut off in tests/actors/crypto/key_files_test.ts and tests/client/backup/crash_changes_test.ts",
+    "is cut off in tests/encryption/key_files_test.ts and tests/encryption/backup/crash_changes_test.ts",
   ],
 ]);
 

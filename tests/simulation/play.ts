@@ -44,17 +44,17 @@ export interface PlayOptions {
 /** What clients import when they need it: then that would take time that is not virtual. */
 const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/serving/serving.ts"),
-  () => import("../../src/client/secrets/secret_operations.ts"),
-  () => import("../../src/client/backup/key_backup_operations.ts"),
-  () => import("../../src/client/backup/ensure_backup.ts"),
-  () => import("../../src/client/backup/key_restore.ts"),
-  () => import("../../src/client/dehydration/ensure_dehydrated.ts"),
-  () => import("../../src/client/dehydration/renew_dehydrated.ts"),
-  () => import("../../src/client/history/share_history.ts"),
-  () => import("../../src/client/trust/start_reads.ts"),
-  () => import("../../src/client/trust/ensure_verified.ts"),
-  () => import("../../src/client/trust/reset_identity.ts"),
-  () => import("../../src/client/trust/request_secrets.ts"),
+  () => import("../../src/encryption/secrets/secret_operations.ts"),
+  () => import("../../src/encryption/backup/key_backup_operations.ts"),
+  () => import("../../src/encryption/backup/ensure_backup.ts"),
+  () => import("../../src/encryption/backup/key_restore.ts"),
+  () => import("../../src/encryption/dehydration/ensure_dehydrated.ts"),
+  () => import("../../src/encryption/dehydration/renew_dehydrated.ts"),
+  () => import("../../src/encryption/history/share_history.ts"),
+  () => import("../../src/encryption/identity/start_reads.ts"),
+  () => import("../../src/encryption/identity/ensure_verified.ts"),
+  () => import("../../src/encryption/identity/reset_identity.ts"),
+  () => import("../../src/encryption/identity/request_secrets.ts"),
 ];
 
 /** How long an action may take, in milliseconds: a pass waits by a clock that may be set back by an hour. */

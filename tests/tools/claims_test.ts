@@ -156,7 +156,7 @@ const CLAIMS: readonly (readonly [sentence: string, file: string, test: string])
   ],
   [
     "If the process ends in the middle, call it again",
-    "client/secrets/completed_change_test.ts",
+    "encryption/secrets/completed_change_test.ts",
     "SecretStorage.changeKey() is complete when it is called again with the key that was handed out",
   ],
   [

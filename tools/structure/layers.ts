@@ -20,17 +20,22 @@ const layers: Layer[] = [
   {
     name: "mod",
     files: /^(?:mod|types)\.ts$/,
-    imports: ["client", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
+    imports: ["client", "encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
   { name: "bot", files: /^src\/bot\//, imports: ["mod", "store", "places", "names"] }, // as applications do
   {
     name: "appservice",
     files: /^src\/appservice\//,
-    imports: ["names", "client", "actors", "api", "store", "ground", "places"],
+    imports: ["names", "client", "encryption", "actors", "api", "store", "ground", "places"],
   },
   {
     name: "client",
     files: /^src\/client\//,
+    imports: ["encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],
+  },
+  {
+    name: "encryption",
+    files: /^src\/encryption\//,
     imports: ["kernel", "actors", "api", "crypto", "store", "ground", "places", "names"],
   },
   { name: "kernel", files: /^src\/actors\/kernel\//, imports: ["ground"] }, // free of Matrix, see below

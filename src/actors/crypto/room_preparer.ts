@@ -19,8 +19,22 @@ import type { ActorRef } from "../kernel/actor.ts";
 import type { StateStore } from "../store/state_store.ts";
 import type { OutgoingRequests } from "./outgoing_requests.ts";
 import type { CryptoProtocol } from "./crypto_actor.ts";
-import type { OnNewRecipient } from "./encryption_options.ts";
 import { sinceNow } from "./following.ts";
+
+/**
+ * Called before users get a room's key for the first time, and again before they get one with
+ * another identity than the one that was approved.
+ *
+ * @param roomId The room.
+ * @param users Users who never had a key of the room, each with the master key of their identity,
+ *   as the server shows it.
+ * @returns `false` to refuse: the event is not sent, and the call rejects with an
+ *   `EncryptionError`.
+ */
+export type OnNewRecipient = (
+  roomId: RoomID,
+  users: readonly NewRecipient[],
+) => void | boolean | Promise<void | boolean>;
 
 /** What rooms are made ready with. */
 export interface RoomPreparerOptions {

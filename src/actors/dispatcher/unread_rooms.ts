@@ -9,8 +9,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
+import type { EventID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { Crypto } from "../crypto/crypto.ts";
 import type { InternalDelivery } from "./dispatcher_protocol.ts";
 import { eventClassOf, type HandlerRegistry } from "./handler_registry.ts";
 
@@ -37,7 +37,7 @@ export interface UnreadRoomsOptions {
   /** The handlers. */
   readonly registry: Pick<HandlerRegistry, "typed" | "has">;
   /** Encryption, which reports itself what it can't read; undefined: there is none. */
-  readonly crypto: () => Pick<Crypto, "wasRecovered"> | undefined;
+  readonly crypto: () => { wasRecovered(event: { readonly event_id: EventID }): boolean } | undefined;
   /** Measures waits. */
   readonly clock: Clock;
   /** Gets the warnings. */

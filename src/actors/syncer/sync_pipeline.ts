@@ -16,7 +16,7 @@ import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoMachine } from "../crypto/crypto.ts";
+import type { SyncCrypto } from "../crypto/sync_crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { CommittedSync, RoomChange, StoreProtocol, SyncChange } from "../store/store_protocol.ts";
 import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
@@ -33,7 +33,7 @@ import {
 /** What a sync response passes on its way to the Store. */
 export interface SyncIntake {
   /** Receives keys and decrypts. Undefined: there is no encryption. */
-  readonly crypto: Pick<CryptoMachine, "receiveSync"> | undefined;
+  readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
   /** Stores room state and the token. */
   readonly store: ActorRef<StoreProtocol>;
   /** Joins its rooms to what came before, and fills gaps. */
@@ -102,7 +102,7 @@ export async function deliverSync(
 async function decryptParts(
   parts: SyncParts,
   context: SyncContext,
-  crypto: Pick<CryptoMachine, "receiveSync">,
+  crypto: Pick<SyncCrypto, "receiveSync">,
 ): Promise<CryptoOutput["recovered"]> {
   const input = cryptoInput(parts, context);
   const output = await crypto.receiveSync(input);

@@ -9,7 +9,7 @@ import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoHolder, CryptoMachine } from "../crypto/crypto.ts";
+import type { CryptoHolder, SyncCrypto } from "../crypto/sync_crypto.ts";
 import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
@@ -28,7 +28,7 @@ export interface SyncerOptions {
   /** Says who acts. */
   readonly session: Pick<Session, "mxid" | "userId">;
   /** Has what decrypts. */
-  readonly encryption: CryptoHolder<Pick<CryptoMachine, "start" | "receiveSync" | "idle">>;
+  readonly encryption: CryptoHolder<SyncCrypto>;
   /** Is told which syncs follow one another. */
   readonly clearRooms: Pick<ClearRooms, "answered" | "interrupted">;
   /**

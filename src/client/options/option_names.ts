@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ENCRYPTION_OPTIONS } from "../../actors/crypto/option_names.ts";
-import type { OwnerVerificationOptions } from "../../actors/crypto/encryption_options.ts";
+import { ENCRYPTION_OPTIONS } from "../../encryption/option_names.ts";
+import type { OwnerVerificationOptions } from "../../encryption/encryption_options.ts";
 import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/start_options.ts";
 import { checkRetry } from "../../api/http/request_options.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";

@@ -10,8 +10,11 @@ import {
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { OutgoingRequests, RoundOutcome } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { OnNewRecipient } from "../../../src/actors/crypto/encryption_options.ts";
-import { roomDescriber, RoomPreparer } from "../../../src/actors/crypto/room_preparer.ts";
+import {
+  type OnNewRecipient,
+  roomDescriber,
+  RoomPreparer,
+} from "../../../src/actors/crypto/room_preparer.ts";
 import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";

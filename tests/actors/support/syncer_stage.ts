@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CryptoMachine } from "../../../src/actors/crypto/crypto.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
@@ -42,7 +42,7 @@ export interface SyncerStageOptions {
   /** Whether commits take time. Default: true. */
   isDurable?: boolean;
   /** Decrypts. */
-  crypto?: Pick<CryptoMachine, "receiveSync">;
+  crypto?: Pick<SyncCrypto, "receiveSync">;
   /** Which messages count that come in clear into an encrypted room. */
   acceptClear?: SyncContext["acceptClear"];
   /** Other answers than the usual. */

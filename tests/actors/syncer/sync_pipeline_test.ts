@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import type { CryptoMachine } from "../../../src/actors/crypto/crypto.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
 import type { CryptoInput, Decryption, RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
@@ -26,7 +26,7 @@ const INFO: EncryptionInfo = {
 function fakeCrypto(
   order: string[] = [],
   recovered: readonly RecoveredEvent[] = [],
-): Pick<CryptoMachine, "receiveSync"> & { inputs: CryptoInput[] } {
+): Pick<SyncCrypto, "receiveSync"> & { inputs: CryptoInput[] } {
   const inputs: CryptoInput[] = [];
   const decrypt = (event: MessageEvent): Decryption => {
     const { plain } = event.content;

@@ -6,7 +6,7 @@ import type { DeviceAlarm } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
-import { synced } from "../verification/pair.ts";
+import { synced } from "../../encryption/verification/pair.ts";
 
 const KEY = encodeRecoveryKey(new Uint8Array(32).fill(7));
 const BOB = "@bob:localhost";

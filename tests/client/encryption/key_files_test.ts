@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { type Client, encryptionOf, KeyFileError, MemoryStore } from "@greenroom/matrix";
-import type { Crypto } from "../../../src/actors/crypto/crypto.ts";
+import type { Crypto } from "../../../src/encryption/crypto.ts";
 import { beginIn, twoInARoom, withholding } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

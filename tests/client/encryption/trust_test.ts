@@ -5,7 +5,7 @@ import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
 import { beginIn, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
-import { synced } from "../verification/pair.ts";
+import { synced } from "../../encryption/verification/pair.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 Deno.test("A blacklisted device gets no key but a notice, and is in the report", async () => {

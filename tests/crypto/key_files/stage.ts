@@ -1,7 +1,7 @@
 /** An engine with key files, and what goes into them. */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { KeyFiles } from "../../../src/actors/crypto/key_files.ts";
+import { KeyFiles } from "../../../src/encryption/key_files.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { KeySteps } from "../../../src/crypto/engine/key_steps.ts";

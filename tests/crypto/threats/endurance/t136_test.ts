@@ -15,7 +15,7 @@ import { MatrixError, MemoryStore } from "@greenroom/matrix";
 import { isJsonObject } from "../../../../src/types/json.ts";
 import { ENCRYPTED } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { ALICE, device, KEY } from "../../../client/trust/scene.ts";
+import { ALICE, device, KEY } from "../../../encryption/identity/scene.ts";
 import { EVERYBODY } from "../../../support/everybody.ts";
 
 /** What is put in place of each member. */

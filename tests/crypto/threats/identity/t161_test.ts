@@ -11,7 +11,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
-import { ALICE, device, KEY, shown } from "../../../client/trust/scene.ts";
+import { ALICE, device, KEY, shown } from "../../../encryption/identity/scene.ts";
 
 const BODY = { failures: { [ALICE]: { PLAIN: { errcode: "M_INVALID_SIGNATURE", error: "Invalid" } } } };
 /** What a server can answer without taking a signature. */

@@ -18,7 +18,7 @@ import {
   passphraseKey,
   plant,
   problemOf,
-} from "../../../client/secrets/scene.ts";
+} from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { describe } from "../../../../src/crypto/secrets/key_description.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";

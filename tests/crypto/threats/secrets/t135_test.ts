@@ -18,7 +18,7 @@ import * as sqlite from "@greenroom/matrix/store/sqlite";
 import { BotTester } from "@greenroom/matrix/testing";
 import type { UserID } from "@greenroom/matrix/types";
 import { encryptingRegistration } from "../../../appservice/scene.ts";
-import { KEY as RECOVERY_KEY } from "../../../client/trust/scene.ts";
+import { KEY as RECOVERY_KEY } from "../../../encryption/identity/scene.ts";
 import { Planted, seen } from "../planted.ts";
 
 const { Client, DecryptionDispatcher, HTTPAPI, MemoryStore, SealedStore } = main;

@@ -10,7 +10,7 @@ import {
   passphraseKey,
   plant,
   problemOf,
-} from "../../../client/secrets/scene.ts";
+} from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 
 Deno.test("T53: a secret under another name, of another key, of an older one or changed is not read", async () => {

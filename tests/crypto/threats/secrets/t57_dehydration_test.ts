@@ -3,9 +3,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { decodeBase64 } from "../../../../src/crypto/encoding/base64.ts";
-import { bot, friendOf, leave, refusal, says, watched } from "../../../client/dehydration/scene.ts";
+import { bot, friendOf, leave, refusal, says, watched } from "../../../encryption/dehydration/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { KEY } from "../../../client/trust/scene.ts";
+import { KEY } from "../../../encryption/identity/scene.ts";
 import { plantKeys } from "../conversation.ts";
 import { Planted, seen } from "../planted.ts";
 

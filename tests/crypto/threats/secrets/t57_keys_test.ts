@@ -2,12 +2,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Client } from "@greenroom/matrix";
-import { backupOf, newDevice } from "../../../client/backup/scene.ts";
+import { backupOf, newDevice } from "../../../encryption/backup/scene.ts";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { type Entry, fileOf, newEntries, PASSPHRASE } from "../../key_files/stage.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
-import { OTHER_KEY } from "../../../client/trust/scene.ts";
+import { OTHER_KEY } from "../../../encryption/identity/scene.ts";
 import { Planted, seen } from "../planted.ts";
 
 const EXPORT = { rounds: 100_000 };

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SecretStorageError } from "@greenroom/matrix";
-import { alter, kept, keyType, passphraseKey, plant } from "../../../client/secrets/scene.ts";
+import { alter, kept, keyType, passphraseKey, plant } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
 import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";

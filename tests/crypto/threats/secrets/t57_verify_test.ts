@@ -3,8 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
-import { plant } from "../../../client/secrets/scene.ts";
-import { device, KEY, OTHER_KEY, PASSWORD, patiently } from "../../../client/trust/scene.ts";
+import { plant } from "../../../encryption/secrets/scene.ts";
+import { device, KEY, OTHER_KEY, PASSWORD, patiently } from "../../../encryption/identity/scene.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
 import { plantKeys } from "../conversation.ts";
 import { Planted, seen } from "../planted.ts";

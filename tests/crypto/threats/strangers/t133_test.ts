@@ -15,7 +15,7 @@ import { ghostEncryption } from "../../../../src/appservice/ghost_encryption.ts"
 import { type AppserviceScene, appserviceScene } from "../../../appservice/scene.ts";
 import { ENCRYPTED } from "../../../client/support/encrypted_room.ts";
 import { heard } from "../../../client/support/stage.ts";
-import { KEY as RECOVERY_KEY } from "../../../client/trust/scene.ts";
+import { KEY as RECOVERY_KEY } from "../../../encryption/identity/scene.ts";
 import { EVERYBODY } from "../../../support/everybody.ts";
 
 const GHOST = "@_echo_polly:localhost";

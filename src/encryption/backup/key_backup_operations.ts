@@ -1,0 +1,227 @@
+/**
+ * The operations of `client.crypto.backup`.
+ *
+ * @module
+ */
+
+import type {
+  DeleteKeyBackupOptions,
+  KeyBackup,
+  KeyBackupInfo,
+  KeyBackupUnlock,
+  NewKeyBackupOptions,
+} from "./key_backup.ts";
+import { optionsOfEach, type RequestOptions } from "../../api/http/request_options.ts";
+import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup_key.ts";
+import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
+import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
+import { defineEvent } from "../../types/events/define_event.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { restored } from "./key_restore.ts";
+import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
+
+/** What the user wants, as clients note it; of any shape. */
+export const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
+/** The same as clients noted it before that was in the specification: counts where nothing else is noted. */
+export const FORMERLY_WANTED = defineEvent({
+  type: "m.org.matrix.custom.backup_disabled",
+  class: "account_data",
+});
+
+/** More versions than a user makes are not deleted at once. */
+const MAX_VERSIONS = 1_000;
+
+/** Makes the operations. */
+export function keyBackupOperations(parts: KeyBackupParts): KeyBackup {
+  return {
+    async info(options = {}) {
+      const request = optionsOfEach(options, {}, "look at the backup");
+      await parts.open();
+      return await infoOf(parts, await latestVersion(parts.api, request), request);
+    },
+    create: (options) => made(parts, options, "only the first"),
+    reset: (options) => made(parts, options, "a new one"),
+    trust: async (by, options = {}) =>
+      await trusted(parts, by, optionsOfEach(options, {}, "trust the backup")),
+    restore: (options = {}) => restored(parts, options),
+    delete: (options = {}) => deleted(parts, options),
+  };
+}
+
+async function infoOf(
+  { api, actor }: KeyBackupParts,
+  latest: KeyBackupVersion | undefined,
+  request: RequestOptions,
+): Promise<KeyBackupInfo> {
+  const [state, isWanted] = await Promise.all([
+    actor.ask("backupState", undefined),
+    isWantedBy(api, request),
+  ]);
+  const isUsed = latest !== undefined && state?.version === latest.version && state.phase === "on" &&
+    state.publicKey === publicKeyOf(latest);
+  return {
+    version: latest?.version,
+    count: latest?.count ?? 0,
+    problem: isUsed ? undefined : problemOf(latest),
+    isReadable: isUsed && state.isReadable,
+    isComplete: isUsed && state.isComplete,
+    isWanted,
+  };
+}
+
+function problemOf(latest: KeyBackupVersion | undefined): KeyBackupProblem {
+  if (latest === undefined) return "absent";
+  return publicKeyOf(latest) === undefined ? "unusable" : "untrusted";
+}
+
+/** Whether the user wants a backup; undefined: no client has noted that. */
+export async function isWantedBy(
+  api: KeyBackupParts["api"],
+  request: RequestOptions,
+): Promise<boolean | undefined> {
+  const read = async (type: typeof WANTED | typeof FORMERLY_WANTED): Promise<JsonObject> => {
+    try {
+      return { ...await api.getAccountData(type, request) };
+    } catch (error) {
+      if (error instanceof NotFoundError) return {};
+      throw error;
+    }
+  };
+  const [{ enabled }, { disabled }] = await Promise.all([read(WANTED), read(FORMERLY_WANTED)]);
+  if (typeof enabled === "boolean") return enabled;
+  return typeof disabled === "boolean" ? !disabled : undefined;
+}
+
+async function made(
+  parts: KeyBackupParts,
+  { storage, onRecoveryKey, ...options }: NewKeyBackupOptions,
+  wanted: "only the first" | "a new one",
+): Promise<KeyBackupInfo> {
+  if (storage === undefined && onRecoveryKey === undefined) {
+    throw new ValueError(
+      "Cannot make a backup: its key would go nowhere; give the open secret storage, or onRecoveryKey",
+    );
+  }
+  const { api, actor, open, wake } = parts;
+  const request = optionsOfEach(options, {}, "make a backup");
+  await open();
+  const before = await latestVersion(api, request);
+  const isNew = wanted === "a new one";
+  const { definition, publicKey, secret, isThere } = await actor.ask("newBackup", {
+    latest: publicKeyOf(before),
+    isNew,
+  });
+  if (before !== undefined && !isThere && !isNew) {
+    throw new KeyBackupError(
+      "Cannot make a backup: there is one already; trust() it with its key, or reset() it if that is lost",
+      { problem: "exists" },
+    );
+  }
+  await onRecoveryKey?.(recoveryKeyOf(secret));
+  if (!isThere) await api.createKeyBackupVersion(definition, request);
+  const shown = await latestVersion(api, request);
+  if (shown === undefined || publicKeyOf(shown) !== publicKey) {
+    throw new KeyBackupError(
+      "Cannot make a backup: another client has made or deleted one meanwhile; look at info(), and trust() or reset() it",
+      { problem: "changed" },
+    );
+  }
+  await storage?.set(BACKUP_SECRET, secret, request); // before anything is in it that only this key opens
+  await actor.ask("adoptBackup", { shown, secret });
+  await api.setAccountData(WANTED, { enabled: true }, request);
+  wake();
+  return await infoOf(parts, shown, request);
+}
+
+async function trusted(
+  parts: KeyBackupParts,
+  by: KeyBackupUnlock,
+  request: RequestOptions,
+): Promise<KeyBackupInfo> {
+  const { api, actor, open, wake } = parts;
+  const secret = await secretOf(by, request);
+  await open();
+  const shown = await latestVersion(api, request);
+  if (shown === undefined) {
+    throw new KeyBackupError("Cannot trust the backup: there is none; make one with backup.create()", {
+      problem: "absent",
+    });
+  }
+  const isChosen = by.recoveryKey !== undefined;
+  switch (await actor.ask("adoptBackup", { shown, secret, isChosen })) {
+    case "adopted":
+      wake();
+      return await infoOf(parts, shown, request);
+    case "left":
+      throw leftBackup();
+    case "unusable":
+      throw new KeyBackupError(
+        `Cannot trust the backup: its version ${
+          JSON.stringify(shown.version)
+        } is of an algorithm that is not known, ` +
+          "or has no public key; reset() it",
+        { problem: "unusable" },
+      );
+    case "mismatch":
+      throw new KeyBackupError(
+        `Cannot trust the backup: the key is not that of its version ${
+          JSON.stringify(shown.version)
+        }, which another ` +
+          "client, or the server, has made since; get its key from the client that made it, or reset() it",
+        { problem: "wrong-key" },
+      );
+  }
+}
+
+/** The server shows a backup that was in use before, with its key in the secret storage. */
+export function leftBackup(): KeyBackupError {
+  return new KeyBackupError(
+    "Cannot use the backup of room keys: it was left for another, or deleted, and the server, or another client, shows " +
+      "it again; give its own recoveryKey to backup.trust() if the user wants it back, or reset() it",
+    { problem: "untrusted" },
+  );
+}
+
+async function secretOf({ storage, recoveryKey }: KeyBackupUnlock, request: RequestOptions): Promise<string> {
+  if ((storage === undefined) === (recoveryKey === undefined)) {
+    throw new ValueError("Cannot trust the backup: it takes a storage or a recoveryKey; give one of them");
+  }
+  if (recoveryKey !== undefined) {
+    const bytes = decodeRecoveryKey(recoveryKey);
+    const secret = backupSecret(bytes);
+    bytes.fill(0);
+    return secret;
+  }
+  const secret = await storage?.get(BACKUP_SECRET, request);
+  if (secret !== undefined) return secret;
+  throw new KeyBackupError(
+    "Cannot trust the backup: the secret storage does not have its key; give its own recovery key, or reset() it",
+    { problem: "no-secret" },
+  );
+}
+
+function recoveryKeyOf(secret: string): string {
+  const bytes = readBackupSecret(secret) ?? new Uint8Array(); // it was made here
+  const recoveryKey = encodeRecoveryKey(bytes);
+  bytes.fill(0);
+  return recoveryKey;
+}
+
+async function deleted(
+  { api, actor, open }: KeyBackupParts,
+  { storage, ...options }: DeleteKeyBackupOptions,
+): Promise<void> {
+  const request = optionsOfEach(options, {}, "delete the backup");
+  await open();
+  await api.setAccountData(WANTED, { enabled: false }, request); // before others make a new one
+  await actor.ask("forgetBackup", undefined);
+  for (let count = 0; count < MAX_VERSIONS; count++) {
+    const latest = await latestVersion(api, request);
+    if (latest === undefined) break;
+    await api.deleteKeyBackupVersion(latest.version, request);
+  }
+  await storage?.delete(BACKUP_SECRET, request);
+}

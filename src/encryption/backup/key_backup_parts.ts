@@ -1,0 +1,48 @@
+/**
+ * What the backup of room keys is made of.
+ *
+ * @module
+ */
+
+import type { KeyBackupHooks } from "./key_backup.ts";
+import type { ClientAPI } from "../../api/client_api.ts";
+import type { RequestOptions } from "../../api/http/request_options.ts";
+import { readPublicKey } from "../../crypto/backup/auth_data.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
+import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
+
+/** The operations that it is made with. */
+export type KeyBackupOperations = Pick<
+  ClientAPI,
+  | "getKeyBackupVersion"
+  | "createKeyBackupVersion"
+  | "deleteKeyBackupVersion"
+  | "getRoomKey"
+  | "downloadRoomKeys"
+  | "getAccountData"
+  | "setAccountData"
+>;
+
+/** What it is made of. */
+export interface KeyBackupParts extends KeyBackupHooks {
+  /** The operations. */
+  readonly api: KeyBackupOperations;
+}
+
+/** The latest version on the server; undefined if there is none. */
+export async function latestVersion(
+  api: Pick<KeyBackupOperations, "getKeyBackupVersion">,
+  request: RequestOptions,
+): Promise<KeyBackupVersion | undefined> {
+  try {
+    return await api.getKeyBackupVersion(request);
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** The public key of a version; undefined if there is none, or it can't be used. */
+export function publicKeyOf(version: KeyBackupVersion | undefined): string | undefined {
+  return version && readPublicKey(version);
+}

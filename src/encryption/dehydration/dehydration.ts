@@ -1,0 +1,50 @@
+/**
+ * Dehydrated devices, as encryption uses them.
+ *
+ * @module
+ */
+
+import type { Device } from "../../crypto/devices/device.ts";
+import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { SecretKeeper } from "../backup/key_backup.ts";
+
+/**
+ * What has become of the dehydrated device:
+ *
+ * - `on`: the account has one, made by this device not a week ago, or by another one of the user; what
+ *   was sent to one before is read;
+ * - `unsupported`: the server has none;
+ * - `no-secret`: its key is not here, and nothing was given that opens the secret storage;
+ * - `unusable`: what the secret storage has as its key is none. Nothing was changed;
+ * - `failed`: something else went wrong, as the log says; it is tried again in an hour, and with the
+ *   next start.
+ */
+export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable" | "failed";
+
+/** What the server shows of the own user. */
+export interface ShownIdentity {
+  /** The own identity; the server is asked if it may have changed. */
+  state(): Promise<OwnIdentityState>;
+  /** The same, when the server is asked now. */
+  look(): Promise<OwnIdentityState>;
+  /** A user's devices, as far as they are known. */
+  devices(userId: UserID): Promise<Device[]>;
+}
+
+/** Has the account have a dehydrated device. */
+export interface DehydrationMachine {
+  /** Whether it is to be looked at again: once a day. */
+  readonly isDue: boolean;
+  /**
+   * Reads the device that is there, if this one has not made it, and has it replaced once a week.
+   * Never rejects. Without a request if there is nothing to do.
+   *
+   * @param identity The own identity, whose keys are at hand.
+   * @param open Opens the secret storage; undefined: nothing does.
+   */
+  ensure(
+    identity: ShownIdentity,
+    open: () => Promise<SecretKeeper | undefined>,
+  ): Promise<DehydrationOutcome>;
+}

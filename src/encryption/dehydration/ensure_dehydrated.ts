@@ -1,0 +1,166 @@
+/**
+ * Has the account have a dehydrated device, after what was sent to the one before was read.
+ *
+ * The one that is there is replaced, and never deleted before: so there is always one that receives
+ * keys. Its key is in the secret storage before the first one is made with it.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+ * @module
+ */
+
+import type { DehydrationOutcome, ShownIdentity } from "./dehydration.ts";
+import type { SecretKeeper } from "../backup/key_backup.ts";
+import { elapsed } from "../../base/clock.ts";
+import type { DehydrationState } from "../../crypto/dehydration/dehydration_protocol.ts";
+import { isOwnDehydrated } from "../../crypto/devices/device.ts";
+import { PICKLE_KEY_SECRETS } from "../../crypto/dehydration/pickle_key.ts";
+import { NotFoundError, UnrecognizedError } from "../../errors/errcodes.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { DehydrationParts } from "./dehydration_parts.ts";
+import { clearRehydration, rehydrate } from "./rehydrate.ts";
+
+/** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
+const LIFETIME = 7 * 86_400_000;
+/** How often a device is read that other clients replace meanwhile. */
+const MAX_ROUNDS = 3;
+
+/** What it works on. */
+export interface EnsureDehydratedInput {
+  /** The own identity. */
+  readonly identity: ShownIdentity;
+  /** Opens the secret storage; undefined: nothing does. */
+  readonly open: () => Promise<SecretKeeper | undefined>;
+}
+
+/** Has the account have one. Never rejects. */
+export async function ensureDehydrated(
+  parts: DehydrationParts,
+  input: EnsureDehydratedInput,
+): Promise<DehydrationOutcome> {
+  try {
+    return await ensured(parts, input);
+  } catch (error) {
+    if (error instanceof UnrecognizedError) return "unsupported";
+    parts.log.warn("Could not see to the dehydrated device", { error: String(error) });
+    return "failed";
+  }
+}
+
+async function ensured(
+  parts: DehydrationParts,
+  { identity, open }: EnsureDehydratedInput,
+): Promise<DehydrationOutcome> {
+  const { actor, api, clock, log, signal } = parts;
+  const state = await actor.ask("dehydrationState", undefined);
+  const { made } = state;
+  const isFresh = made !== undefined && elapsed(clock.now(), made.at) < LIFETIME;
+  if (isFresh && made.isUploaded && !state.isKeyOld && await isListed(identity)) {
+    if (state.reading !== undefined) await clearRehydration(parts);
+    return "on";
+  }
+  if (!state.canSign) return "no-secret";
+  let shown = await present(parts);
+  if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
+    await actor.ask("dehydratedUploaded", made.deviceId);
+    await identity.look();
+    if (await isListed(identity)) return "on";
+  }
+  const storage = await open();
+  const keyed = await withKey(parts, storage, state);
+  if (keyed !== undefined) return keyed;
+  for (let round = 0; shown !== undefined && shown.device_id !== made?.deviceId; round++) {
+    if (await rehydrate(parts, shown)) break;
+    if (round === MAX_ROUNDS) break;
+    shown = await present(parts);
+  }
+  if (state.isKeyOld && storage !== undefined) await renewKey(parts, storage);
+  const upload = await actor.ask("createDehydrated", undefined);
+  if (upload === undefined) return "no-secret";
+  await api.putDehydratedDevice(upload, { signal });
+  await actor.ask("dehydratedUploaded", upload.device_id);
+  await announce(parts, upload);
+  await clearRehydration(parts);
+  await identity.look();
+  log.info("Made a dehydrated device, which receives keys while no other device is there", {
+    deviceId: upload.device_id,
+  });
+  return "on";
+}
+
+/** Whether the server shows a dehydrated device that the own identity has signed. */
+async function isListed(identity: ShownIdentity): Promise<boolean> {
+  const { shown } = await identity.state();
+  const devices = shown === undefined ? [] : await identity.devices(shown.userId);
+  return devices.some(isOwnDehydrated);
+}
+
+async function present({ api, signal }: DehydrationParts): Promise<DehydratedDevice | undefined> {
+  try {
+    return await api.getDehydratedDevice({ signal });
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Has the key at hand that the secret storage has; returns why there is none. */
+async function withKey(
+  { actor }: DehydrationParts,
+  storage: SecretKeeper | undefined,
+  { hasKey, isKeyOld }: DehydrationState,
+): Promise<"no-secret" | "unusable" | undefined> {
+  if (storage === undefined) return hasKey && !isKeyOld ? undefined : "no-secret";
+  const known = await storedKey(storage);
+  if (known !== undefined) return await actor.ask("keepPickleKey", known) ? undefined : "unusable";
+  const secret = await actor.ask("pickleKeyToStore", undefined);
+  await storage.set(PICKLE_KEY_SECRETS[0], secret);
+  const stored = await storedKey(storage); // another client may have been faster, or slower
+  if (stored === undefined || stored === secret) return undefined;
+  return await actor.ask("keepPickleKey", stored) ? undefined : "unusable";
+}
+
+/** Puts another key in the place of one that may be known, wherever that is stored. */
+async function renewKey({ actor }: DehydrationParts, storage: SecretKeeper): Promise<void> {
+  const secret = await actor.ask("renewPickleKey", undefined);
+  for (const name of PICKLE_KEY_SECRETS) {
+    const isStored = await secretOf(storage, name) !== undefined;
+    if (isStored || name === PICKLE_KEY_SECRETS[0]) await storage.set(name, secret, { alone: true });
+  }
+  await actor.ask("pickleKeyRenewed", undefined);
+}
+
+/** What is stored as the key; undefined: nothing for this key of the storage. */
+async function storedKey(storage: SecretKeeper): Promise<string | undefined> {
+  for (const name of PICKLE_KEY_SECRETS) {
+    const secret = await secretOf(storage, name);
+    if (secret !== undefined) return secret;
+  }
+  return undefined;
+}
+
+async function secretOf(storage: SecretKeeper, name: string): Promise<string | undefined> {
+  try {
+    return await storage.get(name);
+  } catch (error) {
+    if (error instanceof SecretStorageError && error.problem === "other-keys") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Has others look once more: Synapse tells them of the device before it has stored its keys, so that
+ * who looks at once finds none.
+ */
+async function announce(
+  { api, log, signal }: DehydrationParts,
+  { device_id, device_keys }: DehydratedDeviceUpload,
+): Promise<void> {
+  const userId: UserID = device_keys.user_id;
+  try {
+    await api.uploadSignatures({ [userId]: { [device_id]: device_keys } }, { signal });
+  } catch (error) {
+    log.debug("Could not announce the dehydrated device once more", { error: String(error) });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Shares the history of a room with a user who is about to be invited.
+ *
+ * Which keys may be shared each sender has said with the key: what the server says of the room can
+ * only make them fewer.
+ *
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/4268 | MSC4268}
+ * @module
+ */
+
+import { RESTART_DELAY } from "../../api/http/http_internals.ts";
+import type { HistoryHooks, HistoryShareReport } from "./history_crypto.ts";
+import type { StateStore } from "../../actors/store/state_store.ts";
+import type { ClientAPI } from "../../api/client_api.ts";
+import type { HTTPAPI } from "../../api/http/http_api.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import { concat } from "@std/bytes/concat";
+import { encryptAttachment } from "../../crypto/attachments/attachment.ts";
+import type { HistoryRecipients } from "../../crypto/history/history_offers.ts";
+import { bundleOf, type KeyBundle, MAX_BUNDLED } from "../../crypto/history/key_bundle.ts";
+import type { ExportedSession } from "../../crypto/megolm/room_key.ts";
+import type { SessionQuery } from "../../crypto/megolm/session_export.ts";
+import { isHistoryShared } from "../../crypto/sharing/room_settings.ts";
+import { NotFoundError } from "../../errors/errcodes.ts";
+import { MalformedContentError } from "../../errors/malformed_content_error.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+
+/** What it is made with. */
+export interface HistoryParts extends HistoryHooks {
+  /** The operations. */
+  readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
+  /** Says which rooms are encrypted. */
+  readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
+  /** Says when what failed begins again. */
+  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
+  /** Measures until then. */
+  readonly clock: Clock;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+  /** Where it says what was shared. */
+  readonly log: Logger;
+}
+
+/** How many sessions a step takes. */
+const SESSIONS_A_STEP = 200;
+/** How often the server is asked for a user's devices, if other changes come in between. */
+const MAX_ROUNDS = 3;
+
+/** Shares it. */
+export async function shareHistory(
+  parts: HistoryParts,
+  { roomId, userId }: { readonly roomId: RoomID; readonly userId: UserID },
+): Promise<HistoryShareReport> {
+  const { actor, api, open, round, wake, log } = parts;
+  await open();
+  if (!await isEncrypted(parts, roomId)) return none("nothing");
+  if (!await isReadable(api, roomId)) return none("not-readable");
+  const { isVerified, devices } = await recipientsOf(parts, userId);
+  if (!isVerified) return none("unverified");
+  if (devices === 0) return none("no-devices");
+  await parts.restoreRoom(roomId);
+  // Whoever gets the present session by it is no member yet, and need not become one.
+  await actor.ask("discardGroupSession", roomId);
+  const bundle = bundleOf(await sessionsOf(parts, roomId));
+  const keys = bundle.room_keys.length;
+  if (keys === 0) return none("nothing");
+  const file = await uploaded(parts, bundle);
+  const told = await actor.ask("offerHistory", { userId, roomId, file });
+  wake();
+  if (told === 0) return none("no-devices");
+  await round("toDevice"); // before the invitation; later, if that fails
+  log.info("Shared the history of a room with a user", { roomId, userId, keys, devices: told });
+  return { outcome: "shared", keys, devices: told };
+}
+
+function none(outcome: HistoryShareReport["outcome"]): HistoryShareReport {
+  return { outcome, keys: 0, devices: 0 };
+}
+
+async function isEncrypted({ api, stateStore }: HistoryParts, roomId: RoomID): Promise<boolean> {
+  if (await stateStore.getEncryptionInfo(roomId) !== undefined) return true;
+  return await stateOf(api, roomId, "m.room.encryption") !== undefined;
+}
+
+/** Whether who joins the room reads what was sent before, by what the server says. */
+async function isReadable(api: HistoryParts["api"], roomId: RoomID): Promise<boolean> {
+  const { history_visibility } = await stateOf(api, roomId, "m.room.history_visibility") ?? {};
+  return isHistoryShared({ historyVisibility: history_visibility });
+}
+
+/** The content of a state event; undefined if there is none. */
+async function stateOf(
+  api: HistoryParts["api"],
+  roomId: RoomID,
+  type: "m.room.encryption" | "m.room.history_visibility",
+): Promise<JsonObject | undefined> {
+  try {
+    return { ...await api.getStateEvent(roomId, type) };
+  } catch (error) {
+    if (error instanceof NotFoundError || error instanceof MalformedContentError) return undefined;
+    throw error;
+  }
+}
+
+/** The devices that may get the keys, as the server shows them now, each with an Olm session if it has keys left. */
+async function recipientsOf(
+  parts: HistoryParts,
+  userId: UserID,
+): Promise<HistoryRecipients> {
+  const { actor, round } = parts;
+  let since: number | undefined = Infinity; // of who shares no room nothing else shows changes
+  for (let count = 0; count < MAX_ROUNDS; count++) {
+    if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
+    since = undefined;
+    const { failure } = await round("keysQuery");
+    if (failure !== undefined) throw failure;
+  }
+  for (let restarts = 0;; restarts++) {
+    const { waiting } = await actor.ask("historyRecipients", userId);
+    const { failure } = waiting === 0 ? {} : await round("keysClaim");
+    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;
+    const found = await actor.ask("historyRecipients", userId);
+    if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told
+    return found;
+  }
+}
+
+/** Waits before what failed begins again; false if it is not to. */
+async function hasWaited(
+  { http, clock, signal }: HistoryParts,
+  error: unknown,
+  restarts: number,
+): Promise<boolean> {
+  const delay = http[RESTART_DELAY](error, restarts);
+  if (delay !== undefined) await clock.delay(delay, { signal });
+  return delay !== undefined;
+}
+
+/** All sessions of the room, up to a limit. */
+async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise<ExportedSession[]> {
+  const all: ExportedSession[] = [];
+  let after: SessionQuery["after"];
+  do {
+    const { sessions, last }: Awaited<ReturnType<typeof page>> = await page(after);
+    all.push(...sessions);
+    after = last;
+  } while (after !== undefined && all.length < MAX_BUNDLED);
+  if (after !== undefined) {
+    log.warn("Shares a part of the history of a room: it has too many keys", { roomId });
+  }
+  return all;
+
+  function page(from: SessionQuery["after"]) {
+    return actor.ask("exportSessions", { roomId, limit: SESSIONS_A_STEP, ...(from && { after: from }) });
+  }
+}
+
+/** Encrypts the file with a key of its own, and uploads it. A second one, after a failure, does no harm. */
+async function uploaded(parts: HistoryParts, bundle: KeyBundle): Promise<EncryptedFile> {
+  const { stream, secrets } = encryptAttachment(new TextEncoder().encode(JSON.stringify(bundle)));
+  const encrypted = concat(await Array.fromAsync(stream));
+  for (let restarts = 0;; restarts++) {
+    try {
+      const url = await parts.api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
+      return { ...secrets(), url };
+    } catch (error) {
+      if (!await hasWaited(parts, error, restarts)) throw error;
+    }
+  }
+}

@@ -1,0 +1,310 @@
+/**
+ * Has the own device signed by its user's identity: `client.crypto.ensureVerified()`.
+ *
+ * Over 300 lines because it is one way, from what the account has to a device that is signed, in short steps.
+ *
+ * @module
+ */
+
+import type { EnsureVerifiedOptions, VerificationReport } from "./identity_crypto.ts";
+import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import { openerOf, type StorageOpener } from "../../crypto/identity/storage_opener.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { NetworkError } from "../../errors/network_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { AccountSecrets } from "../secrets/account_secrets.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
+import type { SecretStorageUnlock } from "../secrets/unlock.ts";
+import { finishReset } from "./finish_reset.ts";
+import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
+import { isPublished, isShown, makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
+import { requestSecrets } from "./request_secrets.ts";
+import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
+
+/**
+ * How often it looks again, while the stored private keys are not those of the identity: so it is
+ * until a device that makes one at the same time has made the backup, too.
+ */
+const MAX_LOOKS = 30;
+/** How long it waits in between, in milliseconds. */
+const BETWEEN_LOOKS = 200;
+
+/** What has become of identity and device, and of the backup, if that was seen to with them. */
+interface Settled extends Pick<VerificationReport, "state"> {
+  readonly backup?: VerificationReport["backup"];
+}
+const VERIFIED: Settled = { state: "verified" };
+const NEEDS_SECRET: Settled = { state: "needs-secret" };
+
+/**
+ * Finds out what the account has, and goes the shortest way that replaces nothing.
+ *
+ * @param parts.isAsked Whether the server has just been asked for the own identity.
+ */
+export async function ensureVerified(
+  parts: VerifyParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport> {
+  using held = new HeldStorage(parts.api);
+  return await ensured({ ...parts, held }, options);
+}
+
+/** The same, with a secret storage that may be open. */
+export async function ensured(
+  parts: CallParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport> {
+  const { identity } = parts;
+  unlockOf(options); // what can't be used is refused before anything is asked
+  const { state: reached, backup: made } = await settled(
+    parts,
+    options,
+    await afterReset(parts, await identity.state()),
+  );
+  await identity.publishDevice();
+  const isConfirmed = await identity.publishSignature();
+  const { shown } = await identity.state();
+  const master = shown?.master;
+  if (reached === "needs-secret") await withoutSecret(parts, shown);
+  const isAtHand = reached === "verified" || reached === "bootstrapped";
+  const state = isAtHand && !isConfirmed ? "unconfirmed" : reached;
+  if (state === "unconfirmed") unconfirmed(parts);
+  if (isAtHand) await keepOpener(parts);
+  const backup = isAtHand && made !== "on" ? await backedUp(parts, options) : made;
+  if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
+  if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
+  const dehydratedDevice = await parts.dehydration.ensure(identity, () => opened(parts, options));
+  return { state, master, backup, dehydratedDevice };
+}
+
+/** Says that the server has not taken the signature of this device. */
+function unconfirmed({ log }: CallParts): void {
+  log.warn(
+    "The server does not show that this device is signed by its user's identity, so that others may not trust it: " +
+      "the signature is uploaded again, and ensureVerified() says what has become of it; if that lasts, verify " +
+      "this device with another client of the user",
+  );
+}
+
+/** The devices that were asked for secrets. That none could be is no failure of what was done. */
+async function asked(parts: CallParts): Promise<readonly DeviceID[]> {
+  try {
+    return (await requestSecrets(parts)).devices;
+  } catch (error) {
+    parts.log.warn("Could not ask other own devices for secrets", { error: String(error) });
+    return [];
+  }
+}
+
+/** Asks the user's other devices, which may answer later, if this one can tell which they are. */
+async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"]): Promise<void> {
+  const devices = shown?.verified === true ? await asked(parts) : [];
+  const others = devices.length === 0 ? "" : `; ${devices.length} other devices were asked for the keys`;
+  parts.log.warn(
+    "This device is not signed by its user's identity, so that others may not trust it: " +
+      "nothing was given that opens the secret storage; give the account's recovery key or passphrase " +
+      `(MATRIX_RECOVERY_KEY, or the file of MATRIX_RECOVERY_KEY_FILE, or encryption.recoveryKey)${others}`,
+    { master: shown?.master },
+  );
+}
+
+/** Has the backup used, or made. It needs the storage only if another one than before is there. */
+async function backedUp(
+  parts: CallParts,
+  options: EnsureVerifiedOptions,
+): Promise<VerificationReport["backup"]> {
+  if (options.backup === false) return undefined;
+  return await parts.backup.ensure(() => opened(parts, options));
+}
+
+/** Opens the secret storage, unless it is open; undefined: nothing does. */
+async function opened(
+  { identity, held }: CallParts,
+  options: EnsureVerifiedOptions,
+): Promise<OpenSecretStorage | undefined> {
+  if (held.storage !== undefined) return held.storage;
+  const { keys } = await identity.state();
+  const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(identity) : undefined);
+  return by && await held.open(by);
+}
+
+/** The state without a new identity that was to replace the one which the server still shows. */
+async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): Promise<OwnIdentityState> {
+  const { keys } = state;
+  if (keys?.phase !== "created" || keys.replaces !== true) return state;
+  const now = await identity.look(); // it may have been published since
+  if (now.keys?.master === now.shown?.master) return now;
+  await identity.abandon();
+  return await identity.look();
+}
+
+/**
+ * The same as {@link verified}. If another device makes an identity at the same time, there is one of the
+ * two, and the device that has published it stores its private keys within a few requests.
+ */
+async function settled(
+  parts: CallParts,
+  options: EnsureVerifiedOptions,
+  before: OwnIdentityState,
+): Promise<Settled> {
+  let state = before;
+  for (let looks = 1;; looks++) {
+    try {
+      return await verified(parts, options, state);
+    } catch (error) {
+      if (!isOfOther(error) || looks === MAX_LOOKS) throw error;
+      await parts.clock.delay(BETWEEN_LOOKS);
+      await parts.held.closeOld(); // the storage may be another one, too
+      state = await parts.identity.look();
+    }
+  }
+}
+
+/** Whether another device has made an identity or a secret storage meanwhile. */
+function isOfOther(error: unknown): boolean {
+  if (error instanceof OwnIdentityError) return error.problem === "mismatch";
+  return error instanceof SecretStorageError &&
+    (error.problem === "changed" || error.problem === "other-keys");
+}
+
+async function verified(
+  parts: CallParts,
+  options: EnsureVerifiedOptions,
+  state: OwnIdentityState,
+): Promise<Settled> {
+  const { identity } = parts;
+  const { shown, keys } = state;
+  const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
+  const by = unlockOf(options);
+  if (shown?.verified === true && signs) {
+    if (by === undefined) return VERIFIED;
+    if (await isKnown(state, by)) return await reopened(parts, state, by);
+  }
+  if (shown === undefined) {
+    if (by === undefined && options.onRecoveryKey === undefined) return { state: "absent" };
+    const made = await makeIdentity(parts, options, state);
+    return made === "made" ? await completed(parts, options) : NEEDS_SECRET;
+  }
+  // A call before was cut off after it had published the identity.
+  if (keys?.phase === "created" && await isPublished(identity)) {
+    if (keys.replaces === true && !await finishReset(parts, options)) return NEEDS_SECRET;
+    return await completed(parts, options);
+  }
+  return by === undefined ? NEEDS_SECRET : await adopted(parts, by);
+}
+
+/** Whether what was given has opened the storage before. A recovery key that is wrong would else be noticed late. */
+async function isKnown({ opener }: OwnIdentityState, by: SecretStorageUnlock): Promise<boolean> {
+  if (opener === undefined) return false;
+  return by.recoveryKey === undefined || opener.recoveryKey === await openerOf(by.recoveryKey);
+}
+
+/**
+ * Opens the storage again with what has opened it before, if it has another key by now. A device that has
+ * all it needs goes on if that fails, with a warning: what is lost with its store can't be had back.
+ */
+async function reopened(
+  parts: CallParts,
+  { opener }: OwnIdentityState,
+  by: SecretStorageUnlock,
+): Promise<Settled> {
+  const { api, held, log } = parts;
+  const named = by.recoveryKey === undefined ? "passphrase" : "recovery key";
+  try {
+    const keyId = await new AccountSecrets(api).defaultKeyId();
+    return keyId === opener?.keyId ? VERIFIED : await adopted(parts, by);
+  } catch (error) {
+    const isOther = error instanceof SecretStorageError || error instanceof OwnIdentityError;
+    if (!isOther && !isUnanswered(error)) throw error;
+    held[Symbol.dispose](); // nothing has shown that it has the private keys
+    log.warn(
+      isOther
+        ? `The ${named} does not open the secret storage with the private keys any more, so that identity and ` +
+          "history are lost with the store: give the one of now, or look with another client what has become of it"
+        : `Could not look whether the ${named} opens the secret storage`,
+      { error: String(error) },
+    );
+    return VERIFIED;
+  }
+}
+
+/** Whether the server does not answer, or refuses to, though the token is alive. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof NetworkError || error instanceof ServiceResponseError ||
+    (error instanceof MatrixRequestError && !(error instanceof UnknownTokenError));
+}
+
+/** Keeps what has opened the storage, once its private keys have shown to be the right ones. */
+async function keepOpener({ identity, held: { storage, recoveryKey } }: CallParts): Promise<void> {
+  if (storage === undefined) return;
+  const opener: StorageOpener = {
+    keyId: storage.keyId,
+    ...(recoveryKey !== undefined && { recoveryKey: await openerOf(recoveryKey) }),
+  };
+  const before = (await identity.known()).opener;
+  const isSame = before?.keyId === opener.keyId && before.recoveryKey === opener.recoveryKey;
+  if (!isSame) await identity.keepOpener(opener);
+}
+
+/** Takes the private keys of an identity that is there from the secret storage. */
+async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<Settled> {
+  const seeds = await readSeeds(await held.open(by), {});
+  try {
+    assertSigning(seeds);
+    const outcome = await identity.offer(seeds, { isAsked });
+    if (outcome === "unproven") assertSigning(seeds, ["master"]); // nothing else has proven the identity
+    checkOutcome(outcome);
+  } finally {
+    wipe(seeds);
+  }
+  return VERIFIED;
+}
+
+/**
+ * Takes the identity that was published into use. The backup comes first: the recovery key that
+ * opens the storage is remembered until then only.
+ */
+async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<Settled> {
+  const { identity } = parts;
+  const backup = await backedUp(parts, options);
+  if (parts.held.storage !== undefined) await storeAgain(parts, parts.held.storage);
+  if (options.dehydratedDevice === true) await opened(parts, options); // likewise
+  checkOutcome(await identity.confirm());
+  return { state: "bootstrapped", backup };
+}
+
+/**
+ * Stores the private keys again, if they are those of the identity that the server shows and the storage
+ * has others: another device that started at the same time may have stored its own, and not published it.
+ */
+async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): Promise<void> {
+  await identity.look();
+  const { seeds } = await identity.create({});
+  try {
+    const isOurs = await isShown(identity, seeds);
+    if (isOurs && !await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
+  } finally {
+    wipe(seeds);
+  }
+}
+
+function checkOutcome(outcome: OfferOutcome): void {
+  if (outcome === "adopted") return;
+  if (outcome === "mismatch") throw otherIdentity();
+  if (outcome === "replaced") {
+    throw new OwnIdentityError(
+      "Cannot use the own identity: the server shows one again that was replaced by another; if the user's other " +
+        "clients show its master key too, acknowledgeIdentity() takes it back, else resetIdentity() makes a new one",
+      { problem: "replaced" },
+    );
+  }
+  throw new OwnIdentityError(
+    "Cannot use the own identity: the server does not show it; try again",
+    { problem: "not-shown" },
+  );
+}

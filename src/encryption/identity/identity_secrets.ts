@@ -1,0 +1,130 @@
+/**
+ * The private keys of the own identity in the secret storage.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#storage | Secret storage}
+ * @module
+ */
+
+import type { StoreSecretOptions } from "../backup/key_backup.ts";
+import type { RequestOptions } from "../../api/http/request_options.ts";
+import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
+import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
+import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import type { AccountSecrets } from "../secrets/account_secrets.ts";
+import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
+
+const SEED_BYTES = 32;
+
+/**
+ * Reads the private keys that are there.
+ *
+ * @returns The keys, which the caller wipes.
+ * @throws {OwnIdentityError} If one is no key.
+ * @throws {SecretStorageError} If one is damaged, or there for another key of the storage only.
+ */
+export async function readSeeds(
+  storage: OpenSecretStorage,
+  request: RequestOptions,
+): Promise<Partial<IdentitySeeds>> {
+  const seeds: { -readonly [Name in keyof IdentitySeeds]?: Uint8Array } = {};
+  const names = keysOf(SEED_SECRETS);
+  const texts = await Promise.all(names.map((name) => storage.get(SEED_SECRETS[name], request)));
+  for (const [index, name] of names.entries()) {
+    const text = texts[index];
+    if (text === undefined) continue;
+    const seed = decodeBase64(text);
+    if (seed?.length !== SEED_BYTES) throw incomplete(`${SEED_SECRETS[name]} is no private key`);
+    seeds[name] = seed;
+  }
+  return seeds;
+}
+
+/** Whether the storage has just these private keys, for its key of now. */
+export async function hasSeeds(
+  storage: OpenSecretStorage,
+  seeds: IdentitySeeds,
+  request: RequestOptions,
+): Promise<boolean> {
+  let stored: Partial<IdentitySeeds>;
+  try {
+    stored = await readSeeds(storage, request);
+  } catch (error) {
+    if (error instanceof SecretStorageError || error instanceof OwnIdentityError) return false; // of other keys, or none
+    throw error;
+  }
+  const isSame = keysOf(SEED_SECRETS).every((name) => {
+    const bytes = stored[name];
+    return bytes !== undefined && encodeBase64(bytes) === encodeBase64(seeds[name]);
+  });
+  wipe(stored);
+  return isSame;
+}
+
+/** Whether all private keys are there. */
+export function isWhole(seeds: Partial<IdentitySeeds>): seeds is IdentitySeeds {
+  return keysOf(SEED_SECRETS).every((name) => seeds[name] !== undefined);
+}
+
+/**
+ * Makes sure that the private keys are there without which a device can't be signed. The others may
+ * be kept elsewhere.
+ *
+ * @throws {OwnIdentityError} If one is missing.
+ */
+export function assertSigning(
+  seeds: Partial<IdentitySeeds>,
+  needed: readonly (keyof IdentitySeeds)[] = ["selfSigning"],
+): void {
+  const missing = needed.filter((name) => seeds[name] === undefined);
+  if (missing.length === 0) return;
+  throw incomplete(`it has no ${missing.map((name) => SEED_SECRETS[name]).join(", ")}`);
+}
+
+/** Stores the private keys. */
+export async function writeSeeds(
+  storage: OpenSecretStorage,
+  seeds: IdentitySeeds,
+  options: StoreSecretOptions,
+): Promise<void> {
+  const names = keysOf(SEED_SECRETS);
+  await Promise.all(
+    names.map((name) => storage.set(SEED_SECRETS[name], encodeBase64(seeds[name]), options)),
+  );
+}
+
+/**
+ * Makes sure that no private keys are there, before a storage is made for new ones.
+ *
+ * @throws {OwnIdentityError} If there are some: the account had an identity, which the server hides.
+ */
+export async function assertNoSeeds(secrets: AccountSecrets, request: RequestOptions): Promise<void> {
+  const names = Object.values(SEED_SECRETS);
+  const contents = await Promise.all(names.map((name) => secrets.read(name, request)));
+  for (const [index, name] of names.entries()) {
+    if (ciphertextsOf(name, contents[index]) === undefined) continue;
+    throw new OwnIdentityError(
+      `Cannot make an identity: the account has ${name} in its secret storage, but the server shows neither ` +
+        "an identity nor a default key of the storage; look with another client of the user what has become of them",
+      { problem: "hidden" },
+    );
+  }
+}
+
+/** Overwrites private keys in memory. */
+export function wipe(seeds: Partial<IdentitySeeds>): void {
+  for (const seed of Object.values(seeds)) seed.fill(0);
+}
+
+function incomplete(why: string): OwnIdentityError {
+  return new OwnIdentityError(
+    `Cannot use the own identity: the secret storage does not have all of its private keys, for ${why}; ` +
+      "set the secret storage up again with a client that has them",
+    { problem: "incomplete" },
+  );
+}
+
+function keysOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
+  return Object.keys(object) as Key[]; // it has no others
+}

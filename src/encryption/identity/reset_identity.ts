@@ -1,0 +1,79 @@
+/**
+ * Replaces the own identity: `client.crypto.resetIdentity()`.
+ *
+ * The secret storage is opened, or its new key handed out, before the new identity is uploaded. Its
+ * private keys are stored after that, so that a server which refuses it leaves all as it was; until
+ * they are, they are durable here, and the next `ensureVerified()` stores them.
+ *
+ * @module
+ */
+
+import type { ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
+import { isVouchedFor } from "../../crypto/devices/device.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { AccountSecrets } from "../secrets/account_secrets.ts";
+import { ensured } from "./ensure_verified.ts";
+import { wipe } from "./identity_secrets.ts";
+import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
+import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
+
+/** It is to replace one that is published. */
+const REPLACES = { replaces: true } as const;
+
+/** Replaces the identity, or makes one if there is none. */
+export async function resetIdentity(
+  parts: VerifyParts,
+  options: ResetIdentityOptions,
+): Promise<VerificationReport> {
+  using held = new HeldStorage(parts.api);
+  return await reset({ ...parts, held }, options);
+}
+
+async function reset(
+  parts: CallParts,
+  { confirm, ...options }: ResetIdentityOptions,
+): Promise<VerificationReport> {
+  const { identity, api, held } = parts;
+  const by = unlockOf(options);
+  if (by === undefined && options.onRecoveryKey === undefined) {
+    throw new ValueError(
+      "Cannot reset the identity: nothing would keep its private keys; give recoveryKey, passphrase or onRecoveryKey",
+    );
+  }
+  const { shown } = await identity.look();
+  if (shown === undefined) return await ensured(parts, options);
+  const hasStorage = await new AccountSecrets(api).defaultKeyId() !== undefined;
+  const storage = by !== undefined && hasStorage ? await held.open(by) : undefined;
+  const { userId, master } = shown;
+  const devices = (await identity.devices(userId))
+    .filter(isVouchedFor)
+    .map(({ deviceId }) => deviceId);
+  const secretStorage = storage === undefined && hasStorage ? "replaced" : "kept";
+  if (await confirm({ master, devices, secretStorage }) !== true) {
+    return { state: "declined", master, backup: undefined };
+  }
+
+  const made = await identity.create(REPLACES);
+  let isSent = false;
+  try {
+    if (storage === undefined && hasStorage) await handedOut(identity, options, made);
+    else if (!hasStorage) await newStorage(parts, options);
+    const { masterKey, selfSigningKey, userSigningKey } = made;
+    const authentication = authenticationOf(options);
+    isSent = true;
+    await api.uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey, authentication });
+  } catch (error) {
+    if (!isSent || isRefusal(error)) await identity.abandon();
+    throw error;
+  } finally {
+    wipe(made.seeds);
+  }
+  const report = await ensured(parts, options);
+  return { ...report, state: report.state === "unconfirmed" ? "unconfirmed" : "reset" };
+}
+
+/** Whether the server has said no: what could not be asked may have been done. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof MatrixRequestError && error.status >= 400 && error.status < 500;
+}

@@ -1,0 +1,158 @@
+/**
+ * The devices and identities of users: looked up, and what the application says of them.
+ *
+ * @module
+ */
+
+import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
+import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { SigningReply } from "../../crypto/engine/identity_steps.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import { unpadded } from "../../crypto/encoding/base64.ts";
+import { OwnIdentityError } from "../../errors/encryption_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoProtocol } from "../../actors/crypto/crypto_actor.ts";
+import type { Following } from "../../actors/crypto/following.ts";
+import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
+
+/** What it needs of encryption. */
+export interface UserTrustOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Opens the engine, the first time. */
+  readonly open: () => Promise<unknown>;
+  /** Delivers events that can be read now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Makes the engine's requests. */
+  readonly requests: OutgoingRequests;
+  /** Says how old what is known of devices may be. */
+  readonly following: Pick<Following, "fresh">;
+}
+
+/** Something that is to be signed. */
+interface Signing {
+  readonly userId: UserID;
+  /** Its name in the upload. */
+  readonly name: string;
+  /** Its name in errors. */
+  readonly named: string;
+  /** Signs it. */
+  readonly sign: () => Promise<SigningReply>;
+}
+
+/** How often a user's devices are looked up before those that are known are returned. */
+const MAX_ROUNDS = 3;
+
+/** The calls of `client.crypto` about users. */
+export class UserTrust {
+  readonly #options: UserTrustOptions;
+
+  /** @param options What it needs. */
+  constructor(options: UserTrustOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A user's devices.
+   *
+   * @param options.isAnew Whether the server is asked, however fresh what is known may be: a sync may be late to say
+   *   that there is another device.
+   */
+  async getDevices(userId: UserID, { isAnew = false } = {}): Promise<Device[]> {
+    const { actor, open, requests, following } = this.#options;
+    await open();
+    let since = isAnew ? Infinity : following.fresh;
+    for (let round = 0; round < MAX_ROUNDS; round++, since = following.fresh) {
+      if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
+      const { ended, failure } = await requests.round("keysQuery");
+      if (failure !== undefined) throw failure;
+      if (ended === 0) break;
+    }
+    return await actor.ask("devicesOf", [userId]);
+  }
+
+  /** Sets whether a device is verified or blacklisted. */
+  async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    const { userId, deviceId, ed25519 } = device;
+    const say = () => actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
+    // A known device is not looked up: it can be blocked while the server does not answer.
+    const recovered = await say().catch(async (error) => {
+      if (!(error instanceof ValueError)) throw error;
+      await this.getDevices(userId, { isAnew: true });
+      return await say();
+    });
+    deliver(recovered);
+    requests.wake();
+  }
+
+  /** A user's identity. */
+  async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
+    await this.getDevices(userId); // they come together
+    return await this.#options.actor.ask("identityOf", userId);
+  }
+
+  /** Signs a user's identity. */
+  async verify({ userId, master }: ComparedIdentity): Promise<void> {
+    const { actor } = this.#options;
+    await this.#sign({
+      userId,
+      name: unpadded(master),
+      named: userId,
+      sign: () => actor.ask("signIdentity", { userId, master }),
+    });
+  }
+
+  /** Signs an own device. */
+  async verifyDevice({ userId, deviceId, ed25519 }: ComparedDevice): Promise<void> {
+    const { actor } = this.#options;
+    await this.#sign({
+      userId,
+      name: deviceId,
+      named: `device ${JSON.stringify(deviceId)}`,
+      sign: () => actor.ask("signDevice", { userId, deviceId, ed25519 }),
+    });
+  }
+
+  async #sign({ userId, name, named, sign }: Signing): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    const { outcome, recovered } = await sign().catch(async (error) => {
+      if (!(error instanceof ValueError)) throw error;
+      await this.getDevices(userId, { isAnew: true }); // it may be known then
+      return await sign();
+    });
+    if (outcome === "no-key") {
+      throw new OwnIdentityError(
+        `Cannot verify ${named}: the private key of the own identity that would sign is not at hand; ` +
+          "call ensureVerified() with the recovery key",
+        { problem: "no-key" },
+      );
+    }
+    deliver(recovered);
+    await requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
+    await requests.round("signaturesUpload");
+    requests.wake(); // a device that has asked for secrets may get them now
+    const fate = await actor.ask("signatureFate", { userId, name });
+    if (fate.state !== "refused") return; // what could not be uploaded is later
+    throw new OwnIdentityError(
+      `Cannot publish that ${named} is verified: the server refuses the signature, with ${fate.reason}; ` +
+        "look it up, compare it again and call this again",
+      { problem: "refused" },
+    );
+  }
+
+  /** Decides about a user's identity. */
+  async decide(
+    what: "acknowledgeIdentity" | "withdrawVerification",
+    { userId, master }: ComparedIdentity,
+  ): Promise<void> {
+    const { actor, open, deliver, requests } = this.#options;
+    await open();
+    deliver(await actor.ask(what, { userId, master }));
+    requests.wake();
+  }
+}

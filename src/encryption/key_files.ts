@@ -1,0 +1,178 @@
+/**
+ * Key files: the keys of sessions, on their way out of the engine and into it.
+ *
+ * @module
+ */
+
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import type { RecoveredEvent } from "../crypto/engine/engine_protocol.ts";
+import { assertPassphrase, MAX_ITERATIONS } from "../crypto/encoding/pbkdf2.ts";
+import { JsonElements } from "../crypto/key_files/json_elements.ts";
+import { type KeyFileData, openKeyFile } from "../crypto/key_files/key_file_reader.ts";
+import { writeKeyFile } from "../crypto/key_files/key_file_writer.ts";
+import { readEntry, writeEntry } from "../crypto/key_files/session_entry.ts";
+import type { ImportedRoomKey } from "../crypto/megolm/room_key.ts";
+import type { MegolmSessionRef } from "../crypto/megolm/session_ref.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { RoomID } from "../types/ids.ts";
+import type { ActorRef } from "../actors/kernel/actor.ts";
+import type { CryptoProtocol } from "../actors/crypto/crypto_actor.ts";
+
+/** The progress of an export. */
+export interface KeyExportProgress {
+  /** How many sessions are in the file so far. */
+  readonly sessions: number;
+}
+
+/** Options of {@link Crypto.exportKeys}. */
+export interface ExportKeysOptions {
+  /** The passphrase that the file is encrypted with: who has both reads all the messages. */
+  passphrase: string;
+  /**
+   * How often the passphrase is hashed, so that guessing it takes time: 100,000 to 10,000,000.
+   * Default: 500,000, half a second.
+   */
+  rounds?: number;
+  /** The rooms whose keys are exported. Default: all. */
+  rooms?: readonly RoomID[];
+  /** Aborts it: the stream fails with the signal's reason. */
+  signal?: AbortSignal;
+  /** Called after some hundred sessions each. */
+  onProgress?: (progress: KeyExportProgress) => void;
+}
+
+/** What has become of the sessions of a key file. */
+export interface KeyImportReport {
+  /** How many entries the file has. */
+  readonly total: number;
+  /** Sessions that are new. */
+  readonly added: number;
+  /** Sessions that read more now, or about whose owner more is known. */
+  readonly improved: number;
+  /** Sessions of which the file says nothing new. */
+  readonly known: number;
+  /**
+   * Entries that were left out: malformed, of another algorithm, or with a key that is not the
+   * session's.
+   */
+  readonly refused: number;
+}
+
+/** The progress of an import. */
+export interface KeyImportProgress extends KeyImportReport {
+  /** How much of the file has been read, from 0 to 1. */
+  readonly part: number;
+}
+
+/** Options of {@link Crypto.importKeys}. */
+export interface ImportKeysOptions {
+  /** The passphrase that the file was encrypted with. */
+  passphrase: string;
+  /** Aborts it: what has been imported by then stays. */
+  signal?: AbortSignal;
+  /** Called after some hundred sessions each. */
+  onProgress?: (progress: KeyImportProgress) => void;
+}
+
+/** What key files are read and written with. */
+export interface KeyFilesOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Opens the engine. */
+  readonly open: () => Promise<unknown>;
+  /** Delivers events that can be decrypted now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** Makes the engine's requests. */
+  readonly wake: () => void;
+}
+
+/** How many sessions a step takes: some milliseconds of work. */
+const SESSIONS_A_STEP = 200;
+const MIN_ROUNDS = 100_000;
+
+const EXPORT: OptionNames<ExportKeysOptions> = {
+  ...{ passphrase: true, rounds: true, rooms: true, signal: true, onProgress: true },
+};
+const IMPORT: OptionNames<ImportKeysOptions> = { passphrase: true, signal: true, onProgress: true };
+
+/** Writes and reads key files. */
+export class KeyFiles {
+  readonly #options: KeyFilesOptions;
+
+  /** @param options What they are read and written with. */
+  constructor(options: KeyFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Exports keys. */
+  export(options: ExportKeysOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+    checkOptions(options, EXPORT, "export keys");
+    const { passphrase, rounds = 500_000, rooms, signal, onProgress } = options;
+    assertPassphrase(passphrase);
+    if (!Number.isInteger(rounds) || rounds < MIN_ROUNDS || rounds > MAX_ITERATIONS) {
+      throw new ValueError(
+        `Cannot export keys: rounds is ${rounds}; use ${MIN_ROUNDS} to ${MAX_ITERATIONS}, more for a weaker passphrase`,
+      );
+    }
+    const content = this.#content(rooms, onProgress);
+    return ReadableStream.from(writeKeyFile(content, { passphrase, rounds, signal }));
+  }
+
+  /** Imports keys. */
+  async import(data: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport> {
+    const { actor, open, deliver, wake } = this.#options;
+    checkOptions(options, IMPORT, "import keys");
+    const { passphrase, signal, onProgress } = options;
+    assertPassphrase(passphrase);
+    const file = await openKeyFile(data, { passphrase, signal });
+    await open();
+    const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };
+    let read = 0;
+    let batch: ImportedRoomKey[] = [];
+    const flush = async (): Promise<void> => {
+      signal?.throwIfAborted();
+      const { recovered, ...counts } = await actor.ask("importKeys", batch);
+      batch = [];
+      for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
+      deliver(recovered);
+      onProgress?.({ ...report, part: read / file.size });
+    };
+    const elements = new JsonElements();
+    for await (const block of file.content()) {
+      for (const element of elements.add(block)) {
+        const key = element && readEntry(element);
+        report.total++;
+        if (key === undefined) report.refused++;
+        else if (batch.push(key) === SESSIONS_A_STEP) await flush();
+      }
+      read += block.length;
+      block.fill(0);
+    }
+    await flush();
+    wake(); // what came need not be asked for any more, but backed up
+    elements.end();
+    return report;
+  }
+
+  /** The JSON of the sessions, page by page. */
+  async *#content(
+    rooms: readonly RoomID[] | undefined,
+    onProgress: ExportKeysOptions["onProgress"],
+  ): AsyncGenerator<string> {
+    const { actor, open } = this.#options;
+    await open();
+    let sessions = 0;
+    for (const roomId of rooms === undefined ? [undefined] : new Set(rooms)) {
+      let after: MegolmSessionRef | undefined;
+      do {
+        const page = await actor.ask("exportSessions", { roomId, after, limit: SESSIONS_A_STEP });
+        const entries = page.sessions.map(writeEntry).join(",\n");
+        if (entries !== "") yield (sessions === 0 ? "[" : ",\n") + entries;
+        sessions += page.sessions.length;
+        onProgress?.({ sessions });
+        after = page.last;
+      } while (after !== undefined);
+    }
+    yield sessions === 0 ? "[]" : "]";
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * A verification as the application holds it.
+ *
+ * @module
+ */
+
+import type { VerificationAct } from "../../crypto/engine/verification_steps.ts";
+import { emojiOf } from "../../crypto/verification/emoji.ts";
+import type {
+  VerificationPhase,
+  VerificationState,
+  VerificationWay,
+} from "../../crypto/verification/protocol.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import { VerificationError } from "../../errors/verification_error.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type {
+  VerificationComparison,
+  VerificationOptions,
+  VerificationRequest,
+  VerificationResult,
+  VerificationWayOptions,
+} from "./verification_crypto.ts";
+
+/** Does what the user decides in a verification; resolves to the bytes of a QR code, if there are some. */
+export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+
+/** How a device can verify by default. */
+const WAYS: readonly VerificationWay[] = ["sas"];
+const KNOWN_WAYS: readonly VerificationWay[] = ["sas", "show-qr", "scan-qr"];
+
+/** A verification. */
+export class LiveVerification implements VerificationRequest {
+  readonly #act: Act;
+  readonly #done = Promise.withResolvers<VerificationResult>();
+  #state: VerificationState;
+  #next = Promise.withResolvers<void>();
+
+  /**
+   * @param state What is known of it.
+   * @param act Does what the user decides.
+   */
+  constructor(state: VerificationState, act: Act) {
+    this.#state = state;
+    this.#act = act;
+    this.#done.promise.catch(() => {});
+    this.#settle();
+  }
+
+  /** Takes its new state. */
+  update(state: VerificationState): void {
+    const hasChanged = state.phase !== this.#state.phase;
+    this.#state = state;
+    if (!hasChanged) return;
+    this.#settle();
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+
+  /** The client is closed. */
+  abandon(): void {
+    if (this.isOver) return;
+    const cancellation = { code: "m.user", reason: "The client was closed", by: "us" } as const;
+    this.update({ ...this.#state, phase: "cancelled", cancellation });
+  }
+
+  /** Whether it has ended. */
+  get isOver(): boolean {
+    return this.phase === "done" || this.phase === "cancelled";
+  }
+
+  /** When it is called off, in milliseconds since the epoch. */
+  get expiresAt(): number {
+    return this.#state.expiresAt;
+  }
+
+  get userId(): UserID {
+    return this.#state.userId;
+  }
+
+  get deviceId(): DeviceID | undefined {
+    return this.#state.deviceId;
+  }
+
+  get roomId(): RoomID | undefined {
+    return this.#state.roomId;
+  }
+
+  get isIncoming(): boolean {
+    return this.#state.isIncoming;
+  }
+
+  get phase(): VerificationPhase {
+    return this.#state.phase;
+  }
+
+  get ways(): readonly VerificationWay[] {
+    return this.#state.ways;
+  }
+
+  get comparison(): VerificationComparison | undefined {
+    const { shortString } = this.#state;
+    if (shortString === undefined) return undefined;
+    const { emojiIndices, decimals } = shortString;
+    return { emoji: emojiIndices && emojiOf(emojiIndices), decimals };
+  }
+
+  get cancellation(): VerificationRequest["cancellation"] {
+    return this.#state.cancellation;
+  }
+
+  get done(): Promise<VerificationResult> {
+    return this.#done.promise;
+  }
+
+  async changed({ signal }: VerificationOptions = {}): Promise<VerificationPhase> {
+    await aborting(this.#next.promise, signal);
+    return this.phase;
+  }
+
+  async compare(options: VerificationOptions = {}): Promise<VerificationComparison> {
+    for (;;) {
+      if (this.comparison !== undefined) return this.comparison;
+      if (this.isOver) {
+        await this.done; // rejects, if it was called off
+        throw new ValueError("Cannot compare anything: the verification is done; begin another");
+      }
+      await this.changed(options);
+    }
+  }
+
+  async accept({ ways, signal }: VerificationWayOptions = {}): Promise<void> {
+    await this.#decide({ act: "accept", ways: checkedWays(ways) }, signal);
+  }
+
+  async startSas({ signal }: VerificationOptions = {}): Promise<void> {
+    await this.#decide({ act: "startSas" }, signal);
+  }
+
+  async showQr({ signal }: VerificationOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return await this.#decide({ act: "showQr" }, signal) ?? new Uint8Array();
+  }
+
+  async scanQr(bytes: Uint8Array, { signal }: VerificationOptions = {}): Promise<void> {
+    if (!(bytes instanceof Uint8Array)) {
+      throw new ValueError("Cannot scan a QR code: what it holds must be a Uint8Array; read it in byte mode");
+    }
+    await this.#decide({ act: "scanQr", bytes }, signal);
+  }
+
+  async confirm({ signal }: VerificationOptions = {}): Promise<void> {
+    await this.#decide({ act: "confirm" }, signal);
+  }
+
+  async mismatch({ signal }: VerificationOptions = {}): Promise<void> {
+    await aborting(this.#act(this.#state.id, { act: "mismatch" }), signal);
+  }
+
+  async cancel({ signal }: VerificationOptions = {}): Promise<void> {
+    const act = { act: "cancel", code: "m.user", reason: "The user has called it off" } as const;
+    await aborting(this.#act(this.#state.id, act), signal);
+  }
+
+  /** A decision that wants the verification to go on. */
+  async #decide(act: VerificationAct, signal: AbortSignal | undefined) {
+    if (this.cancellation !== undefined) await this.done;
+    const bytes = await aborting(this.#act(this.#state.id, act), signal);
+    if (this.cancellation !== undefined) await this.done; // for what this has shown
+    return bytes;
+  }
+
+  #settle(): void {
+    const { userId, deviceId = "", verified, cancellation } = this.#state;
+    if (verified !== undefined) this.#done.resolve({ userId, deviceId, ...verified });
+    if (cancellation === undefined) return;
+    const { code: problem, by, reason } = cancellation;
+    const who =
+      { us: "this device", them: "the other device", "other-device": "another device of the user" }[by];
+    const said = reason === "" ? "" : `: ${reason}`;
+    const message = `Cannot verify ${userId}: ${who} has called it off with ${problem}${said}; ask again`;
+    this.#done.reject(new VerificationError(message, { problem, by }));
+  }
+}
+
+/** Checks how this device can verify. */
+export function checkedWays(ways: readonly VerificationWay[] = WAYS): readonly VerificationWay[] {
+  const unknown = ways.find((way) => !KNOWN_WAYS.includes(way));
+  if (ways.length > 0 && unknown === undefined) return ways;
+  const given = unknown === undefined ? "no way" : JSON.stringify(unknown);
+  throw new ValueError(`Cannot verify by ${given}: ways must be some of ${KNOWN_WAYS.join(", ")}`);
+}
+
+/** Waits for some work until a signal aborts; the work goes on. */
+export async function aborting<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return await work;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  work.catch(() => {}); // if the signal was faster
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * The verifications of a client: between the engine, which knows no network and no time, and the
+ * application.
+ *
+ * @module
+ */
+
+import { checkOptions } from "../../errors/known_names.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { CryptoOutput, RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { VerificationAct, VerificationReply } from "../../crypto/engine/verification_steps.ts";
+import { isVerification } from "../../crypto/verification/protocol.ts";
+import type { VerificationEvent } from "../../crypto/verification/verification_message.ts";
+import type { VerificationSend } from "../../crypto/verification/verification_post.ts";
+import { ClientEndedError } from "../../errors/client_ended_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { MessageEvent } from "../../types/events/event.ts";
+import type { EventID, UserID } from "../../types/ids.ts";
+import { checkIdentifier } from "../../types/identifiers.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
+import { ActorStoppedError } from "../../actors/kernel/actor_error.ts";
+import type { CryptoProtocol } from "../../actors/crypto/crypto_actor.ts";
+import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
+import type { UserTrust } from "../identity/user_trust.ts";
+import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
+import { RequestStream } from "./request_stream.ts";
+import type { VerificationCrypto } from "./verification_crypto.ts";
+
+/** Sends an event to a room: encrypted as the room is, or in clear. */
+export type RoomSender = (send: VerificationSend & { readonly isClear: boolean }) => Promise<EventID>;
+
+/** What it needs. */
+export interface VerificationHubOptions {
+  /** The Crypto actor. */
+  readonly actor: ActorRef<CryptoProtocol>;
+  /** Opens the engine, the first time. */
+  readonly open: () => Promise<unknown>;
+  /** Looks up devices. */
+  readonly users: UserTrust;
+  /** Makes the engine's requests. */
+  readonly requests: OutgoingRequests;
+  /** Sends an event to a room. */
+  readonly sendToRoom: RoomSender;
+  /** Asks other own devices for secrets: one of them was verified. */
+  readonly requestSecrets: () => Promise<unknown>;
+  /** Delivers events that can be read now. */
+  readonly deliver: (events: readonly RecoveredEvent[]) => void;
+  /** The wall clock. */
+  readonly clock: Clock;
+  /** Where failures are logged. */
+  readonly log: Logger;
+}
+
+/** What of a sync response may belong to verifications. */
+export interface VerificationIntake extends Partial<CryptoOutput> {
+  /** Events that came in clear through rooms. */
+  readonly clear?: readonly MessageEvent[];
+}
+
+/** The steps before which the other device is looked up: its keys must be known then. */
+const LOOKS_UP: readonly VerificationAct["act"][] = ["startSas", "answerStart", "showQr", "scanQr"];
+
+/** Keeps the verifications. */
+export class VerificationHub {
+  /** The requests of others. */
+  readonly incoming: RequestStream;
+  readonly #options: VerificationHubOptions;
+  readonly #live = new Map<string, LiveVerification>();
+  readonly #underway = new Set<Promise<unknown>>();
+  #sending: Promise<unknown> = Promise.resolve();
+  #waiting = new AbortController();
+  #isStopped = false;
+
+  /** @param options What it needs. */
+  constructor(options: VerificationHubOptions) {
+    this.#options = options;
+    this.incoming = new RequestStream(() =>
+      [...this.#live.values()].filter(({ isIncoming, phase }) => isIncoming && phase === "requested")
+    );
+  }
+
+  /** Takes the messages of a sync response that belong to verifications. */
+  receive({ toDevice = [], decrypted = [], recovered = [], clear = [] }: VerificationIntake): void {
+    const events: VerificationEvent[] = [];
+    for (const { event: { type, sender, content }, encryption } of toDevice) {
+      if (isVerification(type, content)) {
+        events.push({ type, sender, content, senderDevice: encryption?.senderDevice });
+      }
+    }
+    for (const result of [...recovered, ...decrypted]) {
+      if (!("event" in result)) {
+        if (result.verifying !== undefined) events.push(result.verifying);
+        continue;
+      }
+      if (!isVerification(result.event.type, result.event.content)) continue;
+      events.push({ ...inRoom(result.event), senderDevice: result.encryption.senderDevice });
+    }
+    events.push(...clear.map(inRoom));
+    if (events.length > 0) {
+      this.#background(this.#step(this.#options.actor.ask("receiveVerification", events)));
+    }
+  }
+
+  /** Says what an earlier process could not say any more. */
+  begin(): void {
+    this.#background(this.#step(this.#options.actor.ask("expireVerifications", undefined)));
+  }
+
+  /** Asks for a verification. */
+  readonly request: VerificationCrypto["requestVerification"] = async (peer, options = {}) => {
+    checkOptions(options, { ways: true, signal: true }, "ask for a verification");
+    const { signal } = options;
+    const ways = checkedWays(options.ways);
+    signal?.throwIfAborted();
+    const target = typeof peer === "string" ? { userId: peer } : peer;
+    checkIdentifier("userId", target.userId);
+    const begun = "roomId" in target
+      ? this.#askInRoom(target.userId, checkIdentifier("roomId", target.roomId), ways)
+      : this.#askDevices(target, ways);
+    const id = await aborting(begun, signal);
+    const live = this.#live.get(id);
+    if (live === undefined) {
+      throw new ClientEndedError(`Cannot verify ${target.userId}: the client was closed`);
+    }
+    return live;
+  };
+
+  /**
+   * Resolves when no step is under way any more, and what they have led to was sent to the rooms.
+   *
+   * @returns Whether there was anything to wait for.
+   */
+  async idle(): Promise<boolean> {
+    const hasWaited = this.#underway.size > 0;
+    while (this.#underway.size > 0) await Promise.allSettled(this.#underway);
+    return hasWaited;
+  }
+
+  /** Ends everything: nothing more is sent. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#waiting.abort();
+    for (const live of this.#live.values()) live.abandon();
+    this.#live.clear();
+    this.incoming.close();
+  }
+
+  async #askDevices(
+    { userId, deviceId }: { readonly userId: UserID; readonly deviceId?: string },
+    ways: ReturnType<typeof checkedWays>,
+  ): Promise<string> {
+    const { actor, users } = this.#options;
+    const find = async (options?: { readonly isAnew: boolean }): Promise<string[]> => {
+      const known = (await users.getDevices(userId, options)).filter(({ dehydrated }) => !dehydrated);
+      return known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
+    };
+    let devices = await find();
+    if (devices.length === 0) devices = await find({ isAnew: true });
+    if (devices.length === 0) {
+      const which = deviceId === undefined ? "a device" : `the device ${JSON.stringify(deviceId)}`;
+      throw new ValueError(
+        `Cannot verify ${userId}: the server does not show ${which} with keys, other than this one; look with ` +
+          "getDevices()",
+      );
+    }
+    const reply = await this.#step(actor.ask("requestVerification", { userId, devices, ways }));
+    return reply.id ?? "";
+  }
+
+  async #askInRoom(
+    userId: UserID,
+    roomId: VerificationSend["roomId"],
+    ways: ReturnType<typeof checkedWays>,
+  ): Promise<string> {
+    const { actor, users } = this.#options;
+    await this.#options.open();
+    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    if (own === userId) {
+      throw new ValueError("Cannot verify the own user in a room: ask the own devices, without roomId");
+    }
+    await users.getDevices(userId);
+    const send = await actor.ask("askInRoom", { roomId, userId, ways });
+    let [eventId, id]: [eventId?: EventID, id?: string] = [];
+    try {
+      eventId = await this.#toRoom(send);
+    } finally {
+      ({ id } = await this.#step(actor.ask("askedInRoom", { id: send.id, eventId })));
+    }
+    return id ?? "";
+  }
+
+  async #decided(id: string, act: VerificationAct): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const live = this.#live.get(id);
+    if (live !== undefined && LOOKS_UP.includes(act.act)) {
+      // What is known may do, if the server does not answer.
+      await this.#options.users.getDevices(live.userId).catch((error) => {
+        this.#options.log.warn("Could not look up a device to verify", { error: String(error) });
+      });
+    }
+    return (await this.#step(this.#options.actor.ask("actInVerification", { ...act, id }))).qrCode;
+  }
+
+  /** Takes what a step has led to. */
+  async #step(asked: Promise<VerificationReply>): Promise<VerificationReply> {
+    const reply = await asked;
+    if (this.#isStopped) return reply;
+    const { states, sends, recovered = [] } = reply;
+    for (const state of states) {
+      const { id, needs, replacedBy } = state;
+      const known = this.#live.get(id);
+      if (replacedBy !== undefined) { // both sides have asked: it goes on under the other name
+        this.#live.delete(id);
+        if (known !== undefined) this.#live.set(replacedBy, known);
+        continue;
+      }
+      const live = known ?? new LiveVerification(state, (...of) => this.#decided(...of));
+      known?.update(state);
+      this.#live.set(id, live);
+      if (live.isOver) this.#live.delete(id);
+      if (live.phase === "done") this.#background(this.#askFor(live));
+      if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
+      if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
+      if (needs === "completion") {
+        this.#background(this.#step(this.#options.actor.ask("completeVerification", id)));
+      }
+    }
+    for (const send of sends) this.#send(send);
+    if (recovered.length > 0) this.#options.deliver(recovered);
+    if (states.length > 0) {
+      this.#options.requests.wake();
+      this.#watch();
+    }
+    return reply;
+  }
+
+  /** A device that was verified by another of its user gets what that one has. */
+  async #askFor({ userId }: LiveVerification): Promise<void> {
+    const { actor, requestSecrets } = this.#options;
+    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    if (own === userId) await requestSecrets();
+  }
+
+  /** Sends to a room: in clear to a device that would get no key, since encryption must not hinder it. */
+  async #toRoom(send: VerificationSend): Promise<EventID> {
+    const isRead = await this.#options.actor.ask("mayRead", { userId: send.userId, devices: send.devices });
+    return await this.#options.sendToRoom({ ...send, isClear: !isRead });
+  }
+
+  /** Sends to a room, one message after the other. */
+  #send(send: VerificationSend): void {
+    const sent = this.#sending.then(() => this.#toRoom(send));
+    this.#background(
+      this.#sending = sent.catch(async (error) => {
+        if (this.#isStopped) return;
+        this.#options.log.warn("Could not send a message of a verification", { error: String(error) });
+        const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
+        await this.#decided(send.id, act).catch(() => {}); // it has ended
+      }),
+    );
+  }
+
+  /** Waits for the next verification that takes too long. */
+  #watch(): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+    const ends = [...this.#live.values()].map(({ expiresAt }) => expiresAt);
+    if (ends.length === 0) return;
+    const { clock, actor } = this.#options;
+    const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
+    const { signal } = this.#waiting;
+    clock.delay(ms, { signal, persistent: false }).then(
+      () =>
+        this.#background(this.#step(actor.ask("expireVerifications", undefined)).then(() => this.#watch())),
+      () => {},
+    );
+  }
+
+  #background(work: Promise<unknown>): void {
+    const done = work.catch((error) => {
+      if (this.#isStopped || error instanceof ActorStoppedError) return;
+      this.#options.log.warn("A step of a verification has failed", { error: String(error) });
+    }).finally(() => this.#underway.delete(done));
+    this.#underway.add(done);
+  }
+}
+
+function inRoom(
+  { type, sender, content, room_id, event_id, origin_server_ts: at }: MessageEvent,
+): VerificationEvent {
+  return { type, sender, content, place: { roomId: room_id, eventId: event_id, at } };
+}

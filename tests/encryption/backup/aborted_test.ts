@@ -1,0 +1,27 @@
+import type { KeyBackup } from "../../../src/encryption/backup/key_backup.ts";
+import type { OpenSecretStorage } from "@greenroom/matrix/types";
+import { type AbortOptions, assertAbortable } from "../../client/support/aborted.ts";
+import { backupOf, withStorage } from "./scene.ts";
+
+type Call = (backup: KeyBackup, storage: OpenSecretStorage, options: AbortOptions) => Promise<unknown>;
+
+const CALLS: Record<string, Call> = {
+  info: (backup, _storage, options) => backup.info(options),
+  create: (backup, storage, options) => backup.create({ ...options, storage }),
+  reset: (backup, storage, options) => backup.reset({ ...options, storage }),
+  trust: (backup, storage, options) => backup.trust({ storage }, options),
+  restore: (backup, _storage, options) => backup.restore(options),
+  delete: (backup, storage, options) => backup.delete({ ...options, storage }),
+};
+
+Deno.test("A call of the backup ends at whatever request it is when it is aborted", async () => {
+  for (const [name, call] of Object.entries(CALLS)) {
+    await assertAbortable(name, async (here, fetch) => {
+      const { client, storage } = await withStorage(here, { fetch });
+      await client.crypto?.start();
+      if (name !== "create") await backupOf(client).create({ storage });
+      await client.crypto?.idle();
+      return (options) => call(backupOf(client), storage, options);
+    });
+  }
+});

@@ -1,0 +1,41 @@
+/** How much of the history of a room is shared. */
+
+import { assertEquals } from "@std/assert";
+import { type HistoryParts, shareHistory } from "../../../src/encryption/history/share_history.ts";
+import { recordingLogger } from "../../actors/kernel/support.ts";
+import { GUEST } from "./scene.ts";
+
+const ROOM = "!room:localhost";
+
+Deno.test("Of a room with more keys than one file takes a part is shared, and no more are read", async () => {
+  const content = { room_id: ROOM, session_id: "s", session_key: "k", sender_key: "c" } as const;
+  const session = { content, senderEd25519: "e", sharedHistory: true, firstIndex: 0 };
+  let [pages, uploaded] = [0, ""];
+  const answers: Record<string, () => unknown> = {
+    areDevicesStale: () => false,
+    historyRecipients: () => ({ isVerified: true, devices: 1, waiting: 0 }),
+    offerHistory: () => 1,
+    exportSessions() {
+      pages++;
+      return {
+        sessions: Array(200).fill(session),
+        ...pages < 300 && { last: { roomId: ROOM, sessionId: "s" } },
+      };
+    },
+  };
+  const parts = {
+    actor: { ask: (name: string) => Promise.resolve(answers[name]?.()) },
+    api: {
+      getStateEvent: () => Promise.resolve({ history_visibility: "shared" }),
+      uploadMedia: () => Promise.resolve(uploaded = "mxc://localhost/file"),
+    },
+    stateStore: { getEncryptionInfo: () => Promise.resolve({}) },
+    open: () => Promise.resolve(),
+    round: () => Promise.resolve({}),
+    wake() {},
+    restoreRoom: () => Promise.resolve(),
+    log: recordingLogger(),
+  } as unknown as HistoryParts;
+  const { keys } = await shareHistory(parts, { roomId: ROOM, userId: GUEST });
+  assertEquals([pages, keys, uploaded], [250, 50_000, "mxc://localhost/file"]);
+});
