@@ -202,7 +202,7 @@ export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
-export type { AskedSecrets } from "./src/crypto/requests/secret_requests.ts";
+export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";
 export type { EncryptOptions } from "./src/encryption/crypto.ts";
 export type {
   CryptoDoctorOptions,
@@ -244,13 +244,10 @@ export type {
   LocalTrust,
 } from "./src/crypto/devices/device.ts";
 export type { KeyFileData } from "./src/crypto/key_files/key_file_reader.ts";
-export type { ComparedIdentity, UserIdentity } from "./src/crypto/identity/user_identity.ts";
-export type {
-  Decryption,
-  OwnIdentity,
-  SentRoomEvent,
-  ShareReport,
-} from "./src/crypto/engine/engine_protocol.ts";
+export type { ComparedIdentity, UserIdentity } from "./src/crypto/devices/user_identity.ts";
+export type { Decryption } from "./src/crypto/megolm/decrypted.ts";
+export type { OwnIdentity, SentRoomEvent } from "./src/crypto/engine/engine_protocol.ts";
+export type { ShareReport } from "./src/crypto/sharing/sharing_protocol.ts";
 export type {
   VerificationComparison,
   VerificationCrypto,

@@ -17,7 +17,7 @@ import { checkFiles } from "./structure/files.ts";
 import { folderCycles } from "./structure/folder_cycles.ts";
 import { checkFolders } from "./structure/folders.ts";
 import { importGraph } from "./structure/import_graph.ts";
-import { checkKernel, checkLayers } from "./structure/layers.ts";
+import { checkCryptoModules, checkKernel, checkLayers } from "./structure/layers.ts";
 import { lonelyFiles } from "./structure/lonely_files.ts";
 import { type Debts, grown, partOf, shrunk } from "./structure/ratchet.ts";
 import { checkSurface } from "./structure/surface.ts";
@@ -85,6 +85,7 @@ function violationsOf(tree: Tree): Violation[] {
     ...findCycles(edges),
     ...checkLayers(edges, sources),
     ...checkKernel(edges),
+    ...checkCryptoModules(edges),
     ...checkFiles(files),
     ...checkSurface(files),
     ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),

@@ -10,12 +10,9 @@ import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
 import { EngineCrypto } from "../../src/encryption/engine_crypto.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type {
-  CryptoOutput,
-  EngineRequest,
-  RoomDescription,
-} from "../../src/crypto/engine/engine_protocol.ts";
-import { DEFAULT_POLICY } from "../../src/crypto/engine/policy.ts";
+import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
+import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.ts";
+import { DEFAULT_POLICY } from "../../src/crypto/context/policy.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
 import type { KvStore } from "../../src/store/kv_store.ts";

@@ -7,16 +7,14 @@
 
 import { abortable } from "@std/async/abortable";
 import type { Clock } from "../base/clock.ts";
+import type { AnswerOutput, Decryption, RecoveredEvent } from "../crypto/megolm/decrypted.ts";
 import type {
-  AnswerOutput,
   CryptoInput,
   CryptoOutput,
-  Decryption,
   OwnIdentity,
-  RecoveredEvent,
   SentRoomEvent,
-  ShareReport,
 } from "../crypto/engine/engine_protocol.ts";
+import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Logger } from "../base/log.ts";
@@ -40,7 +38,7 @@ import { OutgoingRequests, type RequestSender } from "../actors/crypto/outgoing_
 import { UserTrust } from "./identity/user_trust.ts";
 import { type RoomSender, VerificationHub } from "./verification/verification_hub.ts";
 import { EngineOpener, type EngineOpenerOptions } from "../actors/crypto/engine_opener.ts";
-import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../crypto/verification/protocol.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../crypto/megolm/verification_event.ts";
 import { RoomPreparer, type RoomPreparerOptions } from "../actors/crypto/room_preparer.ts";
 
 /** What encryption is made of. */

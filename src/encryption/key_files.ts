@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import type { RecoveredEvent } from "../crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../crypto/megolm/decrypted.ts";
 import { assertPassphrase, MAX_ITERATIONS } from "../crypto/encoding/pbkdf2.ts";
 import { JsonElements } from "../crypto/key_files/json_elements.ts";
 import { type KeyFileData, openKeyFile } from "../crypto/key_files/key_file_reader.ts";

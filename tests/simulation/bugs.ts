@@ -285,7 +285,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Keys are told to any device that asks",
-    path: "src/crypto/requests/key_answers.ts",
+    path: "src/crypto/key_requests/key_answers.ts",
     find: "const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device);",
     replace: "const from = trusted ? 0 : await outbound.sharedAt(tx, roomId, sessionId, device) ?? 0;",
   },
@@ -342,7 +342,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The signature of a device whose keys were published before is not uploaded",
-    path: "src/crypto/requests/own_signature.ts",
+    path: "src/crypto/identity/own_signature.ts",
     find: "return ownKeys.isPublished && ownIdentity.isSignatureDue;",
     replace: "return false;",
     worlds: ["--trust"],
@@ -838,7 +838,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A key that begins too late ends the request for one",
-    path: "src/crypto/requests/key_requests.ts",
+    path: "src/crypto/key_requests/key_requests.ts",
     find: "if (request === undefined || (request.index ?? Infinity) < firstIndex) return;",
     replace: "if (request === undefined) return;",
     worlds: ["--trust"],

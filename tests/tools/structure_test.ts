@@ -3,7 +3,7 @@ import { findCycles } from "../../tools/structure/cycles.ts";
 import { checkFiles } from "../../tools/structure/files.ts";
 import { checkFolders } from "../../tools/structure/folders.ts";
 import { importGraph } from "../../tools/structure/import_graph.ts";
-import { checkKernel, checkLayers } from "../../tools/structure/layers.ts";
+import { checkCryptoModules, checkKernel, checkLayers } from "../../tools/structure/layers.ts";
 import { checkSurface } from "../../tools/structure/surface.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
 
@@ -88,6 +88,26 @@ Deno.test("checkKernel() refuses Matrix in the kernel", () => {
     checkKernel(edges(...clean, "src/actors/kernel/actor.ts -> src/actors/syncer/syncer.ts", outside)).length,
     1,
   );
+});
+
+Deno.test("checkCryptoModules() refuses imports that go up among the modules of the encryption", () => {
+  const down = [
+    "src/crypto/engine/engine.ts -> src/crypto/olm/olm_channels.ts",
+    "src/crypto/olm/olm_channels.ts -> src/crypto/devices/device.ts",
+    "src/crypto/olm/olm_channels.ts -> src/crypto/olm/olm_inbox.ts",
+    "src/crypto/olm/olm_channels.ts -> src/base/clock.ts",
+    "src/client/client.ts -> src/crypto/engine/engine.ts",
+  ];
+  assertEquals(checkCryptoModules(edges(...down)), []);
+  for (
+    const line of [
+      "src/crypto/olm/olm_channels.ts -> src/crypto/engine/engine.ts",
+      "src/crypto/devices/device.ts ~> src/crypto/identity/own_identity.ts",
+      "src/crypto/megolm/room_key.ts -> src/crypto/verification/verifications.ts",
+      "src/crypto/news/news.ts -> src/crypto/records/transaction.ts",
+      "src/crypto/engine/engine.ts -> src/crypto/news/news.ts",
+    ]
+  ) assertEquals(checkCryptoModules(edges(...down, line)).length, 1, line);
 });
 
 Deno.test("checkFolders() refuses a folder of more than 24 files, but not for what its subfolders hold", () => {

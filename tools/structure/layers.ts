@@ -74,6 +74,28 @@ export function checkLayers(edges: ImportEdge[], paths: string[]): Violation[] {
   return [...strays, ...wrong];
 }
 
+/** The modules of the encryption, from the bottom up: each may import those before it. */
+const CRYPTO_MODULES = [
+  ...["encoding", "records", "requests", "context"], // the ground
+  ...["account", "devices", "identity"],
+  ...["olm", "megolm", "sharing", "key_requests"], // sessions, and asking for their keys
+  ...["attachments", "secrets", "key_files", "verification", "backup", "secret_requests"],
+  ...["dehydration", "history"],
+  "engine",
+];
+
+/** Imports of the encryption's modules that go up, and modules that have no place among them. */
+export function checkCryptoModules(edges: ImportEdge[]): Violation[] {
+  const moduleOf = (path: string) => /^src\/crypto\/(\w+)\//.exec(path)?.[1];
+  return edges.flatMap(({ from, to }) => {
+    const [importer, imported] = [moduleOf(from), moduleOf(to)];
+    if (importer === undefined || imported === undefined || importer === imported) return [];
+    const [upper, lower] = [CRYPTO_MODULES.indexOf(importer), CRYPTO_MODULES.indexOf(imported)];
+    if (upper < 0) return [`${from}: its folder is not among the encryption's in tools/structure/layers.ts`];
+    return lower >= 0 && lower < upper ? [] : [`${from}: ${importer} must not import ${to}`];
+  });
+}
+
 const kernel = /^src\/actors\/kernel\//;
 const kernelMayImport = /^src\/(actors\/kernel\/\w+|errors\/matrix_error|base\/\w+)\.ts$/;
 

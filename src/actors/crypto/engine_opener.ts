@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { EngineAccount, OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
+import type { OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
+import type { EngineAccount } from "../../crypto/context/context.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { CryptoProtocol } from "./crypto_actor.ts";

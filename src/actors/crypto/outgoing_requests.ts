@@ -5,7 +5,9 @@
  * @module
  */
 
-import type { AnswerOutput, EngineRequest, RequestFailure } from "../../crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
+import type { RequestFailure } from "../../crypto/requests/outbox.ts";
+import type { AnswerOutput } from "../../crypto/megolm/decrypted.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";

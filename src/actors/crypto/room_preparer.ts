@@ -6,7 +6,7 @@
 
 import { RESTART_DELAY } from "../../api/http/http_internals.ts";
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
-import type { RoomDescription, ShareReport } from "../../crypto/engine/engine_protocol.ts";
+import type { RoomDescription, ShareReport } from "../../crypto/sharing/sharing_protocol.ts";
 import type { CoreAPI } from "../../api/core_api.ts";
 import type { HTTPAPI } from "../../api/http/http_api.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 
 /** Describes the conflict, its possible causes, and what to do. */
 export function deviceConflict({ userId, deviceId }: OwnDevice): string {

@@ -9,7 +9,7 @@ import type { DeviceKeys, KeysUploadRequest, OneTimeKeys, SignedKey } from "../.
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { signableJson, withSignature } from "../encoding/signed_json.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 
 /** The algorithm of one-time and fallback keys. */
 export const SIGNED_CURVE25519 = "signed_curve25519";

@@ -6,7 +6,7 @@
 
 import { isJsonObject } from "../../types/json.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 
 /** Whether what a server shows of a device, unchecked, has the keys of the own one. */
 export function showsKeys({ deviceId, curve25519, ed25519 }: OwnDevice, shown: { keys?: unknown }): boolean {

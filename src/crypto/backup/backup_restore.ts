@@ -7,7 +7,7 @@
  * @module
  */
 
-import { type KeyReceivers, type KeysOutput, receiveKeys } from "../engine/receive_keys.ts";
+import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/receive_keys.ts";
 import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import { type MegolmSessionRef, readSessionRef } from "../megolm/session_ref.ts";
 import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";

@@ -13,7 +13,7 @@ import { isJsonObject } from "../../types/json.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
@@ -29,7 +29,7 @@ import type {
   NewBackupInput,
   ShownVersion,
 } from "./backup_protocol.ts";
-import type { DueSessions } from "./due_sessions.ts";
+import type { DueSessions } from "../megolm/due_sessions.ts";
 
 /** The parts that it needs. */
 export interface KeyBackupOptions {

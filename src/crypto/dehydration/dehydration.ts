@@ -18,8 +18,8 @@ import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { KnownDevices } from "../devices/device.ts";
 import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import { DAY_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { DAY_MS, RECORDS_A_STEP } from "../records/retention.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
@@ -27,7 +27,7 @@ import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
 import { readOlmPayload } from "../olm/olm_message.ts";
 import { senderRefusal } from "../olm/sender_refusal.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { KeyRequests } from "../requests/key_requests.ts";
+import type { KeyRequests } from "../key_requests/key_requests.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 import type {
   DehydrationState,

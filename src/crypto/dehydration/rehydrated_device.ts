@@ -9,7 +9,7 @@
 
 import { type Account, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
-import type { CryptoContext, OwnDevice } from "../engine/context.ts";
+import type { CryptoContext, OwnDevice } from "../context/context.ts";
 import { isAboutMessage } from "../olm/olm_inbox.ts";
 import { readOlmMessage } from "../olm/olm_message.ts";
 import type { OlmPeer } from "../olm/olm_peer.ts";

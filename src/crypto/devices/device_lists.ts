@@ -13,14 +13,9 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { unpadded } from "../encoding/base64.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../engine/retention.ts";
-import {
-  type StoredIdentity,
-  type UserIdentity,
-  userIdentity,
-  verifierOf,
-} from "../identity/user_identity.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../records/retention.ts";
+import { type StoredIdentity, type UserIdentity, userIdentity, verifierOf } from "./user_identity.ts";
 import { ChangeLog } from "../records/change_log.ts";
 import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../engine/retention.ts";
+import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../records/retention.ts";
 import { schedulePruning } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { newestOf, withoutDevices } from "./user_answer.ts";

@@ -6,7 +6,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { type DeviceListChanges, shownKeys, userPart } from "./query_response.ts";
 import type { DeviceQuery, TrackedUsers } from "./tracked_users.ts";

@@ -14,7 +14,7 @@ import {
   nextIdentity,
   type ShownIdentity,
   type StoredIdentity,
-} from "../identity/user_identity.ts";
+} from "./user_identity.ts";
 import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
 import type { KnownDevice, StoredDevice, UserRecord } from "./user_record.ts";
 

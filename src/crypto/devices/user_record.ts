@@ -7,7 +7,7 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
-import { isPinned, isVerified, type StoredIdentity } from "../identity/user_identity.ts";
+import { isPinned, isVerified, type StoredIdentity } from "./user_identity.ts";
 import { type RecordKey, recordKey } from "../records/transaction.ts";
 import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.ts";
 

@@ -14,38 +14,36 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { cryptoContext } from "./context.ts";
-import type { UndecryptableEventRef } from "../megolm/decrypted.ts";
+import { cryptoContext } from "../context/context.ts";
+import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/decrypted.ts";
 import type { Device } from "../devices/device.ts";
 import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
-  AnswerOutput,
   CryptoInput,
-  Decryption,
-  Encrypted,
-  EncryptInput,
   EngineOutput,
   EngineRequest,
-  FailureOutput,
   MemberChange,
   OwnIdentity,
+  SentRoomEvent,
+} from "./engine_protocol.ts";
+import type { FailureOutput, RequestFailure } from "../requests/outbox.ts";
+import type {
+  Encrypted,
+  EncryptInput,
   PrepareInput,
-  RecoveredEvent,
-  RequestFailure,
   RoomDescription,
   RoomReadiness,
-  SentRoomEvent,
   StaleInput,
-} from "./engine_protocol.ts";
+} from "../sharing/sharing_protocol.ts";
 import { DehydrationSteps } from "./dehydration_steps.ts";
 import { HistorySteps } from "./history_steps.ts";
 import { IdentitySteps } from "./identity_steps.ts";
 import { KeySteps } from "./key_steps.ts";
 import { VerificationSteps } from "./verification_steps.ts";
-import { LivingVodozemac } from "./live_objects.ts";
+import { LivingVodozemac } from "./living_vodozemac.ts";
 import { OwnKeys } from "../account/own_keys.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
-import { EngineRequests } from "../requests/engine_requests.ts";
+import { EngineRequests } from "./engine_requests.ts";
 import { outboundKey } from "../sharing/outbound_record.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import { receiveDescription, receiveMemberChange } from "./receive_room.ts";

@@ -1,34 +1,21 @@
 /**
- * What goes into the engine and what comes out: plain data. Over 300 lines because most of it says what each
- * member means.
+ * What goes into the engine and what comes out: plain data.
  *
  * @module
  */
 
-import type { VerificationEvent } from "../verification/verification_message.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { Membership } from "../../types/enums.ts";
-import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { CrossSigningKey, DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../../types/ids.ts";
-import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
-import type { JsonObject } from "../../types/json.ts";
-import type { DecryptedEvent, ToDeviceMessage, UndecryptableEventRef } from "../megolm/decrypted.ts";
-import type { NewRecipient } from "../sharing/approvals.ts";
-import type { ComparedDevice, Device, LocalTrust } from "../devices/device.ts";
+import type { JudgedEvent, RecoveredEvent, ToDeviceMessage } from "../megolm/decrypted.ts";
+import type { ComparedDevice, LocalTrust } from "../devices/device.ts";
 import type { BackupRequest } from "../backup/backup_protocol.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { BundleRequest } from "../history/history_protocol.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";
-import type { WithheldDevice } from "../sharing/share_policy.ts";
-
-/** Whose engine it is. */
-export interface EngineAccount {
-  /** The user. */
-  readonly userId: UserID;
-  /** The device. */
-  readonly deviceId: DeviceID;
-}
+import type { RoomStateInput } from "../sharing/sharing_protocol.ts";
+import type { SignaturesUpload } from "../identity/due_signatures.ts";
 
 /** The parts of a sync response that concern encryption. */
 export interface CryptoInput {
@@ -56,44 +43,6 @@ export interface CryptoInput {
   readonly isIgnored?: boolean;
 }
 
-/** State of a room that changes. */
-export interface RoomStateInput {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** The state events, in the order in which they take effect. */
-  readonly events: readonly StateEvent[];
-  /** Whether the timeline has a gap, in which members may have changed. */
-  readonly limited: boolean;
-  /** Whether members may have changed that are not in `events`: the server lazy-loads them. */
-  readonly lossy: boolean;
-}
-
-/** What became of an encrypted event. */
-export type Decryption =
-  | DecryptedEvent
-  | {
-    /** Why it can't be decrypted, for now at least. */
-    readonly code: UndecryptableCode;
-    /** The same in words: which event, session and room, and what to do. */
-    readonly reason: string;
-    /** The code of the reason that the sender gave for withholding the key, if it did. */
-    readonly withheld?: string;
-  };
-
-/** The same, within the client. */
-export type JudgedEvent = Decryption & {
-  /** Whether a better key of its session would have it heard, and is to be asked for. */
-  readonly isKeyWanted?: true;
-  /** What it says of a verification, if its device is not trusted enough for anything else. */
-  readonly verifying?: VerificationEvent;
-};
-
-/** An event that waited for its key and can be decrypted now. */
-export interface RecoveredEvent extends DecryptedEvent {
-  /** The record that it waits under; it is kept until the event has been handled. */
-  readonly ref: UndecryptableEventRef;
-}
-
 /** What the engine returns for a sync response. */
 export interface CryptoOutput {
   /** The messages to this device that are left for handlers, decrypted. */
@@ -111,11 +60,6 @@ export interface EngineOutput extends CryptoOutput {
   /** Whether there may be requests to make; if not, it takes another step to change that. */
   readonly mayRequest: boolean;
 }
-
-/** What was signed, with the signatures, by user and by device or master key. */
-export type SignaturesUpload = Readonly<
-  Record<UserID, Readonly<Record<string, DeviceKeys | CrossSigningKey>>>
->;
 
 /** A request to the server that the engine asks for. */
 export type EngineRequest =
@@ -154,100 +98,6 @@ export type EngineRequest =
     readonly createdAt: number;
   };
 
-/** What follows from an answer of the server. */
-export interface AnswerOutput {
-  /** Events that can be decrypted now. */
-  readonly recovered: readonly RecoveredEvent[];
-  /** Keys that are not what they should be. */
-  readonly alarms: readonly DeviceAlarm[];
-}
-
-/** How a request failed. */
-export interface RequestFailure {
-  /** The HTTP status; 0 if the server could not be reached. */
-  readonly status: number;
-  /** The server's errcode, if it said one. */
-  readonly errcode: string | undefined;
-  /** The error in words. */
-  readonly message: string;
-}
-
-/** Whether a failed request is `settled`: it is made in another way, or not again. */
-export type FailureOutput = Readonly<Record<"settled", boolean>>;
-
-/** What a room needs before its next event. */
-export type RoomReadiness =
-  | {
-    /** The room's encryption, history visibility and members: call `describeRoom`. */
-    readonly needs: "room";
-  }
-  | { /** Devices have to be looked up: a `keysQuery` is among the requests. */ readonly needs: "keysQuery" }
-  | {
-    /** One-time keys have to be claimed: a `keysClaim` is among the requests. */
-    readonly needs: "keysClaim";
-  }
-  | {
-    /** The keys of the own device have to be published: a `keysUpload` is among the requests. */
-    readonly needs: "keysUpload";
-  }
-  | {
-    /** Keys are on their way: the `toDevice` requests about a session have to arrive. */
-    readonly needs: "toDevice";
-    /** The session. */
-    readonly sessionId: string;
-  }
-  | {
-    /** Approval of users who would get a key of this room for the first time. */
-    readonly needs: "approval";
-    readonly users: readonly NewRecipient[];
-  }
-  | {
-    /** Nothing: an event can be encrypted. */
-    readonly needs: "nothing";
-    readonly share: ShareReport;
-  };
-
-/** Asks what a room needs before its next event. */
-export interface PrepareInput {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** What has failed too often, and is not waited for any more. */
-  readonly tolerate: {
-    /** Lookups of devices. */
-    readonly keysQuery: boolean;
-    /** Claims of one-time keys. */
-    readonly keysClaim: boolean;
-  };
-  /** Users who may get a key of this room for the first time, with the identities shown. */
-  readonly approved?: readonly NewRecipient[];
-  /** Whether the caller has waited since a claim failed, so that it is made again at once. Default: false. */
-  readonly hasWaited?: boolean;
-  /** How old members and devices may be, as ms since the epoch; undefined: syncs show them. */
-  readonly since?: number;
-}
-
-/** The devices that have the key of a room's group session, and those that do not. */
-export interface ShareReport {
-  /** The session. */
-  readonly sessionId: string;
-  /** Devices that have it. */
-  readonly shared: readonly Device[];
-  /** Devices that do not get it, and why: a code of `m.room_key.withheld`. */
-  readonly withheld: readonly WithheldDevice[];
-}
-
-/** The description of a room that the engine needs before it encrypts for it. */
-export interface RoomDescription {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** The content of `m.room.encryption`. */
-  readonly encryption: JsonObject;
-  /** The content of `m.room.history_visibility`; undefined if there is none. */
-  readonly historyVisibility: JsonObject | undefined;
-  /** All users who have joined or are invited. */
-  readonly members: readonly { readonly userId: UserID; readonly membership: "join" | "invite" }[];
-}
-
 /** A membership that this client has just changed. */
 export interface MemberChange {
   /** The room. */
@@ -258,28 +108,6 @@ export interface MemberChange {
   readonly membership: Membership;
 }
 
-/** What to encrypt. */
-export interface EncryptInput {
-  /** The room. */
-  readonly roomId: RoomID;
-  /** The event's type. */
-  readonly eventType: string;
-  /** The event's content. */
-  readonly content: JsonObject;
-  /** The transaction ID to send it with; the result stays the same until `roomEventSent`. */
-  readonly txnId?: TransactionID;
-  /** The same as {@link PrepareInput.since}. */
-  readonly since?: number;
-}
-
-/** Asks whether users' devices have to be looked up. */
-export interface StaleInput {
-  /** The users, who are tracked from now on. */
-  readonly users: readonly UserID[];
-  /** The same as {@link PrepareInput.since}. */
-  readonly since?: number;
-}
-
 /** An encrypted event that need not be sent any more. */
 export interface SentRoomEvent {
   /** The room. */
@@ -288,12 +116,6 @@ export interface SentRoomEvent {
   readonly txnId: TransactionID;
   /** Whether it has arrived; if not, it never will. */
   readonly arrived: boolean;
-}
-
-/** An encrypted event. */
-export interface Encrypted {
-  /** The content of the `m.room.encrypted` event. */
-  readonly content: RoomEncryptedContent;
 }
 
 /** What the application says of a device. */

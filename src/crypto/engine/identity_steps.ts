@@ -10,20 +10,21 @@ import {
   type ComparedIdentity,
   type UserIdentity,
   withdrawnIdentity,
-} from "../identity/user_identity.ts";
+} from "../devices/user_identity.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ComparedSeeds, IdentitySeeds } from "../identity/identity_seeds.ts";
 import type { KnownIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
 import type { NewIdentity } from "../identity/new_identity.ts";
-import { STORAGE_OPENER, type StorageOpener } from "../identity/storage_opener.ts";
+import { STORAGE_OPENER, type StorageOpener } from "./storage_opener.ts";
 import type { SigningOutcome } from "../identity/identity_signing.ts";
 import type { ComparedDevice } from "../devices/device.ts";
 import type { Transaction } from "../records/transaction.ts";
-import type { SignatureFate, SignedName } from "../requests/due_signatures.ts";
-import type { AskedSecrets, WantedSecrets } from "../requests/secret_requests.ts";
+import type { SignatureFate, SignedName } from "../identity/due_signatures.ts";
+import type { AskedSecrets, WantedSecrets } from "../secret_requests/secret_requests.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { EngineParts, RunStep } from "./engine_parts.ts";
-import type { OwnIdentity, RecoveredEvent, TrustInput } from "./engine_protocol.ts";
+import type { OwnIdentity, TrustInput } from "./engine_protocol.ts";
+import type { RecoveredEvent } from "../megolm/decrypted.ts";
 
 /** The own identity as this device has it. */
 export interface OwnIdentityState {

@@ -19,7 +19,7 @@ import type { ImportedRoomKey } from "../megolm/room_key.ts";
 import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { RunStep } from "./engine_parts.ts";
-import { type KeysOutput, receiveKeys } from "./receive_keys.ts";
+import { type KeysOutput, receiveKeys } from "../key_requests/receive_keys.ts";
 
 /** The steps, which do not overlap with other steps of the engine. */
 export class KeySteps {

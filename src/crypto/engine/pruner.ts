@@ -20,8 +20,8 @@ import {
 } from "../records/prune_schedule.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
-import type { CryptoContext } from "./context.ts";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "./retention.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "../records/retention.ts";
 
 /** The parts that it prunes. */
 export interface PrunerOptions {

@@ -9,7 +9,8 @@ import type { StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { MemberChange, RoomDescription, RoomStateInput } from "./engine_protocol.ts";
+import type { MemberChange } from "./engine_protocol.ts";
+import type { RoomDescription, RoomStateInput } from "../sharing/sharing_protocol.ts";
 
 /** Receives the state of a room. */
 export async function receiveRoomState(

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { VERIFICATION_PREFIX } from "../verification/protocol.ts";
+import { VERIFICATION_PREFIX } from "../megolm/verification_event.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { ToDeviceMessage } from "../megolm/decrypted.ts";
-import { BUNDLE_TYPES } from "../history/key_bundle.ts";
+import { BUNDLE_TYPES } from "../olm/sender_refusal.ts";
 import { accepts, senderTrustOf } from "../megolm/session_owner.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
 import type { OlmDecryption } from "../olm/olm_message.ts";

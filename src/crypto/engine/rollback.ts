@@ -10,9 +10,9 @@ import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { messagesOf, outboundKey } from "../sharing/outbound_record.ts";
-import type { OwnDevice } from "./context.ts";
+import type { OwnDevice } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { Decryption } from "./engine_protocol.ts";
+import type { Decryption } from "../megolm/decrypted.ts";
 
 /**
  * What own events can't be decrypted with that were encrypted by a later state of the store, or by a

@@ -10,11 +10,11 @@ import { shareDecision } from "../sharing/share_policy.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { FrozenKeys, VerificationWay } from "../verification/protocol.ts";
 import type { VerificationFlow } from "../verification/verification_flow.ts";
-import type { VerificationEvent } from "../verification/verification_message.ts";
+import type { VerificationEvent } from "../megolm/verification_event.ts";
 import type { VerificationSend } from "../verification/verification_post.ts";
 import type { VerificationNews } from "../verification/verifications.ts";
 import type { EngineParts, RunStep } from "./engine_parts.ts";
-import type { RecoveredEvent } from "./engine_protocol.ts";
+import type { RecoveredEvent } from "../megolm/decrypted.ts";
 
 /** Whom to ask for a verification. */
 export interface VerificationTarget {

@@ -15,9 +15,6 @@ import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
 import { readSessionJson } from "../megolm/session_json.ts";
 import { readSharedReason, type SharedReason } from "../megolm/withheld_log.ts";
 
-/** The type of the message, and what it was called before it was in the specification. */
-export const BUNDLE_TYPES = ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"] as const;
-
 /** How many sessions a bundle has, and how many are taken out of one: 30 MB of JSON. */
 export const MAX_BUNDLED = 50_000;
 

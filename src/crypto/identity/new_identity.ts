@@ -10,7 +10,7 @@ import { signableJson, withSignature } from "../encoding/signed_json.ts";
 import type { CrossSigningKey } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { KeyUsage } from "./cross_signing_key.ts";
+import type { KeyUsage } from "../devices/cross_signing_key.ts";
 import { copiedSeeds, type IdentitySeeds, type PublicIdentity } from "./identity_seeds.ts";
 
 /** A new identity: what is to be stored and what to be published. */

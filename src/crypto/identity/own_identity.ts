@@ -11,7 +11,7 @@ import type { OwnAccount } from "../account/own_account.ts";
 import { checkDeviceKeys } from "../devices/device_keys_check.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { signableJson, verifySignedJson, withSignature } from "../encoding/signed_json.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -26,7 +26,7 @@ import {
   SEED_NAMES,
 } from "./identity_seeds.ts";
 import { describedIdentity, type NewIdentity } from "./new_identity.ts";
-import { isPinned, provenIdentity, type StoredIdentity } from "./user_identity.ts";
+import { isPinned, provenIdentity, type StoredIdentity } from "../devices/user_identity.ts";
 
 /** What is known of the own private keys, without them. */
 export interface KnownIdentity extends PublicIdentity {

@@ -12,8 +12,7 @@ import { bundledIn, type Encryptions, hasBundle } from "../../types/events/encry
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Decryption } from "../engine/engine_protocol.ts";
-import type { DecryptedEvent } from "./decrypted.ts";
+import type { DecryptedEvent, Decryption } from "./decrypted.ts";
 
 /** An event of a thread can have been edited; nothing goes deeper. */
 const MAX_DEPTH = 2;

@@ -4,10 +4,12 @@
  * @module
  */
 
-import type { EncryptionInfo, SenderInfo } from "../../types/events/encryption_info.ts";
+import type { EncryptionInfo, SenderInfo, UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { Encryptions } from "../../types/events/encryption_of.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
+import type { VerificationEvent } from "./verification_event.ts";
+import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 
 /** An event that was decrypted. */
 export interface DecryptedEvent extends Encryptions {
@@ -31,4 +33,38 @@ export interface UndecryptableEventRef {
   readonly roomId: RoomID;
   /** The event. */
   readonly eventId: EventID;
+}
+
+/** What became of an encrypted event. */
+export type Decryption =
+  | DecryptedEvent
+  | {
+    /** Why it can't be decrypted, for now at least. */
+    readonly code: UndecryptableCode;
+    /** The same in words: which event, session and room, and what to do. */
+    readonly reason: string;
+    /** The code of the reason that the sender gave for withholding the key, if it did. */
+    readonly withheld?: string;
+  };
+
+/** The same, within the client. */
+export type JudgedEvent = Decryption & {
+  /** Whether a better key of its session would have it heard, and is to be asked for. */
+  readonly isKeyWanted?: true;
+  /** What it says of a verification, if its device is not trusted enough for anything else. */
+  readonly verifying?: VerificationEvent;
+};
+
+/** An event that waited for its key and can be decrypted now. */
+export interface RecoveredEvent extends DecryptedEvent {
+  /** The record that it waits under; it is kept until the event has been handled. */
+  readonly ref: UndecryptableEventRef;
+}
+
+/** What follows from an answer of the server. */
+export interface AnswerOutput {
+  /** Events that can be decrypted now. */
+  readonly recovered: readonly RecoveredEvent[];
+  /** Keys that are not what they should be. */
+  readonly alarms: readonly DeviceAlarm[];
 }

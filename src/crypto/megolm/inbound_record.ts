@@ -8,7 +8,7 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Credentials } from "../devices/user_record.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { Hearsay } from "./hearsay.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";

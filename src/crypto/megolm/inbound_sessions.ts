@@ -8,12 +8,12 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { DueSessions } from "../backup/due_sessions.ts";
+import type { DueSessions } from "./due_sessions.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
 import { isKey, unpadded } from "../encoding/base64.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import type { Decryption } from "../engine/engine_protocol.ts";
-import { LiveObjects } from "../engine/live_objects.ts";
+import type { CryptoContext } from "../context/context.ts";
+import type { Decryption } from "./decrypted.ts";
+import { LiveObjects } from "../records/live_objects.ts";
 import type { RecordKey, Transaction } from "../records/transaction.ts";
 import { type Said, withHearsay } from "./hearsay.ts";
 import {

@@ -8,7 +8,7 @@ import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isSigningKey } from "../encoding/signed_json.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import {
   borneOut,

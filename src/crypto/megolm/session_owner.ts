@@ -13,8 +13,8 @@ import type { Device, DeviceTrust } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import type { DeviceOwners } from "../devices/device_owners.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { CryptoContext, OwnDevice } from "../engine/context.ts";
-import type { AcceptPolicy } from "../engine/policy.ts";
+import type { CryptoContext, OwnDevice } from "../context/context.ts";
+import type { AcceptPolicy } from "../context/policy.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { type Hearsay, metHearsay } from "./hearsay.ts";
 import {

@@ -8,7 +8,7 @@ import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wa
 import { printable } from "../../errors/printable.ts";
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { JudgedEvent } from "../engine/engine_protocol.ts";
+import type { JudgedEvent } from "./decrypted.ts";
 import type { InboundRecord } from "./inbound_record.ts";
 import type { Attribution } from "./session_owner.ts";
 

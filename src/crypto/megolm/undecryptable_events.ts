@@ -7,11 +7,10 @@
 import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import type { Decryption, RecoveredEvent } from "../engine/engine_protocol.ts";
+import type { CryptoContext } from "../context/context.ts";
+import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { DecryptedEvent, UndecryptableEventRef } from "./decrypted.ts";
 import type { Delivery } from "./replay_log.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 import type { Undecryptable } from "./undecryptable.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../engine/retention.ts";
+import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../records/retention.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { MegolmSessionRef } from "./session_ref.ts";
 

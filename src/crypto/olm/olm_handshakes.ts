@@ -13,7 +13,7 @@ import type { OwnKeys } from "../account/own_keys.ts";
 import type { Device, KnownDevices } from "../devices/device.ts";
 import { isKey } from "../encoding/base64.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceRef, KeyClaim, OlmClaims } from "./olm_claims.ts";
 import type { OlmSessions } from "./olm_sessions.ts";

@@ -10,8 +10,8 @@
 import type { UserID } from "../../types/ids.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
 import type { KnownDevices } from "../devices/device.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../engine/retention.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../records/retention.ts";
 import { FairIndex } from "../records/fair_index.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";

@@ -6,8 +6,8 @@
 
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
 import type { OwnKeys } from "../account/own_keys.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import { DAY_MS, NEW_PEERS_A_DAY } from "../engine/retention.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { DAY_MS, NEW_PEERS_A_DAY } from "../records/retention.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";

@@ -8,8 +8,8 @@
 import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { FindableDevices } from "../devices/device.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import { LOOKUPS_AN_HOUR } from "../engine/retention.ts";
+import type { CryptoContext } from "../context/context.ts";
+import { LOOKUPS_AN_HOUR } from "../records/retention.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { RateLimit } from "../requests/rate_limit.ts";
 

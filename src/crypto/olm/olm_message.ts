@@ -16,7 +16,7 @@ import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { SenderDeviceKeys } from "../devices/device_keys_check.ts";
 import { decodeBase64, isKey, sameKey, unpadded } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 import type { OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext } from "./olm_sessions.ts";
 

@@ -7,8 +7,13 @@
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { Device, KnownDevices } from "../devices/device.ts";
-import { BUNDLE_TYPES } from "../history/key_bundle.ts";
 import type { Transaction } from "../records/transaction.ts";
+
+/**
+ * The type of messages that say where shared history is, and what it was called before it was in the
+ * specification.
+ */
+export const BUNDLE_TYPES = ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"] as const;
 
 /**
  * What an unknown device may send: the owner of a room key shows later, and a dummy has no content.

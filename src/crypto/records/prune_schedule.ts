@@ -7,7 +7,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { DAY_MS } from "../engine/retention.ts";
+import { DAY_MS } from "./retention.ts";
 import { type RecordKey, recordKey, type Transaction } from "./transaction.ts";
 
 /** A look at a user that is due. */

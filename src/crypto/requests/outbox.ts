@@ -249,3 +249,16 @@ export function halves(messages: DeviceMessages): readonly DeviceMessages[] {
 function countOf(messages: DeviceMessages): number {
   return Object.values(messages).reduce((sum, devices) => sum + Object.keys(devices).length, 0);
 }
+
+/** How a request failed. */
+export interface RequestFailure {
+  /** The HTTP status; 0 if the server could not be reached. */
+  readonly status: number;
+  /** The server's errcode, if it said one. */
+  readonly errcode: string | undefined;
+  /** The error in words. */
+  readonly message: string;
+}
+
+/** Whether a failed request is `settled`: it is made in another way, or not again. */
+export type FailureOutput = Readonly<Record<"settled", boolean>>;

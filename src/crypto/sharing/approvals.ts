@@ -5,7 +5,7 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { UserIdentity } from "../identity/user_identity.ts";
+import type { UserIdentity } from "../devices/user_identity.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { readShares } from "./share_records.ts";

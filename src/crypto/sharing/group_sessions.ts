@@ -6,7 +6,7 @@
 
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "../../types/ids.ts";
-import { LiveObjects } from "../engine/live_objects.ts";
+import { LiveObjects } from "../records/live_objects.ts";
 import { ReplayLog } from "../megolm/replay_log.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { OUTBOUND_KIND, outboundCheckpointKey, outboundKey, type OutboundRecord } from "./outbound_record.ts";

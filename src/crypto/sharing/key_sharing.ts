@@ -11,7 +11,7 @@ import { elapsed } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/device.ts";
-import type { PrepareInput, RoomReadiness } from "../engine/engine_protocol.ts";
+import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import { approve, unapproved } from "./approvals.ts";
 import type { GroupSessions } from "./group_sessions.ts";

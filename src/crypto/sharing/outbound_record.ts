@@ -5,7 +5,7 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { SendPolicy } from "../engine/policy.ts";
+import type { SendPolicy } from "../context/policy.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import { MIN_ROTATION_PERIOD_MS, type RoomSettings } from "./room_settings.ts";
 

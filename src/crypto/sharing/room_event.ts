@@ -8,8 +8,8 @@ import { EncryptionError, EventTooLargeError } from "../../errors/encryption_err
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
-import type { OwnDevice } from "../engine/context.ts";
-import type { EncryptInput } from "../engine/engine_protocol.ts";
+import type { OwnDevice } from "../context/context.ts";
+import type { EncryptInput } from "./sharing_protocol.ts";
 
 /** A draft, checked and ready to encrypt. */
 export interface RoomEventDraft {

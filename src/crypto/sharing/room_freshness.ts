@@ -7,14 +7,8 @@
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import type {
-  Encrypted,
-  EncryptInput,
-  PrepareInput,
-  RoomReadiness,
-  StaleInput,
-} from "../engine/engine_protocol.ts";
+import type { CryptoContext } from "../context/context.ts";
+import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness, StaleInput } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import type { OutboundSessions } from "./outbound_sessions.ts";

@@ -6,7 +6,7 @@
 
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { RoomDescription } from "../engine/engine_protocol.ts";
+import type { RoomDescription } from "./sharing_protocol.ts";
 import type { HistoryVisibility } from "./room_settings.ts";
 
 /** The membership of a member. */

@@ -8,7 +8,7 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
-import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../context/context.ts";
 import { OTHER_SHARED } from "../megolm/shared_history.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { DeviceMessages } from "../requests/outbox.ts";

@@ -6,7 +6,7 @@
 
 import type { WithheldCode } from "../../types/content/to_device_content.ts";
 import { type Device, isVouchedFor } from "../devices/device.ts";
-import type { SendPolicy } from "../engine/policy.ts";
+import type { SendPolicy } from "../context/policy.ts";
 
 /** A device that does not get the key, and why. */
 export interface WithheldDevice {

@@ -5,7 +5,7 @@
  */
 
 import type { DeviceLists } from "../devices/device_lists.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
 import type { OlmClaims } from "../olm/olm_claims.ts";

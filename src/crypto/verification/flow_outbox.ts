@@ -7,7 +7,7 @@
 
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { VERIFICATION_PREFIX } from "./protocol.ts";
+import { VERIFICATION_PREFIX } from "../megolm/verification_event.ts";
 import type { FlowState } from "./flow_state.ts";
 import type { VerificationStep } from "./verification_message.ts";
 

@@ -9,7 +9,7 @@ import type { VerificationCancelCode } from "../../types/content/verification_co
 import type { VerificationEnd } from "../../errors/verification_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 import {
   commonWays,
   flowKey,

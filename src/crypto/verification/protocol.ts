@@ -8,13 +8,6 @@
 import type { VerificationCancelCode, VerificationMethod } from "../../types/content/verification_content.ts";
 import type { VerificationEnd } from "../../errors/verification_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-
-/** What the types of all verification events begin with. */
-export const VERIFICATION_PREFIX = "m.key.verification.";
-
-/** The message type of a request in a room. */
-export const REQUEST_TYPE = "m.key.verification.request";
 
 /** Short strings that are compared. */
 export const SAS = "m.sas.v1";
@@ -161,10 +154,4 @@ export interface FlowName {
 /** The name of a verification within this device. */
 export function flowKey({ userId, roomId, flowId }: FlowName): string {
   return JSON.stringify([userId, roomId ?? "", flowId]);
-}
-
-/** Whether an event belongs to a verification. */
-export function isVerification(type: string, content: JsonObject): boolean {
-  return type.startsWith(VERIFICATION_PREFIX) ||
-    type === "m.room.message" && content.msgtype === REQUEST_TYPE;
 }

@@ -8,7 +8,7 @@
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 import type { FlowName, FrozenKeys, VerifiedKeys } from "./protocol.ts";
 import { decodeQrCode, encodeQrCode, type QrCode, type QrMode, SECRET_BYTES } from "./qr_code.ts";
 import { VerificationFault } from "./verification_fault.ts";

@@ -5,10 +5,9 @@
  * @module
  */
 
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { REQUEST_TYPE } from "./protocol.ts";
-import type { VerificationEvent } from "./verification_message.ts";
+import { REQUEST_TYPE, type VerificationEvent } from "../megolm/verification_event.ts";
 import type { VerificationSend } from "./verification_post.ts";
 
 /** How many messages are kept while a request is being sent. */

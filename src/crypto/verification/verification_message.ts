@@ -16,34 +16,14 @@ import {
   verificationRequest,
   verificationStart,
 } from "../../types/checks/verification_shapes.ts";
-import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type FlowName, RECIPROCATE, REQUEST_TYPE, SAS, VERIFICATION_PREFIX } from "./protocol.ts";
+import { type FlowName, RECIPROCATE, SAS } from "./protocol.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX, type VerificationEvent } from "../megolm/verification_event.ts";
 import { VerificationFault } from "./verification_fault.ts";
 
 /** A step of a verification: the part of its type behind {@link VERIFICATION_PREFIX}. */
 export type VerificationStep = "request" | "ready" | "start" | "accept" | "key" | "mac" | "done" | "cancel";
-
-/** An event of a verification: plain data. */
-export interface VerificationEvent {
-  /** Its type. */
-  readonly type: string;
-  /** Who has sent it, as the server says. */
-  readonly sender: UserID;
-  /** Which device has sent it, if it came encrypted and the device is known. */
-  readonly senderDevice?: DeviceID;
-  /** Its content, unchecked. */
-  readonly content: JsonObject;
-  /** Where it stands, if it came through a room. */
-  readonly place?: {
-    /** The room. */
-    readonly roomId: RoomID;
-    /** The event. */
-    readonly eventId: EventID;
-    /** When it was sent, as the server says, in milliseconds since the epoch. */
-    readonly at: number;
-  };
-}
 
 /** How long the ID of a verification may be, in characters: as long as an event ID. */
 const MAX_ID = 255;

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { Outbox } from "../requests/outbox.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { VERIFICATION_PREFIX } from "./protocol.ts";
+import { VERIFICATION_PREFIX } from "../megolm/verification_event.ts";
 import type { VerificationFlow } from "./verification_flow.ts";
 import type { FlowName } from "./protocol.ts";
 

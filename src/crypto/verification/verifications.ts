@@ -22,13 +22,13 @@ import {
   PROMPT_TIMEOUT,
   SAS,
   TIMEOUT,
-  VERIFICATION_PREFIX,
   type VerificationState,
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
+import { VERIFICATION_PREFIX, type VerificationEvent } from "../megolm/verification_event.ts";
 import { judgePrompt, readRequest } from "./prompts.ts";
-import { flowOf, stepOf, type VerificationEvent } from "./verification_message.ts";
+import { flowOf, stepOf } from "./verification_message.ts";
 import { VerificationFlow } from "./verification_flow.ts";
 import { RoomAsking } from "./room_asking.ts";
 import { VerificationPost, type VerificationSend } from "./verification_post.ts";

@@ -7,9 +7,9 @@
 
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import type { IdentitySigning } from "../identity/identity_signing.ts";
-import { acceptedIdentity } from "../identity/user_identity.ts";
+import { acceptedIdentity } from "../devices/user_identity.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { FrozenKeys, VerifiedKeys } from "./protocol.ts";

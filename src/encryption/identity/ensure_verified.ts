@@ -10,7 +10,7 @@ import type { EnsureVerifiedOptions, VerificationReport } from "./identity_crypt
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { openerOf, type StorageOpener } from "../../crypto/identity/storage_opener.ts";
+import { openerOf, type StorageOpener } from "../../crypto/engine/storage_opener.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { NetworkError } from "../../errors/network_error.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
-import type { RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { SigningReply } from "../../crypto/engine/identity_steps.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/identity/user_identity.ts";
+import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_identity.ts";
 import { unpadded } from "../../crypto/encoding/base64.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";

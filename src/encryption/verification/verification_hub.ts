@@ -8,10 +8,10 @@
 import { checkOptions } from "../../errors/known_names.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { CryptoOutput, RecoveredEvent } from "../../crypto/engine/engine_protocol.ts";
+import type { CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { VerificationAct, VerificationReply } from "../../crypto/engine/verification_steps.ts";
-import { isVerification } from "../../crypto/verification/protocol.ts";
-import type { VerificationEvent } from "../../crypto/verification/verification_message.ts";
+import { isVerification, type VerificationEvent } from "../../crypto/megolm/verification_event.ts";
 import type { VerificationSend } from "../../crypto/verification/verification_post.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { ValueError } from "../../errors/value_error.ts";

@@ -3,7 +3,7 @@ import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

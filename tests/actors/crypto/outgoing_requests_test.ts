@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import type { RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
-import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { DeviceConflictError } from "../../../src/errors/encryption_error.ts";
 import {
   event,

@@ -15,7 +15,7 @@ import {
   roomDescriber,
   RoomPreparer,
 } from "../../../src/actors/crypto/room_preparer.ts";
-import type { RoomDescription, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RoomDescription, ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";

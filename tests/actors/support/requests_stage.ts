@@ -7,12 +7,9 @@
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { OutgoingRequests, type RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
-import type {
-  AnswerOutput,
-  EngineRequest,
-  RecoveredEvent,
-  RequestFailure,
-} from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
+import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";

@@ -6,7 +6,7 @@
 
 import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
-import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";

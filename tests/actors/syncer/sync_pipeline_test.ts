@@ -1,6 +1,7 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
-import type { CryptoInput, Decryption, RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";

@@ -2,14 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type {
-  CryptoInput,
-  CryptoOutput,
-  EngineRequest,
-  RecoveredEvent,
-  ShareReport,
-} from "../../../src/crypto/engine/engine_protocol.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import type { CryptoInput, CryptoOutput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/memory_store.ts";

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/engine/policy.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { memoryVault } from "../support/vault.ts";

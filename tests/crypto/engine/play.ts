@@ -1,7 +1,8 @@
 /** What may happen between two engines, and what must hold whatever does. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoInput, ShareReport } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { aliceAndBob, type Bot } from "./bot.ts";
 import { type EngineServer, ROOM } from "./homeserver.ts";

@@ -1,7 +1,7 @@
 /** A device without an engine: it writes to devices whatever a test wants it to. */
 
 import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { OwnDevice } from "../../../src/crypto/engine/context.ts";
+import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";

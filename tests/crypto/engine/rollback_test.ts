@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertFalse, fail } from "@std/assert";
-import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
 import { recordKey } from "../../../src/crypto/records/transaction.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";

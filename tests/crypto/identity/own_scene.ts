@@ -2,7 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
-import type { CryptoPolicy } from "../../../src/crypto/engine/policy.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
 import type { NewIdentity } from "../../../src/crypto/identity/new_identity.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";

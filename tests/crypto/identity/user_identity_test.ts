@@ -10,7 +10,7 @@ import {
   type StoredIdentity,
   userIdentity,
   verifierOf,
-} from "../../../src/crypto/identity/user_identity.ts";
+} from "../../../src/crypto/devices/user_identity.ts";
 import { FakeUser, type SigningKey, signingKey } from "../support/fake_user.ts";
 
 const vodozemac = await Vodozemac.create();

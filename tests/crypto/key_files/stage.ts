@@ -5,7 +5,7 @@ import { KeyFiles } from "../../../src/encryption/key_files.ts";
 import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { KeySteps } from "../../../src/crypto/engine/key_steps.ts";
-import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { Bot } from "../engine/bot.ts";

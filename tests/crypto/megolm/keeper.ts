@@ -1,7 +1,7 @@
 /** A receiver that keeps what it can't read yet. */
 
 import { assert } from "@std/assert";
-import type { RecoveredEvent } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { UndecryptableEvents } from "../../../src/crypto/megolm/undecryptable_events.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { TestContextOptions } from "../support/context.ts";

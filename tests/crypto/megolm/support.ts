@@ -2,9 +2,9 @@
 
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert } from "@std/assert";
-import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
+import type { CryptoContext } from "../../../src/crypto/context/context.ts";
 import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
-import type { Decryption } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";

@@ -3,7 +3,7 @@
 import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
-import type { CryptoContext } from "../../../src/crypto/engine/context.ts";
+import type { CryptoContext } from "../../../src/crypto/context/context.ts";
 import type { Device } from "../../../src/crypto/devices/device.ts";
 import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";

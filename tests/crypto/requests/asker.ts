@@ -2,7 +2,7 @@
 
 import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
 import type { MegolmSessionRef } from "../../../src/crypto/megolm/session_ref.ts";
-import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/requests/key_requests.ts";
+import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

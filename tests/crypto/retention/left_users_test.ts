@@ -1,7 +1,7 @@
 /** What is kept of users with whom no encrypted room is shared any more. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { UNVOUCHED_USER_DAYS } from "../../../src/crypto/engine/retention.ts";
+import { UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/retention.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { duePruning } from "../../../src/crypto/records/prune_schedule.ts";

@@ -13,7 +13,7 @@ import type {
   SharingChannels,
 } from "../../../src/crypto/sharing/sharing_parts.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { UserIdentity } from "../../../src/crypto/identity/user_identity.ts";
+import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 

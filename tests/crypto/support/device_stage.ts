@@ -1,7 +1,7 @@
 /** Device lists on a vault of their own. */
 
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
-import { acceptedIdentity, provenIdentity } from "../../../src/crypto/identity/user_identity.ts";
+import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
 import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";

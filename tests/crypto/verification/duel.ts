@@ -5,14 +5,14 @@
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { OwnDevice } from "../../../src/crypto/engine/context.ts";
-import type {
-  FrozenKeys,
-  VerificationPhase,
-  VerificationState,
-  VerificationWay,
+import type { OwnDevice } from "../../../src/crypto/context/context.ts";
+import {
+  type FrozenKeys,
+  methodsOf,
+  type VerificationPhase,
+  type VerificationState,
+  type VerificationWay,
 } from "../../../src/crypto/verification/protocol.ts";
-import { methodsOf } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";

@@ -9,10 +9,8 @@ import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.t
 import type { VerificationAct, VerificationReply } from "../../../src/crypto/engine/verification_steps.ts";
 import { SAS, type VerificationState } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import type {
-  VerificationEvent,
-  VerificationStep,
-} from "../../../src/crypto/verification/verification_message.ts";
+import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
+import type { VerificationEvent } from "../../../src/crypto/megolm/verification_event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { Bot } from "../engine/bot.ts";

@@ -1,18 +1,18 @@
 /** One verification, message by message, where the two sides would not come by themselves. */
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
-import type { OwnDevice } from "../../../src/crypto/engine/context.ts";
+import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { FlowState } from "../../../src/crypto/verification/flow_state.ts";
 import {
   commonWays,
   type FrozenKeys,
-  isVerification,
   methodsOf,
   QR_SCAN,
   QR_SHOW,
   RECIPROCATE,
   SAS,
 } from "../../../src/crypto/verification/protocol.ts";
+import { isVerification } from "../../../src/crypto/megolm/verification_event.ts";
 import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
 import { VerificationFault } from "../../../src/crypto/verification/verification_fault.ts";

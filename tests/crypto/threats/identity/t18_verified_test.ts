@@ -1,7 +1,7 @@
 /** A user who was verified has another identity, or the verification is gone: nothing is sent before that is judged. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { withdrawnIdentity } from "../../../../src/crypto/identity/user_identity.ts";
+import { withdrawnIdentity } from "../../../../src/crypto/devices/user_identity.ts";
 import { IdentityChangedError } from "../../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../../src/errors/value_error.ts";
 import { DeviceStage } from "../../support/device_stage.ts";

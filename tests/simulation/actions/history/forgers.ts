@@ -9,7 +9,7 @@ import { concat } from "@std/bytes/concat";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "@greenroom/matrix/types";
 import { encryptAttachment } from "../../../../src/crypto/attachments/attachment.ts";
-import { BUNDLE_TYPES } from "../../../../src/crypto/history/key_bundle.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/olm/sender_refusal.ts";
 import type { Device } from "../../world/device.ts";
 import { spoiled } from "../../world/history.ts";
 import { FILES } from "../../world/network.ts";

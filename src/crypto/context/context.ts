@@ -69,3 +69,11 @@ export function cryptoContext(
 export function newTxn({ uniqueId, clock }: CryptoContext): { txnId: TransactionID; now: number } {
   return { txnId: uniqueId(), now: clock.now() };
 }
+
+/** Whose engine it is. */
+export interface EngineAccount {
+  /** The user. */
+  readonly userId: UserID;
+  /** The device. */
+  readonly deviceId: DeviceID;
+}

@@ -13,7 +13,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { UserID } from "../../types/ids.ts";
 import { sameKey } from "../encoding/base64.ts";
-import type { OwnDevice } from "../engine/context.ts";
+import type { OwnDevice } from "../context/context.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { verifySignedJson } from "../encoding/signed_json.ts";
 import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";

@@ -17,7 +17,7 @@ import type { KeyBackup } from "../backup/key_backup.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { decodeBase64 } from "../encoding/base64.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import { type IdentitySeeds, SEED_NAMES, SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
@@ -30,8 +30,8 @@ import {
   devicesToAsk,
   type OlmAnswer,
   tellAsked,
-} from "./asked_devices.ts";
-import type { Outbox } from "./outbox.ts";
+} from "../key_requests/asked_devices.ts";
+import type { Outbox } from "../requests/outbox.ts";
 
 /** The parts that it needs. */
 export interface SecretRequestsOptions {

@@ -6,12 +6,12 @@
  */
 
 import type { BackoffRange } from "../../base/backoff.ts";
-import type { SignaturesUpload } from "../engine/engine_protocol.ts";
-import type { CryptoContext } from "../engine/context.ts";
+import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { Retries } from "./retries.ts";
+import { Retries } from "../requests/retries.ts";
+import type { CrossSigningKey, DeviceKeys } from "../../types/api/device_keys.ts";
 
 /** What was signed: whose, and under which name the server has it. */
 export interface SignedName {
@@ -143,3 +143,8 @@ function idOf({ userId, name }: SignedName): string {
 function dueKey({ userId, name }: SignedName): RecordKey<DueSignature> {
   return { ...recordKey<DueSignature>(KIND, userId, name), held: true };
 }
+
+/** What was signed, with the signatures, by user and by device or master key. */
+export type SignaturesUpload = Readonly<
+  Record<UserID, Readonly<Record<string, DeviceKeys | CrossSigningKey>>>
+>;

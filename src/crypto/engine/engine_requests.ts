@@ -13,15 +13,23 @@ import { deviceConflict } from "../account/device_conflict.ts";
 import { showsKeys } from "../account/shows_keys.ts";
 import { shownKeys, userPart } from "../devices/query_response.ts";
 import type { DeviceQuery } from "../devices/tracked_users.ts";
-import { newTxn } from "../engine/context.ts";
-import type { EngineParts } from "../engine/engine_parts.ts";
-import type { AnswerOutput, EngineRequest, RequestFailure } from "../engine/engine_protocol.ts";
-import { recoverFromRollback } from "../engine/rollback.ts";
+import { newTxn } from "../context/context.ts";
+import type { EngineParts } from "./engine_parts.ts";
+import type { EngineRequest } from "./engine_protocol.ts";
+import {
+  halves,
+  isDivisible,
+  isRefusal,
+  type OutboxEntry,
+  RefusedMessages,
+  type RequestFailure,
+} from "../requests/outbox.ts";
+import type { AnswerOutput } from "../megolm/decrypted.ts";
+import { recoverFromRollback } from "./rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
-import { halves, isDivisible, isRefusal, type OutboxEntry, RefusedMessages } from "./outbox.ts";
-import { type DueSignature, uploadOf } from "./due_signatures.ts";
-import { OwnSignature } from "./own_signature.ts";
+import { type DueSignature, uploadOf } from "../identity/due_signatures.ts";
+import { OwnSignature } from "../identity/own_signature.ts";
 
 /** A request on its way. */
 type Underway =

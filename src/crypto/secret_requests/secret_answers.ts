@@ -14,7 +14,7 @@ import { BACKUP_SECRET, backupSecret } from "../backup/backup_key.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
 import { encodeBase64 } from "../encoding/base64.ts";
-import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../context/context.ts";
 import { SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
 import type { OwnIdentity } from "../identity/own_identity.ts";
 import type { OlmChannels } from "../olm/olm_channels.ts";
@@ -25,8 +25,8 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Outbox } from "./outbox.ts";
-import { RateLimit } from "./rate_limit.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
 
 /** The parts that it needs. */
 export interface SecretAnswersOptions {

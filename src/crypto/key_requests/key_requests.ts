@@ -23,7 +23,7 @@ import {
   tellAsked,
 } from "./asked_devices.ts";
 import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
-import { RateLimit } from "./rate_limit.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
 
 /** The parts that it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {

@@ -9,9 +9,9 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { Transaction } from "../records/transaction.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox } from "../requests/outbox.ts";
 
 /** What was asked, and whom. */
 export interface AskedDevices {

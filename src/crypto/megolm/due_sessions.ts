@@ -8,7 +8,7 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { MegolmSessionRef } from "./session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
 
 const KIND = "backup_due";

@@ -11,7 +11,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/device.ts";
 import type { DeviceLists } from "../devices/device_lists.ts";
-import { type CryptoContext, newTxn } from "../engine/context.ts";
+import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { InboundSessions } from "../megolm/inbound_sessions.ts";
 import type { ExportedSession } from "../megolm/room_key.ts";
 import type { MegolmSessionRef } from "../megolm/session_ref.ts";
@@ -20,8 +20,8 @@ import type { OlmClaims } from "../olm/olm_claims.ts";
 import { FairRecords } from "../records/fair_records.ts";
 import type { Transaction } from "../records/transaction.ts";
 import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
-import type { Outbox } from "./outbox.ts";
-import { RateLimit } from "./rate_limit.ts";
+import type { Outbox } from "../requests/outbox.ts";
+import { RateLimit } from "../requests/rate_limit.ts";
 
 /** The parts that it needs. */
 export interface KeyAnswersOptions {

@@ -6,12 +6,12 @@
 
 import type { BackoffRange } from "../../base/backoff.ts";
 import type { OwnKeys } from "../account/own_keys.ts";
-import type { CryptoContext } from "../engine/context.ts";
-import type { OwnIdentity } from "../identity/own_identity.ts";
+import type { CryptoContext } from "../context/context.ts";
+import type { OwnIdentity } from "./own_identity.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { refusalIn } from "./due_signatures.ts";
-import { Retries } from "./retries.ts";
+import { Retries } from "../requests/retries.ts";
 
 /** The waits before a signature is uploaded again that the server does not show, in milliseconds. */
 const WAITS: BackoffRange = { base: 60_000, cap: 24 * 3_600_000 };
