@@ -13,7 +13,7 @@ import { type Command, parsePattern } from "./commands/command.ts";
 import type { Context } from "./context/context.ts";
 import { CALL, COMMAND } from "./context/inner.ts";
 import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
-import { checkQueries, type EventOfQuery, type Query, typesOf } from "./queries.ts";
+import { checkQueries, type EventOfQuery, type ListenedQuery, type Query, typesOf } from "./queries.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
 export type Next = () => Promise<void>;
@@ -99,7 +99,7 @@ export class Composer<C extends Context = Context> {
    * ```
    */
   on<const Q extends Query>(
-    query: Q | readonly Q[],
+    query: Q & ListenedQuery<Q> | readonly (Q & ListenedQuery<Q>)[],
     ...middleware: readonly MiddlewareLike<QueryContext<Q>>[]
   ): Composer<QueryContext<Q>> {
     const queries = [query].flat() as readonly Query[];

@@ -111,7 +111,15 @@ export type { InviteLimit } from "./policy/invite_limit.ts";
 export type { AccessOptions, Admins } from "./policy/access.ts";
 export type { Inviter } from "./policy/inviters.ts";
 export type { RateLimit } from "./policy/rate_limit.ts";
-export type { AnyMessage, AnyPollEvent, EventOfQuery, MessageOf, Queries, Query } from "./queries.ts";
+export type {
+  AnyMessage,
+  AnyPollEvent,
+  EventOfQuery,
+  ListenedQuery,
+  MessageOf,
+  Queries,
+  Query,
+} from "./queries.ts";
 export {
   POLL_EVENTS,
   pollEnd,

@@ -9,6 +9,7 @@ import type {
   EventOf,
   EventType,
   JsonObject,
+  ListenedType,
   MemberEvent,
   MessageEvent,
   MessageTypeContents,
@@ -89,6 +90,9 @@ export interface Queries {
 
 /** What {@linkcode Composer.on} takes. */
 export type Query = keyof Queries | `${string}.${string}`;
+
+/** A query that there can be: `never` for a type of event that Matrix does not have. */
+export type ListenedQuery<Q extends Query> = Q extends keyof Queries ? Q : ListenedType<Q>;
 
 /** The event that a query gives. */
 export type EventOfQuery<Q extends Query> = Q extends keyof Queries ? Queries[Q]

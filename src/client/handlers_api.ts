@@ -7,6 +7,7 @@
 import type { MatrixEvent } from "../types/events/event.ts";
 import type { EventOf, RedactableEventOf } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
+import type { ListenedType } from "../types/events/listened_type.ts";
 import type {
   Handler,
   HandlerOptions,
@@ -68,7 +69,7 @@ export interface HandlersAPI {
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T,
+    eventType: T & ListenedType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): void;
@@ -94,7 +95,7 @@ export interface HandlersAPI {
    * @throws {ValueError} If the type is no event type.
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
-    eventType: T,
+    eventType: T & ListenedType<T>,
     handler: Handler<EventFor<T, Redacted>>,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): void;
@@ -140,7 +141,7 @@ export interface HandlersAPI {
    * new Greeter();
    * ```
    */
-  on<const T extends EventType>(eventType: T): HandlerDecorator<T>;
+  on<const T extends EventType>(eventType: T & ListenedType<T>): HandlerDecorator<T>;
 
   /**
    * Adds a handler of a type of event with a session, which lasts from one event to the next.
@@ -156,7 +157,7 @@ export interface HandlersAPI {
     State extends object,
     Redacted extends boolean = false,
   >(
-    eventType: T,
+    eventType: T & ListenedType<T>,
     handler: Handler<EventFor<T, Redacted>, State>,
     options: OptionsFor<SessionHandlerOptions<State>, Redacted>,
   ): Handler<EventFor<T, Redacted>, State>;
@@ -174,7 +175,7 @@ export interface HandlersAPI {
     H extends Handler<EventFor<T, Redacted>>,
     Redacted extends boolean = false,
   >(
-    eventType: T,
+    eventType: T & ListenedType<T>,
     handler: H,
     options?: OptionsFor<HandlerOptions, Redacted>,
   ): H;

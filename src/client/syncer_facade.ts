@@ -14,6 +14,7 @@ import {
   type EventTypeRef,
   typeName,
 } from "../types/events/event_type.ts";
+import { unknownType } from "../types/events/listened_type.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
@@ -54,6 +55,18 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
   };
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
     promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+  const add: HandlerRegistry["add"] = (type, handler, options) => {
+    registry.add(type, handler, options);
+    const unknown = type === undefined ? undefined : unknownType(type);
+    if (unknown === undefined) return;
+    const { nearest } = unknown;
+    client.log.warn("A handler waits for a type of event that Matrix does not have", {
+      type: typeName(type as EventType),
+      mend: nearest === undefined
+        ? "if others send it, name its class too: eventType(type, class)"
+        : `did you mean ${nearest}?`,
+    });
+  };
   return {
     async start({ signal, signals = false, ...settings } = {}) {
       if (signal?.aborted) return;
@@ -77,7 +90,7 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
 
     addEventHandler(...args: unknown[]): void {
       const { type, handler, options } = handlerArguments(args);
-      registry.add(type, handler, options);
+      add(type, handler, options);
     },
     removeEventHandler(...args: unknown[]): void {
       const { type, handler } = handlerArguments(args);
@@ -85,9 +98,9 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
     },
     on: ((...given: unknown[]) => {
       const [first] = given;
-      if (typeof first !== "function" && given.length === 1) return decorator(registry, first as EventType);
+      if (typeof first !== "function" && given.length === 1) return decorator(add, first as EventType);
       const args = handlerArguments(typeof first === "function" ? [first] : given);
-      registry.add(args.type, args.handler, args.options);
+      add(args.type, args.handler, args.options);
       return args.handler;
     }) as SyncerAPI["on"],
 
@@ -111,12 +124,12 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
   };
 }
 
-function decorator(registry: HandlerRegistry, type: EventType): unknown {
+function decorator(add: HandlerRegistry["add"], type: EventType): unknown {
   return <H extends Handler<never>>(handler: H, context?: ClassMethodDecoratorContext): H => {
-    if (context === undefined) registry.add(type, handler);
+    if (context === undefined) add(type, handler);
     else {
       context.addInitializer(function () {
-        registry.add(type, handler.bind(this) as Handler<never>);
+        add(type, handler.bind(this) as Handler<never>);
       });
     }
     return handler;

@@ -54,7 +54,7 @@ Deno.test("on(type) decorates methods, which are bound to their object, and func
 
 Deno.test("addEventHandler() refuses what is no type or no handler", async () => {
   await using here = await syncerStage();
-  assertThrows(() => here.api.addEventHandler("", () => {}), ValueError);
+  assertThrows(() => here.api.addEventHandler("" as never, () => {}), ValueError);
   assertThrows(() => here.api.addEventHandler(null as never, () => {}), ValueError);
   assertThrows(() => here.api.addEventHandler("m.room.message", undefined as never), ValueError);
   assertThrows(() => here.api.on("m.room.message", 7 as never), ValueError);

@@ -132,6 +132,11 @@ const SHAPES: ReadonlyMap<string, ReadonlyMap<string, AnyShape>> = new Map(
   ]),
 );
 
+/** The types that the specification defines, of all classes. */
+export function knownTypes(): string[] {
+  return [...SHAPES.values()].flatMap((shapes) => [...shapes.keys()]);
+}
+
 /** The only family of types that has no fixed names: the keys of secret storage, by their ID. */
 const SECRET_STORAGE_KEY = "m.secret_storage.key.";
 

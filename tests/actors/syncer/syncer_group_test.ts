@@ -92,14 +92,14 @@ Deno.test("Nothing is taken in behind a response with many events before that wa
 });
 
 Deno.test("Messages to the device are committed, and reach their handlers, before more is asked for", async () => {
-  const toDevice = { to_device: { events: [{ type: "m.custom", sender: "@bob:a", content: {} }] } };
+  const toDevice = { to_device: { events: [{ type: "org.example.custom", sender: "@bob:a", content: {} }] } };
   await using here = await held([
     response("t1", "1"),
     { ...response("t2", "2"), ...toDevice },
     ...many(3).slice(2),
   ]);
   const seen: unknown[] = heard(here);
-  here.api.on("m.custom", () => void seen.push(sinces(here).at(-1)));
+  here.api.on("org.example.custom", () => void seen.push(sinces(here).at(-1)));
   here.api.start();
   await here.settle();
   assertEquals(sinces(here), ["b", "t1"]);

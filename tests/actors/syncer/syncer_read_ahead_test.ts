@@ -60,11 +60,11 @@ Deno.test("Nothing is asked for ahead as long as there is a handler that the nex
   const { crypto, turns } = slowCrypto();
   await using here = await syncerStage({ crypto, answers: [response("t1", "1"), response("t2", "2")] });
   const handler = () => {};
-  here.api.on("m.never", handler, { waitSync: true });
+  here.api.on("org.example.never", handler, { waitSync: true });
   here.api.start();
   await here.settle();
   assertEquals(sinces(here), [undefined]);
-  here.api.removeEventHandler("m.never", handler);
+  here.api.removeEventHandler("org.example.never", handler);
   turns[0]?.go();
   await here.settle();
   assertEquals([sinces(here), turns.length], [[undefined, "t1", "t2"], 2]);
