@@ -50,8 +50,8 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
    */
   unencrypted?: "ignore" | "deliver";
   /**
-   * Whether own verified devices, and devices that had a key before, get it again when they ask.
-   * Default: false.
+   * Whether own verified devices, and devices that had a key before, get it again when they ask. Own devices get no
+   * key here that only a backup or an inviter says whose it is. Default: false.
    */
   answerKeyRequests?: boolean;
   /**

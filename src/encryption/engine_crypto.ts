@@ -132,8 +132,7 @@ export class EngineCrypto implements CryptoMachine {
     this.shareHistory = async (...of) => {
       await this.#begin();
       const round: HistoryHooks["round"] = (kind) => this.#requests.round(kind);
-      const { restoreRoom } = this.backup;
-      return await options.shareHistory({ ...parts, round, restoreRoom }, ...of);
+      return await options.shareHistory({ ...parts, round }, ...of);
     };
     const using = { ...parts, requests: this.#requests, following: this.#following };
     this.#verification = new Verification(new IdentityPort(using), options.identity, {

@@ -29,11 +29,17 @@ export interface KeyBundle {
   readonly withheld: readonly JsonObject[];
 }
 
+/**
+ * Whether a session goes into a bundle, by which its user vouches for whose it is. What only a backup says can be the
+ * server's word: that does for what this user reads, and not to tell another.
+ */
+export function isBundled({ content, senderEd25519, source }: ExportedSession): boolean {
+  return content.sender_key !== "" && senderEd25519 !== "" && source !== "backup";
+}
+
 /** Puts sessions of a room into a bundle: with their keys only those whose makers allow it. */
 export function bundleOf(sessions: readonly ExportedSession[]): KeyBundle {
-  const usable = sessions.filter(({ content, senderEd25519 }) =>
-    content.sender_key !== "" && senderEd25519 !== ""
-  );
+  const usable = sessions.filter(isBundled);
   const withheld = usable.filter(({ sharedHistory }) => !sharedHistory).map(({ content }) => ({
     algorithm: EncryptionAlgorithm.MEGOLM_V1,
     room_id: content.room_id,

@@ -55,8 +55,8 @@ const MAX_PER_DEVICE = 100;
 const MAX_IN_ALL = 1_000;
 
 /**
- * Answers key requests of devices: own verified devices get any key that this device has, and
- * devices that have had a key get it again from the same index. All others get nothing; only own
+ * Answers key requests of devices: own verified devices get any key that this device has, unless only a
+ * backup or an inviter says whose it is, and devices that have had a key get it again from the same index. All others get nothing; only own
  * devices get a reply.
  */
 export class KeyAnswers {
@@ -123,7 +123,9 @@ export class KeyAnswers {
     }
     if (!this.#isAllowed(asked)) return log.warn("A device asks for too many keys", { userId, deviceId });
     const exported = await inbound.exportSession(tx, { roomId, sessionId }, from);
-    if (exported !== undefined) return await this.#forward(tx, { asked, device, exported });
+    // A forwarded key is this device's word for whose it is, which counts more than a backup's or an inviter's.
+    const isKnown = exported !== undefined && exported.source !== "backup" && exported.source !== "bundle";
+    if (isKnown) return await this.#forward(tx, { asked, device, exported });
     if (isOwn) this.#refuse(tx, asked, "m.unavailable");
   }
 

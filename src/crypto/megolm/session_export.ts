@@ -88,8 +88,10 @@ export class SessionExport {
     if (session_key === undefined) return undefined;
     const { roomId: room_id, sessionId: session_id } = ref;
     const { vodozemac } = this.#context;
-    const maker = borneOut(record)[0] ?? await this.#claims.best(tx, ref, record) ?? record.hearsay?.[0];
-    const { senderKey: sender_key, senderEd25519: named } = maker ?? NOBODY;
+    const [met] = borneOut(record);
+    const claim = met === undefined ? await this.#claims.best(tx, ref, record) : undefined;
+    const hearsay = met ?? (claim === undefined ? record.hearsay?.[0] : undefined);
+    const { senderKey: sender_key, senderEd25519: named } = claim ?? hearsay ?? NOBODY;
     const content = {
       algorithm: EncryptionAlgorithm.MEGOLM_V1,
       room_id,
@@ -98,7 +100,8 @@ export class SessionExport {
       sender_key,
     };
     const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
-    return { content, senderEd25519, sharedHistory: isShareable(record), firstIndex };
+    const source = hearsay?.source ?? "direct";
+    return { content, senderEd25519, source, sharedHistory: isShareable(record), firstIndex };
   }
 }
 

@@ -7,7 +7,6 @@
 
 import type { RequestOptions } from "../../api/http/request_options.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { RoomID } from "../../types/ids.ts";
 import type { KeyFilesOptions, KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/key_backup_error.ts";
 
@@ -91,6 +90,11 @@ export interface KeyRestoreProgress extends KeyImportReport {
 export interface RestoreKeysOptions extends RequestOptions {
   /** Called after some hundred keys each. Default: none. */
   onProgress?: (progress: KeyRestoreProgress) => void;
+  /**
+   * How many keys the backup may have, so that a server can't fill the store: it can put in as many as it likes.
+   * Default: 50,000, some 50 MB.
+   */
+  limit?: number;
 }
 
 /** Options of {@linkcode KeyBackup.delete}. */
@@ -192,7 +196,9 @@ export interface KeyBackup {
    * @returns What has become of the keys.
    * @throws {KeyBackupError} `untrusted`: none is in use, or its key is not there: `trust()` it.
    *   `changed`: another version was taken into use meanwhile.
-   * @throws {ServiceResponseError} If the answer breaks off.
+   * @throws {ServiceResponseError} If the answer breaks off, or has more keys than `limit`: what had come by
+   *   then is restored.
+   * @throws {ValueError} If `limit` is no whole number, or less than 1.
    */
   restore(options?: RestoreKeysOptions): Promise<KeyImportReport>;
 
@@ -235,11 +241,6 @@ export interface KeyBackupMachine extends KeyBackup {
     open: () => Promise<SecretKeeper | undefined>,
     options?: { readonly isNew?: boolean },
   ): Promise<KeyBackupOutcome | undefined>;
-  /**
-   * Restores the keys of a room, once in a process, if the backup is in use and can be read. Never
-   * rejects.
-   */
-  restoreRoom(roomId: RoomID): Promise<void>;
   /**
    * Asks the backup for the key of an event that can't be read. Never rejects.
    *

@@ -10,64 +10,68 @@ import { optionsOfEach } from "../../api/http/request_options.ts";
 import type { RestoredKey } from "../../crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../crypto/backup/room_keys_reader.ts";
 import type { MegolmSessionRef } from "../../crypto/megolm/session_ref.ts";
-import type { RoomID } from "../../types/ids.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { KeyBackupError } from "../../errors/key_backup_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupParts } from "./key_backup_parts.ts";
 
 /** How many keys a step takes: some milliseconds of work. */
 const KEYS_A_STEP = 200;
+/** How many keys are taken, unless the caller says how many. */
+const MAX_KEYS = 50_000;
+/** How many bytes a key takes in an answer, on an average that none reaches: most take 1,200. */
+const BYTES_A_KEY = 8_192;
 
 /** Restores all keys. */
 export async function restored(
   parts: KeyBackupParts,
-  { onProgress, ...options }: RestoreKeysOptions,
+  { onProgress, limit = MAX_KEYS, ...options }: RestoreKeysOptions,
 ): Promise<KeyImportReport> {
   const { api, actor, open, idle, deliver, wake } = parts;
   const request = optionsOfEach(options, {}, "restore keys");
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw new ValueError(
+      `Cannot restore all room keys: the limit ${limit} is no whole number from 1 on; give one`,
+    );
+  }
   await open();
   const version = await readableVersion(parts);
   await idle(); // what is here goes into the backup first, so that nothing of it does that comes from there
   const { count } = await api.getKeyBackupVersion({ ...request, version });
   const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };
-  const take = async (keys: readonly RestoredKey[]): Promise<void> => {
+  const take = async (shown: readonly RestoredKey[]): Promise<void> => {
     request.signal?.throwIfAborted();
+    const keys = shown.slice(0, limit - report.total);
     if (await readableVersion(parts) !== version) throw changed();
     const { recovered, ...counts } = await actor.ask("restoreKeys", { version, keys });
     report.total += keys.length;
     for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
     deliver(recovered);
     onProgress?.({ ...report, count });
+    if (keys.length < shown.length) throw tooMany(limit);
   };
-  const isWhole = await inSteps(await api.downloadRoomKeys(version, request), take);
+  const isWhole = await inSteps(bounded(await api.downloadRoomKeys(version, request), limit), take);
   wake(); // what came need not be asked for any more
   if (isWhole) return report;
-  throw brokenOff("all room keys");
+  throw new ServiceResponseError(
+    "Cannot restore all room keys: the answer of the server breaks off; try again",
+  );
 }
 
-/**
- * Restores the keys of a room.
- *
- * @throws {ServiceResponseError} If the answer breaks off: what had come by then is restored.
- */
-export async function restoreRoom(
-  { api, actor, deliver, wake }: KeyBackupParts,
-  version: string,
-  roomId: RoomID,
-): Promise<void> {
-  const take = async (keys: readonly RestoredKey[]): Promise<void> => {
-    const { recovered } = await actor.ask("restoreKeys", { version, keys });
-    deliver(recovered);
-    wake();
-  };
-  const isWhole = await inSteps(inRooms(roomId, await api.downloadRoomKeys(version, { roomId })), take);
-  if (!isWhole) throw brokenOff("the room keys of a room");
+/** Passes an answer on as far as so many keys go. */
+async function* bounded(answer: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+  let left = (limit + 1) * BYTES_A_KEY;
+  for await (const block of answer) {
+    left -= block.length;
+    if (left < 0) throw tooMany(limit);
+    yield block;
+  }
 }
 
-function brokenOff(what: string): ServiceResponseError {
+function tooMany(limit: number): ServiceResponseError {
   return new ServiceResponseError(
-    `Cannot restore ${what}: the answer of the server breaks off; try again`,
+    `Cannot restore all room keys: the server sends more than ${limit}; give a larger limit if the user has so many`,
   );
 }
 
@@ -87,21 +91,6 @@ async function inSteps(
   }
   await take(batch);
   return reader.isWhole;
-}
-
-/** What a backup has of a room, put in the place where the answer for all rooms has it. */
-async function* inRooms(
-  roomId: RoomID,
-  ofRoom: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  yield encoder.encode(`{"rooms":{${JSON.stringify(roomId)}:`);
-  let isEmpty = true;
-  for await (const block of ofRoom) {
-    isEmpty &&= block.length === 0;
-    yield block;
-  }
-  if (!isEmpty) yield encoder.encode("}}"); // else it has broken off before it began
 }
 
 /** The version in use. */

@@ -22,7 +22,6 @@ export function lazyKeyBackup(
   parts: KeyBackupParts,
   { clock, log, http }: Pick<EnsureBackupParts, "clock" | "log" | "http">,
 ): KeyBackupMachine {
-  const restoredRooms = new Set<string>();
   const loaded = async () => (await import("./key_backup_operations.ts")).keyBackupOperations(parts);
   const turns = new Turns();
   const inTurn = async <Result>(
@@ -67,20 +66,6 @@ export function lazyKeyBackup(
           isOn: isNew && used !== undefined,
         });
       });
-    },
-    async restoreRoom(roomId) {
-      const state = await parts.actor.ask("backupState", undefined);
-      if (!state?.isReadable || state.phase !== "on") return;
-      const { version } = state;
-      const name = `${version} ${roomId}`;
-      if (restoredRooms.has(name)) return;
-      const { restoreRoom } = await import("./key_restore.ts");
-      try {
-        await restoreRoom(parts, version, roomId);
-        restoredRooms.add(name);
-      } catch (error) {
-        log.warn("Could not restore the keys of a room", { roomId, error: String(error) });
-      }
     },
     async restoreFor({ room_id, content }) {
       const session = readSessionRef(room_id, content.session_id);

@@ -32,8 +32,9 @@ export interface HistoryCrypto {
   /**
    * Shares the history of an encrypted room with a user who is about to be invited: the keys of what
    * was sent while the room let those read it who join later, as each sender has allowed with the key.
-   * With `encryption.shareHistory` each `inviteUser()` does it. Keys that are in the backup alone are
-   * restored first.
+   * With `encryption.shareHistory` each `inviteUser()` does it. Keys that this device has from the
+   * backup alone are not shared: whose they are could be the server's invention, and who is invited takes
+   * this user's word for it.
    *
    * @param roomId The room.
    * @param userId The user. Devices get the keys that the user's own identity has signed.
@@ -63,6 +64,4 @@ export interface HistoryCrypto {
 export interface HistoryHooks extends KeyBackupHooks {
   /** Makes the engine's requests, and waits for those of a kind. */
   readonly round: (kind: EngineRequest["kind"]) => Promise<RoundOutcome>;
-  /** Restores the keys of a room from the backup, if it can be read. Never rejects. */
-  readonly restoreRoom: (roomId: RoomID) => Promise<void>;
 }

@@ -18,7 +18,7 @@ import type { Logger } from "../../base/log.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachment.ts";
 import type { HistoryRecipients } from "../../crypto/history/history_offers.ts";
-import { bundleOf, type KeyBundle, MAX_BUNDLED } from "../../crypto/history/key_bundle.ts";
+import { bundleOf, isBundled, type KeyBundle, MAX_BUNDLED } from "../../crypto/history/key_bundle.ts";
 import type { ExportedSession } from "../../crypto/megolm/room_key.ts";
 import type { SessionQuery } from "../../crypto/megolm/session_export.ts";
 import { isHistoryShared } from "../../crypto/sharing/room_settings.ts";
@@ -61,7 +61,6 @@ export async function shareHistory(
   const { isVerified, devices } = await recipientsOf(parts, userId);
   if (!isVerified) return none("unverified");
   if (devices === 0) return none("no-devices");
-  await parts.restoreRoom(roomId);
   // Whoever gets the present session by it is no member yet, and need not become one.
   await actor.ask("discardGroupSession", roomId);
   const bundle = bundleOf(await sessionsOf(parts, roomId));
@@ -139,13 +138,13 @@ async function hasWaited(
   return delay !== undefined;
 }
 
-/** All sessions of the room, up to a limit. */
+/** The sessions of the room that go into a bundle, up to a limit. */
 async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise<ExportedSession[]> {
   const all: ExportedSession[] = [];
   let after: SessionQuery["after"];
   do {
     const { sessions, last }: Awaited<ReturnType<typeof page>> = await page(after);
-    all.push(...sessions);
+    all.push(...sessions.filter(isBundled));
     after = last;
   } while (after !== undefined && all.length < MAX_BUNDLED);
   if (after !== undefined) {

@@ -38,7 +38,7 @@ function session({ megolm }: Vodozemac, change: Partial<ExportedSession> = {}): 
     sender_key: own.curve25519,
   };
   const senderEd25519 = own.ed25519;
-  return { content, senderEd25519, sharedHistory: false, firstIndex: 1, ...change };
+  return { content, senderEd25519, source: "direct", sharedHistory: false, firstIndex: 1, ...change };
 }
 
 Deno.test("decryptSession() reads a session of a backup that another client has made", () => {

@@ -14,7 +14,7 @@ function session(session_id: string, change: Partial<ExportedSession> = {}): Exp
     session_key: "key",
     sender_key: KEY,
   };
-  return { content, senderEd25519: KEY, sharedHistory: true, firstIndex: 0, ...change };
+  return { content, senderEd25519: KEY, source: "direct", sharedHistory: true, firstIndex: 0, ...change };
 }
 
 Deno.test("A bundle has keys that may be shared, and the names of those that may not", () => {
@@ -24,6 +24,8 @@ Deno.test("A bundle has keys that may be shared, and the names of those that may
     session("secret", { sharedHistory: false }),
     session("unsigned", { senderEd25519: "" }),
     nameless,
+    session("planted", { source: "backup" }),
+    session("planted too", { source: "backup", sharedHistory: false }),
   ]);
   const named = { algorithm: "m.megolm.v1.aes-sha2", room_id: roomId, sender_key: KEY };
   const room_keys = [{

@@ -202,6 +202,7 @@ export class FakeCopies implements OwnCopies {
       return Promise.resolve({
         content,
         senderEd25519: "",
+        source: "direct",
         sharedHistory,
         firstIndex: index,
       });

@@ -1,5 +1,11 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Client, encryptionOf, KeyBackupError, ServiceResponseError } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  type Client,
+  encryptionOf,
+  KeyBackupError,
+  ServiceResponseError,
+  ValueError,
+} from "@greenroom/matrix";
 import {
   type KeyRestoreProgress,
   type MessageEvent,
@@ -135,6 +141,24 @@ Deno.test("restore() says so if the answer breaks off, and keeps what had come",
   const fresh = await newDevice(stage, { name: "bob", fetch: cut });
   await backupOf(fresh).trust({ recoveryKey });
   await assertRejects(() => backupOf(fresh).restore(), ServiceResponseError, "breaks off");
+});
+
+Deno.test("restore() takes no more keys than its limit, says so, and goes on where it ended", async () => {
+  await using stage = clientStage();
+  const { bob, recoveryKey } = await backedUp(stage);
+  await bob.crypto?.importKeys(await fileOf(newEntries(300)), { passphrase: PASSPHRASE });
+  await bob.crypto?.idle();
+  const fresh = await newDevice(stage, { name: "bob" });
+  await backupOf(fresh).trust({ recoveryKey });
+  for (const limit of [0, 1.5, NaN]) {
+    await assertRejects(() => backupOf(fresh).restore({ limit }), ValueError, "limit");
+  }
+  for (const limit of [50, 250, 300]) {
+    const error = await assertRejects(() => backupOf(fresh).restore({ limit }), ServiceResponseError);
+    assertStringIncludes(error.message, `more than ${limit};`);
+  }
+  const { added, known } = await backupOf(fresh).restore({ limit: 301 });
+  assertEquals([added, known], [1, 300]);
 });
 
 Deno.test("restore() takes no key of a version that is not in use any more", async () => {

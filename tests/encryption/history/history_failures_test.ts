@@ -2,12 +2,10 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MatrixRequestError } from "@greenroom/matrix";
-import { withholding } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ticking } from "../identity/crash_scene.ts";
 import { history } from "../identity/scene.ts";
-import { lost } from "../backup/scene.ts";
-import { accepts, GUEST, newSharer, roomOf, says, sharer, sharing } from "./scene.ts";
+import { accepts, GUEST, roomOf, sharer } from "./scene.ts";
 
 /** A host whose first requests of a kind fail, and which of them were made. */
 async function failingHost(here: ClientStage, path: string, fail: () => Response) {
@@ -91,70 +89,6 @@ Deno.test("A file without end is read as far as the largest one goes, and given 
   await guest.crypto?.idle();
   assertEquals([asked, await history(guest, roomId)], [1, ["MISSING_KEY"]]);
   assert(given < 40 * 2 ** 20, `${given}`);
-});
-
-Deno.test("A backup that can't be read yet is asked for the room once its key is there", async () => {
-  await using here = clientStage();
-  const encryption = { ...sharing("host"), backup: true };
-  const first = await sharer(here, "host", { encryption });
-  const host = await newSharer(here, "host", { encryption });
-  await sharer(here, "guest");
-  const roomId = await roomOf(first, []);
-  const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
-  assertEquals(await outcome(), 0, "the version of now has nothing of the room");
-  let recoveryKey = "";
-  await first.crypto?.backup.reset({ onRecoveryKey: (key) => void (recoveryKey = key) }); // not stored
-  await roomOf(host, ["its upload shows that there is another version"]);
-  await host.crypto?.idle();
-  const { isReadable } = await host.crypto?.backup.info() ?? {};
-  await says(first, roomId, ["one"]);
-  await first.crypto?.idle();
-  assertEquals([isReadable, await outcome()], [false, 0]);
-  await host.crypto?.backup.trust({ recoveryKey });
-  assertEquals(await outcome(), 1);
-});
-
-Deno.test("A backup that the server has hidden is asked for the room once it is shown again", async () => {
-  await using here = clientStage();
-  const encryption = { ...sharing("host"), backup: true };
-  const first = await sharer(here, "host", { encryption });
-  const host = await newSharer(here, "host", { encryption });
-  await lost(here, host, roomOf(host, ["its upload shows that the backup is gone"]));
-  const roomId = await roomOf(first, ["one"]);
-  await first.crypto?.idle();
-  await sharer(here, "guest");
-  const outcome = async () => (await host.crypto?.shareHistory(roomId, GUEST))?.keys;
-  assertEquals(await outcome(), 0);
-  await host.crypto?.ensureVerified();
-  assertEquals(await outcome(), 1);
-});
-
-Deno.test("An event that waits for its key is delivered when the key comes to be shared", async () => {
-  await using here = clientStage();
-  const encryption = { ...sharing("host"), backup: true, accept: "all" } as const; // also by the backup alone
-  const first = await sharer(here, "host", { encryption });
-  await sharer(here, "guest");
-  const { fetch } = withholding(here);
-  const host = await newSharer(here, "host", { encryption, fetch });
-  const texts: string[] = [];
-  host.on("m.room.message", ({ content }) => texts.push(content.body));
-  const roomId = await roomOf(first, []);
-  await host.syncOnce();
-  const fault = here.homeserver.faults.add({
-    kind: "status",
-    status: 500,
-    match: { method: "PUT", path: "/room_keys/keys" },
-  });
-  await says(first, roomId, ["one"]);
-  await first.crypto?.idle();
-  await host.syncOnce();
-  await host.crypto?.idle(); // the backup does not have it, and is not asked again before ten minutes
-  fault[Symbol.dispose]();
-  await here.clock.tick(60_000);
-  await first.crypto?.idle();
-  assertEquals(texts, []);
-  assertEquals((await host.crypto?.shareHistory(roomId, GUEST))?.keys, 1);
-  await here.until(() => texts.includes("one"));
 });
 
 Deno.test("A file that was cut off on its way is downloaded again", async () => {

@@ -33,7 +33,6 @@ Deno.test("Of a room with more keys than one file takes a part is shared, and no
     open: () => Promise.resolve(),
     round: () => Promise.resolve({}),
     wake() {},
-    restoreRoom: () => Promise.resolve(),
     log: recordingLogger(),
   } as unknown as HistoryParts;
   const { keys } = await shareHistory(parts, { roomId: ROOM, userId: GUEST });
