@@ -75,6 +75,16 @@ export {
   type SessionScope,
 } from "./src/types/events/define_session.ts";
 export { eventType } from "./src/types/events/event_type.ts";
+export {
+  isEventId,
+  isRoomAlias,
+  isRoomId,
+  isUserId,
+  toEventId,
+  toRoomAlias,
+  toRoomId,
+  toUserId,
+} from "./src/types/identifiers.ts";
 
 // End-to-end encryption.
 export type { Crypto } from "./src/encryption/crypto.ts";

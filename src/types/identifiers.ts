@@ -110,9 +110,35 @@ function parseQualifiedId(sigil: "@" | "#", id: unknown): UserIDParts | undefine
   return parseServerName(serverName) && [id.slice(1, colon), serverName];
 }
 
-/** Whether a value is a user ID on a server that can exist. */
+/**
+ * Whether a value is a user ID on a server that can exist.
+ *
+ * @param value What came from outside: a variable of the environment, JSON, the keys of an object.
+ * @example
+ * ```ts
+ * import { isUserId } from "@greenroom/matrix";
+ *
+ * const admins = "@alice:example.org, bob".split(", ").filter(isUserId);
+ * console.assert(admins.length === 1);
+ * ```
+ */
 export function isUserId(value: unknown): value is UserID {
   return parseQualifiedId("@", value) !== undefined;
+}
+
+/** Whether a value is a room ID; one of room version 12 names no server. */
+export function isRoomId(value: unknown): value is RoomID {
+  return typeof value === "string" && /^!./s.test(value);
+}
+
+/** Whether a value is an event ID. */
+export function isEventId(value: unknown): value is EventID {
+  return typeof value === "string" && /^\$./s.test(value);
+}
+
+/** Whether a value is a room alias on a server that can exist. */
+export function isRoomAlias(value: unknown): value is RoomAlias {
+  return parseQualifiedId("#", value) !== undefined;
 }
 
 /**
@@ -167,9 +193,6 @@ export function parseContentURI(url: string): ContentURIParts {
   return { serverName, mediaId };
 }
 
-const isRoomId = (id: string): boolean => /^!./s.test(id); // without a colon from room version 12 on
-const isRoomAlias = (id: string): boolean => parseQualifiedId("#", id) !== undefined;
-
 /**
  * What an identifier must be, by the name of the parameter that carries it. The server checks the
  * rest.
@@ -182,7 +205,7 @@ const KINDS: Readonly<Record<IdentifierName, readonly [is: (id: string) => boole
     "a room ID or a room alias: !opaque or #localpart:server.name",
   ],
   userId: [isUserId, "a user ID: @localpart:server.name"],
-  eventId: [(id) => /^\$./s.test(id), "an event ID: $opaque"],
+  eventId: [isEventId, "an event ID: $opaque"],
   aliasLocalpart: [
     (localpart) => /^[^#:\0][^:\0]*$/.test(localpart),
     "the local part of a room alias, without # in front and without colon",
@@ -221,4 +244,52 @@ export function checkIdentifier<Value>(
     ? JSON.stringify(value.slice(0, MAX_ID_BYTES))
     : `a value of type ${typeof value}`;
   throw new ValueError(`Cannot use ${given} as ${name}: it must be ${known[1]}`);
+}
+
+/**
+ * Takes text for a user ID.
+ *
+ * @param text What came from outside, such as a variable of the environment.
+ * @throws {ValueError} If it is none.
+ */
+export function toUserId(text: string | undefined): UserID {
+  return checkIdentifier("userId", text) as UserID;
+}
+
+/**
+ * Takes text for a room ID.
+ *
+ * @param text What came from outside, such as a variable of the environment.
+ * @throws {ValueError} If it is none.
+ * @example
+ * ```ts
+ * import { type Client, toRoomId } from "@greenroom/matrix";
+ *
+ * async function report(client: Client, text: string): Promise<void> {
+ *   await client.sendText(toRoomId(Deno.env.get("REPORTS_ROOM")), text);
+ * }
+ * ```
+ */
+export function toRoomId(text: string | undefined): RoomID {
+  return checkIdentifier("roomId", text) as RoomID;
+}
+
+/**
+ * Takes text for an event ID.
+ *
+ * @param text What came from outside, such as a link.
+ * @throws {ValueError} If it is none.
+ */
+export function toEventId(text: string | undefined): EventID {
+  return checkIdentifier("eventId", text) as EventID;
+}
+
+/**
+ * Takes text for a room alias.
+ *
+ * @param text What came from outside, such as what a user has written.
+ * @throws {ValueError} If it is none.
+ */
+export function toRoomAlias(text: string | undefined): RoomAlias {
+  return checkIdentifier("roomAlias", text) as RoomAlias;
 }

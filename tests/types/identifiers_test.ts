@@ -5,12 +5,20 @@ import { ValueError } from "../../src/errors/value_error.ts";
 import type { ContentURI, RoomAlias, UserID } from "../../src/types/ids.ts";
 import { scripted } from "../support/scripted_fetch.ts";
 import {
+  isEventId,
   isName,
   isOpaqueId,
   isReceivedEventId,
   isReceivedRoomAlias,
   isReceivedRoomId,
   isReceivedUserId,
+  isRoomAlias,
+  isRoomId,
+  isUserId,
+  toEventId,
+  toRoomAlias,
+  toRoomId,
+  toUserId,
 } from "../../src/types/identifiers.ts";
 
 const LONGEST = "é".repeat(126); // 252 bytes
@@ -178,5 +186,30 @@ Deno.test("Operations take every server name that the grammar has", async () => 
     await api.getRoomAlias(`#stage:${name}`);
     await api.downloadMedia(`mxc://${name}/pic`);
     assertEquals(log().length, 3, name);
+  }
+});
+
+Deno.test("Guards and conversions take from outside what an identifier can be, and refuse the rest by its name", () => {
+  const kinds = [
+    [isUserId, toUserId, ["@alice:example.org", "@:b.org"], "a user ID"],
+    [isRoomId, toRoomId, ["!room:example.org", "!31hneApxJ_1o-63DmFrpeqnkFfWppnzWso1JvH3ogLM"], "a room ID"],
+    [
+      isEventId,
+      toEventId,
+      ["$event:example.org", "$31hneApxJ_1o-63DmFrpeqnkFfWppnzWso1JvH3ogLM"],
+      "an event ID",
+    ],
+    [isRoomAlias, toRoomAlias, ["#stage:example.org"], "a room alias"],
+  ] as const;
+  const bad = [undefined, null, 7, {}, "", "@", "!", "$", "#", "alice", "@alice", "#stage", " !room"];
+  for (const [is, to, good, name] of kinds) {
+    for (const text of good) assertEquals([is(text), to(text)], [true, text]);
+    for (const value of bad) {
+      assert(!is(value), `${name}: ${value}`);
+      assertThrows(() => to(value as string), ValueError, `it must be ${name}`);
+    }
+    for (const [, , others] of kinds) {
+      if (others !== good) { for (const text of others) assert(!is(text), `${name}: ${text}`); }
+    }
   }
 });

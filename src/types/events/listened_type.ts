@@ -34,7 +34,7 @@ const UNSPECIFIED = [
 ] as const;
 
 /** The types that have a name of the specification, of a proposal, or of Greenroom. */
-type NamedEventType =
+export type NamedEventType =
   | StateEventType
   | MessageEventType
   | EphemeralEventType
@@ -43,9 +43,6 @@ type NamedEventType =
   | InternalEventType
   | `m.secret_storage.key.${string}`
   | typeof UNSPECIFIED[number];
-
-/** A name as {@linkcode InternalEventType} has them: of events that the application dispatches itself. */
-type OwnName<T extends string> = T extends "" ? never : Uppercase<T>;
 
 /**
  * A type of event that a handler can be added for: `never` for a name in the specification's namespace
@@ -56,7 +53,7 @@ type OwnName<T extends string> = T extends "" ? never : Uppercase<T>;
 export type ListenedType<T extends EventType> = T extends string ? string extends T ? T
   : T extends NamedEventType ? T
   : T extends `m.${string}` | `room.${string}` ? never
-  : T extends `${string}.${string}` | OwnName<T> ? T
+  : T extends `${string}.${string}` | Exclude<Uppercase<T>, ""> ? T
   : never
   : T;
 
