@@ -12,7 +12,7 @@ import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import { checkSendOptions } from "../api/messages/messages.ts";
 import { outgoingEvent } from "../api/messages/outgoing_event.ts";
-import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions, requestOptions } from "../api/http/request_options.ts";
 import { identified, type SendingUser } from "../api/http/transaction_id.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
@@ -45,6 +45,15 @@ export interface EncryptingAPI {
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
+  /**
+   * Whether a room is encrypted: a room that was seen encrypted stays so, whatever the server says later.
+   * The server is asked where nothing here says so, unless syncs would have shown it.
+   *
+   * @param roomId The room.
+   * @param options Request options, for what has to be looked up.
+   * @throws {MatrixError} If the server has to be asked, and can't say.
+   */
+  isRoomEncrypted(roomId: RoomID, options?: RequestOptions): Promise<boolean>;
 }
 
 /** What is sent as it is: what is encrypted already, and what a server has to read to do it. */
@@ -88,13 +97,14 @@ export function encryptingAPI(
 ): CoreAPI & EncryptingAPI & EncryptedRoomsAPI {
   const { encryption, stateStore, encryptionSends, clearRooms, blacklist, ...more } = options;
   const { hold = (work) => work(), ready, ...user } = more;
-  const isEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+  const isRoomEncrypted = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
     await encryptionSends.settled(roomId);
     const known = await stateStore.isEncrypted(roomId);
+    if (known === true) return true;
     const { crypto } = encryption;
-    if (known === true || crypto === undefined) return known ?? false;
     // While syncs follow, one would show that the room has become encrypted, but for a server that was restored.
-    if (known === false && crypto.isFollowing && clearRooms.has(roomId)) return false;
+    const isFollowed = crypto === undefined || crypto.isFollowing && clearRooms.has(roomId);
+    if (known === false && isFollowed) return false;
     // The state of rooms may be another client's: then nothing has waited yet for this one's actors.
     await ready?.(options.signal);
     // The room's own record may have been removed, by who has the disk: it is not all that says so.
@@ -109,6 +119,12 @@ export function encryptingAPI(
       noteClear();
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }
+  };
+  /** Whether sends are encrypted. Without encryption nobody is asked about a room that nothing is known of. */
+  const encrypts = async (roomId: RoomID, options: RequestOptions): Promise<boolean> => {
+    if (encryption.crypto !== undefined) return await isRoomEncrypted(roomId, options);
+    await encryptionSends.settled(roomId);
+    return await stateStore.isEncrypted(roomId) ?? false;
   };
   const machine = (action: string): CryptoMachine => {
     const { crypto } = encryption;
@@ -125,7 +141,7 @@ export function encryptingAPI(
       const type = typeName(eventType);
       checkSendOptions(options, "sendMessageEvent");
       const plain = disableEncryption || blacklist.has(type) || ALWAYS_CLEAR.has(type) ||
-        !await isEncrypted(roomId, options);
+        !await encrypts(roomId, options);
       if (plain) return await core.sendMessageEvent(roomId, eventType, content, options);
       const event = await outgoingEvent(eventType, "message", content);
       if (options.asUserId !== undefined) {
@@ -146,10 +162,12 @@ export function encryptingAPI(
       });
     },
     async isEncrypted(roomId, options) {
-      if (!await isEncrypted(roomId, options)) return false;
+      if (!await encrypts(roomId, options)) return false;
       machine(`send to the encrypted room ${roomId}`);
       return true;
     },
+    isRoomEncrypted: async (roomId, options = {}) =>
+      await isRoomEncrypted(roomId, optionsOfEach(options, {}, "say whether a room is encrypted")),
     encrypt: async (roomId, eventType, content) =>
       await hold(() => machine(`encrypt for ${roomId}`).encrypt(roomId, eventType, content)),
     shareGroupSession: async (roomId) =>

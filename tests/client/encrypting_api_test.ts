@@ -289,3 +289,12 @@ Deno.test("A send that the server refuses rejects with what it said, also if tha
   await using here = await stage({ algorithm: "m.megolm.v1.aes-sha2" }, crypto, refusal(403, "M_FORBIDDEN"));
   await assertRejects(() => here.api.sendMessageEvent(ROOM, "m.room.message", TEXT), ForbiddenError);
 });
+
+Deno.test("isRoomEncrypted() asks the server if nothing is known, with encryption or without", async () => {
+  for (const answer of [{ algorithm: "a" }, NOT_FOUND]) {
+    for (const crypto of [fakeCrypto(), null]) {
+      await using here = await stage(answer, crypto);
+      assertEquals(await here.api.isRoomEncrypted(ROOM), answer !== NOT_FOUND);
+    }
+  }
+});

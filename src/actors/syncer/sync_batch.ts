@@ -60,13 +60,14 @@ export function syncBatch(
   context: SyncContext,
   { former, crashes }: CommittedSync,
 ): SyncBatch {
-  const { nextBatch, accountData, presence, toDevice, rooms, undecryptable } = parts;
+  const { nextBatch, accountData, presence, toDevice, rooms, undecryptable, encryptedRooms } = parts;
+  const known = { context, undecryptable, encryptedRooms };
   return {
     nextBatch,
     crashes,
     internal: keyEvents(parts),
     global: [...accountData, ...presence, ...toDevice],
-    rooms: rooms.map((room, index) => roomBatch(room, { context, undecryptable, former: former[index] })),
+    rooms: rooms.map((room, index) => roomBatch(room, { ...known, former: former[index] })),
   };
 }
 
@@ -104,6 +105,7 @@ export function stateChanges(
 interface RoomView {
   readonly context: SyncContext;
   readonly undecryptable: SyncParts["undecryptable"];
+  readonly encryptedRooms: SyncParts["encryptedRooms"];
   readonly former: FormerRoom | undefined;
 }
 
@@ -175,9 +177,9 @@ function isNew({ membership }: RoomPart, { context, former }: RoomView): boolean
  * come again, since they have not been handled.
  */
 function unacceptable(
-  { shown }: RoomPart,
+  { roomId, shown }: RoomPart,
   events: readonly MatrixEvent[],
-  { context: { acceptClear, repeated }, former }: RoomView,
+  { context: { acceptClear, repeated }, encryptedRooms, former }: RoomView,
 ): Set<number> | undefined {
   if (acceptClear === undefined) return undefined;
   const ignored = new Set<number>();
@@ -185,7 +187,8 @@ function unacceptable(
     events.some((event) =>
       isEncryption(event) && event.event_id === former?.encryptedBy && !shown.has(event)
     );
-  let encrypted = former?.encrypted === true && !began;
+  // The room's own record may have been removed, by who has the disk: it is not all that says so.
+  let encrypted = (former?.encrypted === true || encryptedRooms.has(roomId)) && !began;
   events.forEach((event, index) => {
     if (isEncryption(event)) encrypted = true;
     else if (encrypted && isClear(event) && !acceptClear(event)) ignored.add(index);

@@ -103,6 +103,8 @@ export interface SyncParts {
   rooms: readonly RoomPart[];
   /** Encrypted events of timelines that can't be read, with the reason. */
   undecryptable: ReadonlyMap<MatrixEvent, Undecryptable>;
+  /** Rooms that Crypto knew to be encrypted before the response, whatever the Store says of them. */
+  encryptedRooms: ReadonlySet<RoomID>;
   /** How many parts had the wrong shape and were left out. */
   readonly malformed: number;
 }
@@ -132,6 +134,7 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
       ...reader.outside(rooms.knock, Membership.KNOCK, SyncStream.KNOCKED_ROOM, "knock"),
     ],
     undecryptable: new Map(),
+    encryptedRooms: new Set(),
     malformed: reader.malformed,
   };
 }

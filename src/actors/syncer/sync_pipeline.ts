@@ -114,7 +114,7 @@ async function decryptParts(
 function applyCrypto(
   parts: SyncParts,
   input: CryptoInput,
-  { toDevice, decrypted, underway }: CryptoOutput,
+  { toDevice, decrypted, underway, encryptedRooms }: CryptoOutput,
 ): void {
   parts.toDevice = toDevice.map((message) => noteEncryption(message.event, message));
   const plain = new Map<MatrixEvent, MessageEvent>();
@@ -138,6 +138,7 @@ function applyCrypto(
     }
   }
   parts.undecryptable = undecryptable;
+  parts.encryptedRooms = encryptedRooms;
 }
 
 /** What Crypto gets of a response. */

@@ -32,7 +32,7 @@ import {
   type Word,
 } from "../conversations/choices.ts";
 import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
-import { isEncryptedRoom, isSendersWord } from "../policy/clear_events.ts";
+import { isSendersWord } from "../policy/clear_events.ts";
 import { joinLate } from "../policy/join_patience.ts";
 import { checkQueries, type EventOfQuery, type Query } from "../queries.ts";
 import type { Run } from "../run.ts";
@@ -447,7 +447,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   async #isEncrypted(room: RoomID): Promise<boolean> {
-    return (room === this.room && this.encryption !== undefined) || await isEncryptedRoom(this.client, room);
+    return (room === this.room && this.encryption !== undefined) || await this.client.isRoomEncrypted(room);
   }
 
   #in(room?: RoomID): RoomContext {

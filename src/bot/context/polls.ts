@@ -8,7 +8,6 @@ import { type Client, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
 import { editedPoll } from "../polls/poll_edits.ts";
-import { isEncryptedRoom } from "../policy/clear_events.ts";
 import { pollEventOf } from "../polls/read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
 
@@ -40,7 +39,7 @@ export async function sendPoll(
  */
 export async function countPoll(client: Client, room: RoomID, poll: EventID): Promise<PollTally> {
   const start = await client.getEvent(room, poll);
-  const isEncrypted = start.type === ENCRYPTED || await isEncryptedRoom(client, room);
+  const isEncrypted = start.type === ENCRYPTED || await client.isRoomEncrypted(room);
   if (isEncrypted && start.type !== ENCRYPTED) {
     throw new ValueError(
       `Cannot count the votes for event ${poll}: it came in clear, into an encrypted room`,

@@ -4,24 +4,7 @@
  * @module
  */
 
-import { type Client, MatrixRequestError } from "../../../mod.ts";
-import type { EncryptionInfo, MatrixEvent, RoomID, SenderInfo } from "../../../types.ts";
-
-/** Whether a room is encrypted. Of a room that nothing is known of, the server is asked. */
-export async function isEncryptedRoom(
-  client: Pick<Client, "stateStore" | "getStateEvent">,
-  room: RoomID,
-): Promise<boolean> {
-  const known = await client.stateStore.isEncrypted(room);
-  if (known !== undefined) return known;
-  try {
-    await client.getStateEvent(room, "m.room.encryption");
-    return true;
-  } catch (error) {
-    if (error instanceof MatrixRequestError && (error.status === 404 || error.status === 403)) return false;
-    throw error;
-  }
-}
+import type { EncryptionInfo, MatrixEvent, SenderInfo } from "../../../types.ts";
 
 /** An event, and how it was encrypted; undefined: it was not. */
 export interface Received {

@@ -53,6 +53,8 @@ export interface CryptoOutput {
   readonly underway: readonly number[];
   /** Earlier events that can be decrypted now, in the order in which they came. */
   readonly recovered: readonly RecoveredEvent[];
+  /** The response's rooms that were known to be encrypted before it. */
+  readonly encryptedRooms: ReadonlySet<RoomID>;
 }
 
 /** The same, from the engine. */

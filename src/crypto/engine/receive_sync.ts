@@ -56,6 +56,8 @@ export async function receiveSync(
   const found = ownKeys.receiveCounts(tx, input.oneTimeKeyCounts, input.unusedFallbackTypes);
   if (found === "lost") devices.changed(tx, [parts.context.own.userId]);
   takeDeviceLists(tx, parts, input);
+  const before = input.state.map(({ roomId }) => roomId).filter((roomId) => rooms.isEncrypted(roomId));
+  const encryptedRooms = new Set(before);
   for (const room of input.state) await receiveRoomState(tx, parts, room);
   // If the room was encrypted after they came, nothing else has shown them before something is sent there.
   const speakers = input.encrypted.filter(({ room_id }) => rooms.isEncrypted(room_id));
@@ -89,7 +91,7 @@ export async function receiveSync(
   // An earlier process may have stored a key and ended before it tried the events.
   const tried = undecryptable.isUntried ? "all" : newKeys;
   const recovered = tried.length === 0 ? [] : await undecryptable.retry(tx, tried);
-  return { toDevice, decrypted, underway, recovered };
+  return { toDevice, decrypted, underway, recovered, encryptedRooms };
 }
 
 function takeDeviceLists(

@@ -28,7 +28,13 @@ async function take(
     crypto: {
       receiveSync(input) {
         inputs.push(input);
-        return Promise.resolve({ toDevice: [], decrypted: [], underway: [], recovered: [] });
+        return Promise.resolve({
+          toDevice: [],
+          decrypted: [],
+          underway: [],
+          recovered: [],
+          encryptedRooms: new Set(),
+        });
       },
     },
     store,

@@ -43,7 +43,8 @@ function fakeCrypto(
       const toDevice = input.toDevice.filter(({ type }) => type !== "m.room_key").map((event) => ({
         event: event.type === "m.room.encrypted" ? { ...event, type: "m.dummy" } : event,
       }));
-      return Promise.resolve({ toDevice, decrypted: input.encrypted.map(decrypt), underway: [], recovered });
+      const decrypted = input.encrypted.map(decrypt);
+      return Promise.resolve({ toDevice, decrypted, underway: [], recovered, encryptedRooms: new Set() });
     },
   };
 }

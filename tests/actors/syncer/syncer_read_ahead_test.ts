@@ -15,6 +15,7 @@ function slowCrypto() {
             decrypted: [],
             underway: [],
             recovered: [],
+            encryptedRooms: new Set(),
           })
           : reject(error);
       turns.push({ nextBatch, go });

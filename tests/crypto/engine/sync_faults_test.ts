@@ -58,7 +58,13 @@ async function receive(
       taken.push(intake);
       fails(intake);
       if (broken === "commit") throw new TypeError(`The store is gone for step ${taken.length}`);
-      return Promise.resolve({ toDevice: [], decrypted: [], underway: [], recovered: [] });
+      return Promise.resolve({
+        toDevice: [],
+        decrypted: [],
+        underway: [],
+        recovered: [],
+        encryptedRooms: new Set<never>(),
+      });
     },
     works: (intake: SyncStepInput) => Promise.try(fails, intake).then(() => true, () => false),
   };

@@ -3,13 +3,19 @@
  * homeserver hides the encryption of the room since.
  *
  * What must hold: nothing goes out in clear as long as any record says that the room is encrypted: its state, its
- * settings for encryption, or the session for what is sent.
+ * settings for encryption, or the session for what is sent. What came in clear decides nothing there, and as long as
+ * its state or its settings say so, handlers do not get it.
  *
  * The class of mistake: of several places that know something, only one is asked.
  */
 
-import { assert, assertEquals } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Client, type KvStore, MemoryStore, ValueError } from "@greenroom/matrix";
+import { type Bot, POLL_EVENTS } from "@greenroom/matrix/bot";
+import type { Homeserver } from "@greenroom/matrix/testing";
+import { encryptedUser } from "../../../bot/encrypted_user.ts";
+import { trying } from "../../../bot/support.ts";
+import { countPoll } from "../../../../src/bot/context/polls.ts";
 import { begin, twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { EVERYBODY } from "../../../support/everybody.ts";
@@ -27,6 +33,13 @@ async function remove(store: KvStore, kinds: readonly string[], roomId: string):
   }
 }
 
+/** Has the homeserver hide from the bot that rooms are encrypted. */
+function hide(homeserver: Homeserver): void {
+  const match = { method: "GET", path: "/state/m.room.encryption", user: "@bot:localhost" } as const;
+  const body = { errcode: "M_NOT_FOUND", error: "Hidden" };
+  homeserver.faults.add({ kind: "status", status: 404, body, match });
+}
+
 for (const kept of SAYING) {
   Deno.test(`T152: with "${kept}" alone left of what says that a room is encrypted nothing goes out in clear`, async () => {
     await using stage = clientStage();
@@ -41,12 +54,37 @@ for (const kept of SAYING) {
     await bot.close();
     await remove(store, SAYING.filter((kind) => kind !== kept), roomId);
 
-    const match = { method: "GET", path: "/state/m.room.encryption", user: "@bot:localhost" } as const;
-    const body = { errcode: "M_NOT_FOUND", error: "Hidden" };
-    stage.homeserver.faults.add({ kind: "status", status: 404, body, match });
+    hide(stage.homeserver);
     const next = stage.client("bot", { encryption: EVERYBODY, store });
     await next.sendText(roomId, "A secret").catch(() => "refused");
     const sent = stage.homeserver.requests.filter("PUT", "/send/m.room.message");
     assertEquals(sent.length, 0, "nothing in clear");
+  });
+}
+
+for (const kept of SAYING) {
+  Deno.test(`T152: with "${kept}" alone left a bot goes by nothing that comes in clear`, async () => {
+    let bot: Bot | undefined;
+    let count = 0;
+    await using tester = trying((each) => {
+      bot = each.command("hello", async (c) => {
+        count++;
+        await c.send("Hello");
+      });
+    }, { encryption: EVERYBODY });
+    await using alice = await encryptedUser(tester, "alice");
+    const room = await alice.room();
+    await alice.say(room, "!hello");
+    await alice.expect("Hello");
+    const poll = { question: { body: "?" }, answers: [{ id: "1", body: "x" }] };
+    const forged = await alice.forge(room, POLL_EVENTS.START, { [POLL_EVENTS.START]: poll });
+    await tester.stop();
+    await remove(tester.store, SAYING.filter((kind) => kind !== kept), room);
+    hide(tester.homeserver);
+    await tester.start();
+    await assertRejects(() => countPoll(bot?.client as Client, room, forged), ValueError, "in clear");
+    await alice.forge(room, "m.room.message", { msgtype: "m.text", body: "!hello" });
+    await tester.settle();
+    if (kept !== "outbound_session") assertEquals(count, 1);
   });
 }

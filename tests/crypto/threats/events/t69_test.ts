@@ -81,6 +81,7 @@ Deno.test("T69: handlers see of a message to the device how it was encrypted, an
           decrypted: [],
           underway: [],
           recovered: [],
+          encryptedRooms: new Set(),
         }),
     },
   });
