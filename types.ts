@@ -330,7 +330,7 @@ export type * from "./src/types/events/event.ts";
 export type * from "./src/types/events/event_map.ts";
 export type * from "./src/types/events/event_of.ts";
 export type { EventClass, EventType, EventTypeRef } from "./src/types/events/event_type.ts";
-export type { ListenedType, NamedEventType } from "./src/types/events/listened_type.ts";
+export type { ListenedType, NamedEventType, UnspecifiedEventType } from "./src/types/events/listened_type.ts";
 export type * from "./src/types/events/internal_event.ts";
 export * from "./src/types/events/internal_event_type.ts";
 export type * from "./src/types/events/room_records.ts";

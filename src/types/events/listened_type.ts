@@ -17,21 +17,36 @@ import { classOf, type EventType } from "./event_type.ts";
 import { InternalEventType } from "./internal_event_type.ts";
 
 /** Types that clients send, from proposals and from before the specification had another name for them. */
-const UNSPECIFIED = [
-  "m.beacon",
-  "m.beacon_info",
-  "m.call.member",
-  "m.call.notify",
-  "m.poll.end",
-  "m.poll.response",
-  "m.poll.start",
-  "m.room.retention",
-  "m.room.rule.room",
-  "m.room.rule.server",
-  "m.room.rule.user",
-  "m.rtc.member",
-  "m.rtc.notification",
-] as const;
+export type UnspecifiedEventType =
+  | "m.beacon"
+  | "m.beacon_info"
+  | "m.call.member"
+  | "m.call.notify"
+  | "m.poll.end"
+  | "m.poll.response"
+  | "m.poll.start"
+  | "m.room.retention"
+  | "m.room.rule.room"
+  | "m.room.rule.server"
+  | "m.room.rule.user"
+  | "m.rtc.member"
+  | "m.rtc.notification";
+
+const UNSPECIFIED: Readonly<Record<UnspecifiedEventType, true>> = {
+  "m.beacon": true,
+  "m.beacon_info": true,
+  "m.call.member": true,
+  "m.call.notify": true,
+  "m.poll.end": true,
+  "m.poll.response": true,
+  "m.poll.start": true,
+  "m.room.retention": true,
+  "m.room.rule.room": true,
+  "m.room.rule.server": true,
+  "m.room.rule.user": true,
+  "m.rtc.member": true,
+  "m.rtc.notification": true,
+};
 
 /** The types that have a name of the specification, of a proposal, or of Greenroom. */
 export type NamedEventType =
@@ -42,7 +57,7 @@ export type NamedEventType =
   | ToDeviceEventType
   | InternalEventType
   | `m.secret_storage.key.${string}`
-  | typeof UNSPECIFIED[number];
+  | UnspecifiedEventType;
 
 /**
  * A type of event that a handler can be added for: `never` for a name in the specification's namespace
@@ -64,10 +79,10 @@ export type ListenedType<T extends EventType> = T extends string ? string extend
  */
 export function unknownType(type: EventType): { readonly nearest: string | undefined } | undefined {
   if (typeof type !== "string" || classOf(type) !== "unknown") return undefined;
-  if (UNSPECIFIED.some((name) => name === type) || type.includes(".") && !/^(?:m|room)\./.test(type)) {
+  if (Object.hasOwn(UNSPECIFIED, type) || type.includes(".") && !/^(?:m|room)\./.test(type)) {
     return undefined;
   }
-  const names = [...knownTypes(), ...UNSPECIFIED, ...Object.values(InternalEventType)];
+  const names = [...knownTypes(), ...Object.keys(UNSPECIFIED), ...Object.values(InternalEventType)];
   const meant = [`m.${type}`, `m.room.${type}`, type.split(".").at(-1)?.toUpperCase()];
   const nearest = names.find((name) => meant.includes(name)) ?? nearestName(type, names);
   const isOwn = !type.includes(".") && type === type.toUpperCase();
