@@ -27,14 +27,20 @@
 import { endOwnCode } from "./src/base/own_code.ts"; // first: bundles begin with it
 
 // The client, and what it is made with.
-export type { ClientAPI } from "./src/api/client_api.ts";
-export type { EndedTokens, FindTokens, OnTokensRefreshed, Tokens } from "./src/api/http/credentials.ts";
-export { HTTPAPI } from "./src/api/http/http_api.ts";
-export type { FindAddress } from "./src/api/http/address.ts";
-export type { CustomRequestOptions, HTTPAPIOptions } from "./src/api/http/http_options.ts";
-export type { RequestOptions } from "./src/api/http/request_options.ts";
-export type { RetryPolicy } from "./src/api/http/retry.ts";
-export type { FillMemberEventCallback } from "./src/api/session.ts";
+export type { ClientAPI } from "./src/api/api.ts";
+export {
+  type CustomRequestOptions,
+  type EndedTokens,
+  type FillMemberEventCallback,
+  type FindAddress,
+  type FindTokens,
+  HTTPAPI,
+  type HTTPAPIOptions,
+  type OnTokensRefreshed,
+  type RequestOptions,
+  type RetryPolicy,
+  type Tokens,
+} from "./src/api/http/mod.ts";
 export type { Clock } from "./src/base/clock.ts";
 export type { Logger } from "./src/base/log.ts";
 export { consoleLogger, type ConsoleLoggerOptions } from "./src/base/console_logger.ts";
@@ -113,7 +119,7 @@ export { MemoryStore } from "./src/store/memory_store.ts";
 export { SealedStore } from "./src/store/sealed/sealed_store.ts";
 
 // Links to rooms, users and events.
-export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/messages/matrix_link.ts";
+export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/messages/mod.ts";
 
 // Errors.
 export { ActorError, ActorStoppedError } from "./src/actors/kernel/actor_error.ts";

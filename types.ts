@@ -27,87 +27,87 @@
 // Operations: their interfaces, and what they take and return beside what Matrix defines.
 export type {
   AccountAPI,
-  ChangePasswordOptions,
-  DeactivateAccountOptions,
-  RegisterOptions,
-  ThirdPartyId,
-} from "./src/api/account/account.ts";
-export type {
   AccountDataAPI,
   AccountDataOptions,
-  SetRoomTagOptions,
-} from "./src/api/account/account_data.ts";
-export type {
+  Authentication,
+  AuthenticationOptions,
+  ChangePasswordOptions,
   ClaimKeysOptions,
-  DeviceKeysAPI,
-  DevicesToQuery,
-  KeysToClaim,
-  QueryKeysOptions,
-  SignedObjects,
-  UploadCrossSigningKeysOptions,
-  UploadKeysOptions,
-} from "./src/api/account/device_keys.ts";
-export type { Device, DevicesAPI } from "./src/api/account/devices.ts";
-export type {
+  DeactivateAccountOptions,
   DehydratedDeviceAPI,
-  GetDehydratedDeviceEventsOptions,
-} from "./src/api/account/dehydrated_device.ts";
-export type {
+  Device,
+  DeviceKeysAPI,
+  DevicesAPI,
+  DevicesToQuery,
   DownloadRoomKeysOptions,
+  FiltersAPI,
+  GetDehydratedDeviceEventsOptions,
   GetKeyBackupVersionOptions,
-  RoomKeysAPI,
-} from "./src/api/account/room_keys.ts";
-export type { FiltersAPI } from "./src/api/account/filters.ts";
-export type { OpenIDAPI, OpenIDToken } from "./src/api/account/openid.ts";
-export type { PresenceAPI, SetPresenceOptions } from "./src/api/account/presence.ts";
-export type { ProfileAPI, SetProfileOptions } from "./src/api/account/profile.ts";
-export type { PushRulesAPI, SetPushRuleOptions } from "./src/api/account/push_rules.ts";
-export type {
+  KeysToClaim,
+  LoginOptions,
+  LogoutOptions,
+  NewSession,
+  OpenIDAPI,
+  OpenIDToken,
+  PresenceAPI,
+  ProfileAPI,
   Pusher,
   PusherData,
   PusherRemoval,
   PushersAPI,
   PusherSetup,
-} from "./src/api/account/pushers.ts";
-export type { LoginOptions, LogoutOptions, SessionAPI } from "./src/api/account/session_api.ts";
-export type { NewSession } from "./src/api/account/store_login.ts";
-export type {
-  Authentication,
-  AuthenticationOptions,
+  PushRulesAPI,
+  QueryKeysOptions,
+  RegisterOptions,
+  RoomKeysAPI,
+  SessionAPI,
+  SetPresenceOptions,
+  SetProfileOptions,
+  SetPushRuleOptions,
+  SetRoomTagOptions,
+  SignedObjects,
   StageHandler,
   StageRequest,
+  ThirdPartyId,
   UIAAPI,
-} from "./src/api/account/uia.ts";
-export type { CoreAPI, FillMemberEventAPI } from "./src/api/core_api.ts";
-export type { Method, Query } from "./src/api/http/endpoint.ts";
-export type { TransactionOptions } from "./src/api/http/transaction_id.ts";
-export type { MediaData, OnProgress, ReadableSource } from "./src/api/http/upload_body.ts";
-export type { GetUrlPreviewOptions, MediaAPI } from "./src/api/media/media.ts";
+  UploadCrossSigningKeysOptions,
+  UploadKeysOptions,
+} from "./src/api/account/account.ts";
+export type { CoreAPI } from "./src/api/api.ts";
+export type {
+  ContentAs,
+  FillMemberEventAPI,
+  MediaData,
+  Method,
+  OnProgress,
+  Query,
+  ReadableSource,
+  SendableContent,
+  TransactionOptions,
+} from "./src/api/http/mod.ts";
 export type {
   DownloadMediaOptions,
   DownloadMediaStreamOptions,
   DownloadOptions,
   DownloadThumbnailOptions,
+  GetUrlPreviewOptions,
+  MediaAPI,
   MediaDownload,
-} from "./src/api/media/media_download.ts";
-export type { UploadMediaOptions } from "./src/api/media/media_upload.ts";
+  UploadMediaOptions,
+} from "./src/api/media/media.ts";
 export type {
   GetMessagesOptions,
-  MessagesAPI,
-  RedactOptions,
-  SendOptions,
-} from "./src/api/messages/messages.ts";
-export type { ContentAs, SendableContent } from "./src/api/messages/outgoing_event.ts";
-export type {
-  ReceiptsAPI,
-  SendReceiptOptions,
-  SetFullyReadMarkerOptions,
-  SetTypingOptions,
-} from "./src/api/messages/receipts.ts";
-export type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "./src/api/messages/relations.ts";
-export type { ReportingAPI, ReportOptions } from "./src/api/messages/reporting.ts";
-export type {
+  GetRelationsOptions,
+  GetThreadsOptions,
   HistoricProfile,
+  IterateMessagesOptions,
+  MessagesAPI,
+  PagingAPI,
+  ReceiptsAPI,
+  RedactOptions,
+  RelationsAPI,
+  ReportingAPI,
+  ReportOptions,
   RoomEventsCriteria,
   RoomEventsResults,
   SearchAPI,
@@ -121,62 +121,60 @@ export type {
   SearchResponse,
   SearchResult,
   SearchResultContext,
-} from "./src/api/messages/search.ts";
-export type {
   SendFileOptions,
   SendFilesAPI,
-  SendImageOptions,
-  Thumbnail,
-} from "./src/api/messages/send_files.ts";
-export type {
   SendHelpersAPI,
+  SendImageOptions,
+  SendOptions,
+  SendReceiptOptions,
   SendStickerOptions,
   SendTextOptions,
+  SendToDeviceOptions,
   SendTypedTextOptions,
-} from "./src/api/messages/send_helpers.ts";
-export type { SendToDeviceOptions, ToDeviceAPI, ToDeviceMessages } from "./src/api/messages/to_device.ts";
+  SetFullyReadMarkerOptions,
+  SetTypingOptions,
+  Thumbnail,
+  ToDeviceAPI,
+  ToDeviceMessages,
+} from "./src/api/messages/mod.ts";
 export type {
   AddRoomAliasOptions,
+  CreateRoomOptions,
   DirectoryAPI,
+  GetEventContextOptions,
+  GetMembersOptions,
   GetRoomDirectoryOptions,
-  RemoveRoomAliasOptions,
-  SearchUsersOptions,
-} from "./src/api/rooms/directory.ts";
-export type { JoiningAPI, JoinRoomOptions, KnockRoomOptions } from "./src/api/rooms/joining.ts";
-export type {
+  GetRoomSummaryOptions,
+  GetSpaceHierarchyOptions,
+  GetStateEventOptions,
+  JoiningAPI,
   JoinRoomByIdOptions,
+  JoinRoomOptions,
+  KnockRoomOptions,
   MembershipAPI,
   MembershipOptions,
-  SendMemberEventOptions,
-} from "./src/api/rooms/membership.ts";
-export type { IterateMessagesOptions, PagingAPI } from "./src/api/rooms/paging.ts";
-export type {
-  GetEventContextOptions,
-  GetRoomSummaryOptions,
+  RemoveRoomAliasOptions,
   RoomExtrasAPI,
-  UpgradeRoomOptions,
-} from "./src/api/rooms/room_extras.ts";
-export type { CreateRoomOptions, RoomsAPI } from "./src/api/rooms/rooms.ts";
-export type { GetSpaceHierarchyOptions, SpacesAPI } from "./src/api/rooms/spaces.ts";
-export type {
-  GetMembersOptions,
-  GetStateEventOptions,
+  RoomsAPI,
   RoomStateAPI,
+  SearchUsersOptions,
+  SendMemberEventOptions,
   SendStateEventOptions,
+  SpacesAPI,
   StateContentAs,
   StateEventAnswer,
-} from "./src/api/rooms/state_events.ts";
+  UpgradeRoomOptions,
+} from "./src/api/rooms/rooms.ts";
 export type {
   AccountModerationCapability,
   BooleanCapability,
   Capabilities,
   CapabilitiesAPI,
+  DiscoverOptions,
   ProfileFieldsCapability,
   RoomVersionsCapability,
-} from "./src/api/server/capabilities.ts";
-export type { DiscoverOptions } from "./src/api/server/discovery.ts";
-export type { SyncAPI, SyncOptions } from "./src/api/server/sync.ts";
-export type {
+  SyncAPI,
+  SyncOptions,
   ThirdPartyAPI,
   ThirdPartyFieldType,
   ThirdPartyLocation,
@@ -184,8 +182,9 @@ export type {
   ThirdPartyProtocol,
   ThirdPartyProtocolInstance,
   ThirdPartyUser,
-} from "./src/api/server/third_party.ts";
-export type { TurnServer, VoIPAPI } from "./src/api/server/voip.ts";
+  TurnServer,
+  VoIPAPI,
+} from "./src/api/server/server.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
 export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";

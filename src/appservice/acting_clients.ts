@@ -6,9 +6,7 @@
  */
 
 import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
-import { PREPARE, SKEW } from "../api/http/http_internals.ts";
-import { HTTPAPI } from "../api/http/http_api.ts";
-import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
+import { HTTPAPI, type HTTPAPIOptions, PREPARE, type Prepare, SKEW } from "../api/http/mod.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { UnknownDeviceError, UnknownTokenError } from "../errors/errcodes.ts";

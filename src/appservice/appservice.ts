@@ -7,11 +7,15 @@
  */
 
 import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
-import { IS_TOKEN_DEAD, PREPARE } from "../api/http/http_internals.ts";
+import {
+  HTTPAPI,
+  type HTTPAPIOptions,
+  IS_TOKEN_DEAD,
+  isPassing,
+  PREPARE,
+  type Prepare,
+} from "../api/http/mod.ts";
 import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
-import { HTTPAPI } from "../api/http/http_api.ts";
-import type { HTTPAPIOptions, Prepare } from "../api/http/http_options.ts";
-import { isPassing } from "../api/http/retry.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { Client } from "../client/client.ts";

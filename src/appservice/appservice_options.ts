@@ -5,8 +5,7 @@
  */
 
 import type { StartOptions } from "../actors/syncer/start_options.ts";
-import type { HTTPAPIOptions } from "../api/http/http_options.ts";
-import { checkRetry } from "../api/http/request_options.ts";
+import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID } from "../types/ids.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";

@@ -7,10 +7,8 @@
  * @module
  */
 
-import type { HTTPAPI } from "../api/http/http_api.ts";
-import { freshFilter } from "../api/server/fresh_filter.ts";
-import { type SyncAPI, syncAPI } from "../api/server/sync.ts";
-import { Session } from "../api/session.ts";
+import { type HTTPAPI, Session } from "../api/http/mod.ts";
+import { freshFilter, type SyncAPI, syncAPI } from "../api/server/server.ts";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { Filter } from "../types/api/filter.ts";
 import { PresenceState } from "../types/enums.ts";

@@ -4,9 +4,7 @@
  * @module
  */
 
-import type { HTTPAPI } from "../api/http/http_api.ts";
-import type { Prepare } from "../api/http/http_options.ts";
-import { type RequestOptions, requestOptions } from "../api/http/request_options.ts";
+import { type HTTPAPI, type Prepare, type RequestOptions, requestOptions } from "../api/http/mod.ts";
 import { ForbiddenError, NotFoundError, UserInUseError } from "../errors/errcodes.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { RecentMap } from "../base/recent_map.ts";

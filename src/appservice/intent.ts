@@ -4,9 +4,8 @@
  * @module
  */
 
-import { type ClientAPI, clientAPI } from "../api/client_api.ts";
-import { HTTPAPI } from "../api/http/http_api.ts";
-import { Session } from "../api/session.ts";
+import { type ClientAPI, clientAPI } from "../api/api.ts";
+import { HTTPAPI, Session } from "../api/http/mod.ts";
 import type { Client } from "../client/client.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { HTTPAPI } from "../api/http/http_api.ts";
+import type { HTTPAPI } from "../api/http/mod.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { UnrecognizedError } from "../errors/errcodes.ts";

@@ -7,7 +7,7 @@
 
 import { abortable } from "@std/async/abortable";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
-import type { SyncOptions } from "../api/server/sync.ts";
+import type { SyncOptions } from "../api/server/server.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { StoreKeys } from "../store/device/keys.ts";

@@ -7,7 +7,14 @@
  */
 
 import { STATE_STORE } from "./options/client_internals.ts";
-import { IS_TOKEN_DEAD } from "../api/http/http_internals.ts";
+import {
+  type CustomRequestOptions,
+  type FillMemberEventCallback,
+  HTTPAPI,
+  IS_TOKEN_DEAD,
+  type Method,
+  Session,
+} from "../api/http/mod.ts";
 import type { Crypto, CryptoMachine } from "../encryption/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI, Hold } from "./encrypting_api.ts";
@@ -26,12 +33,8 @@ import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
 import { checkClientOptions, checkStartOptions, checkSyncOnceOptions } from "./options/option_names.ts";
 import { syncerFacade } from "./syncer_facade.ts";
-import type { ClientAPI } from "../api/client_api.ts";
-import { discover, type DiscoverOptions } from "../api/server/discovery.ts";
-import { HTTPAPI } from "../api/http/http_api.ts";
-import type { CustomRequestOptions } from "../api/http/http_options.ts";
-import type { Method } from "../api/http/endpoint.ts";
-import { type FillMemberEventCallback, Session } from "../api/session.ts";
+import type { ClientAPI } from "../api/api.ts";
+import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { clockWarning } from "./clock_warning.ts";
 import { type ClientCore, clientCore } from "./client_core.ts";

@@ -9,7 +9,7 @@
  */
 
 import { FEED } from "./options/client_internals.ts";
-import { IS_TOKEN_DEAD } from "../api/http/http_internals.ts";
+import { IS_TOKEN_DEAD, type Session } from "../api/http/mod.ts";
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
 import type { Deliverer } from "../actors/dispatcher/deliver.ts";
@@ -25,8 +25,7 @@ import { spawnSyncer } from "../actors/syncer/syncer.ts";
 import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
 import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
-import type { ClientAPI } from "../api/client_api.ts";
-import type { Session } from "../api/session.ts";
+import type { ClientAPI } from "../api/api.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { Holding } from "../store/device/lease.ts";

@@ -15,9 +15,9 @@ import type { StateStore } from "../actors/store/state_store.ts";
 import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";
-import { type ClientAPI, clientAPI } from "../api/client_api.ts";
-import { profileAPI } from "../api/account/profile.ts";
-import { firstContact, type Session } from "../api/session.ts";
+import { type ClientAPI, clientAPI } from "../api/api.ts";
+import { profileAPI } from "../api/account/account.ts";
+import { firstContact, type Session } from "../api/http/mod.ts";
 import { attachmentCipher } from "../crypto/attachments/attachment.ts";
 import type { Logger } from "../base/log.ts";
 

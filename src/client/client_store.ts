@@ -8,7 +8,7 @@ import type { Actor } from "../actors/kernel/actor.ts";
 import { spawnStore } from "../actors/store/store_actor.ts";
 import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
-import type { Session } from "../api/session.ts";
+import type { Session } from "../api/http/mod.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
 import type { Holding } from "../store/device/lease.ts";
 import { loggerOf } from "../base/log.ts";

@@ -4,9 +4,7 @@
  * @module
  */
 
-import type { HTTPAPI } from "../api/http/http_api.ts";
-import { SKEW } from "../api/http/http_internals.ts";
-import { wrongBy } from "../api/http/server_time.ts";
+import { type HTTPAPI, SKEW, wrongBy } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";
 
 /**

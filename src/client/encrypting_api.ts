@@ -5,15 +5,20 @@
  */
 
 import type { OpenStore } from "../actors/store/opener.ts";
-import type { CoreAPI, EncryptedRoomsAPI } from "../api/core_api.ts";
+import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
 import { AcceptedError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";
-import { checkSendOptions } from "../api/messages/messages.ts";
-import { outgoingEvent } from "../api/messages/outgoing_event.ts";
-import { optionsOfEach, type RequestOptions, requestOptions } from "../api/http/request_options.ts";
-import { identified, type SendingUser } from "../api/http/transaction_id.ts";
+import { checkSendOptions } from "../api/messages/mod.ts";
+import {
+  identified,
+  optionsOfEach,
+  outgoingEvent,
+  type RequestOptions,
+  requestOptions,
+  type SendingUser,
+} from "../api/http/mod.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";

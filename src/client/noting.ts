@@ -8,9 +8,7 @@
 import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
-import type { MembershipAPI } from "../api/rooms/membership.ts";
-import type { RoomExtrasAPI } from "../api/rooms/room_extras.ts";
-import type { RoomsAPI } from "../api/rooms/rooms.ts";
+import type { MembershipAPI, RoomExtrasAPI, RoomsAPI } from "../api/rooms/rooms.ts";
 import type { Logger } from "../base/log.ts";
 import { Membership } from "../types/enums.ts";
 import type { RoomID } from "../types/ids.ts";

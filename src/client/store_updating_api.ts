@@ -4,14 +4,13 @@
  * @module
  */
 
-import type { CoreAPI } from "../api/core_api.ts";
-import type { ProfileAPI } from "../api/account/profile.ts";
-import type { RequestOptions } from "../api/http/request_options.ts";
+import type { CoreAPI } from "../api/api.ts";
+import type { ProfileAPI } from "../api/account/account.ts";
+import { type OutgoingEvent, outgoingEvent, type RequestOptions } from "../api/http/mod.ts";
 import type { StoredState } from "../store/device/records.ts";
 import type { ClientStateEvent } from "../types/events/client_event.ts";
 import { Membership } from "../types/enums.ts";
 import type { Logger } from "../base/log.ts";
-import { type OutgoingEvent, outgoingEvent } from "../api/messages/outgoing_event.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/api/profile.ts";

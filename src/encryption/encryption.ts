@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../api/http/http_internals.ts";
+import { RESTART_DELAY, type Session } from "../api/http/mod.ts";
 import type { ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
 import { pruneCrypto, spawnCrypto } from "../actors/crypto/crypto_actor.ts";
 import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
@@ -14,9 +14,7 @@ import { requestSender } from "../actors/crypto/request_sender.ts";
 import { roomDescriber } from "../actors/crypto/room_preparer.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
-import type { ClientAPI } from "../api/client_api.ts";
-import { coreAPI } from "../api/core_api.ts";
-import type { Session } from "../api/session.ts";
+import { type ClientAPI, coreAPI } from "../api/api.ts";
 import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
 import { lazyDehydration } from "./dehydration/lazy_dehydration.ts";
 import { EarlyReads } from "./identity/early_reads.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { REQUEST_OPTIONS } from "../api/http/request_options.ts";
+import { REQUEST_OPTIONS } from "../api/http/mod.ts";
 import type { OptionNames } from "../errors/known_names.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
 import type { CryptoDoctorOptions } from "./crypto_findings.ts";

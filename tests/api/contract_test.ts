@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import { clientAPI } from "../../src/api/client_api.ts";
+import { clientAPI } from "../../src/api/api.ts";
 import { MatrixError } from "../../src/errors/matrix_error.ts";
 import { MatrixRequestError } from "../../src/errors/request_error.ts";
 import { type Rule, scripted, type ScriptedRequest, untilSettled } from "../support/scripted_fetch.ts";

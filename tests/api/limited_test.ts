@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { clientAPI } from "../../src/api/client_api.ts";
+import { clientAPI } from "../../src/api/api.ts";
 import { LimitExceededError } from "../../src/errors/errcodes.ts";
 import type { RetryPolicy } from "../../src/api/http/retry.ts";
 import { refusal, scripted, type ScriptedOptions, untilSettled } from "../support/scripted_fetch.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { clientAPI } from "../../src/api/client_api.ts";
+import { clientAPI } from "../../src/api/api.ts";
 import { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { contentProblems } from "../support/event_schemas.ts";

@@ -6,7 +6,7 @@ import { encryptingAPI } from "../../src/client/encrypting_api.ts";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { ClearRooms } from "../../src/actors/syncer/clear_rooms.ts";
-import { coreAPI } from "../../src/api/core_api.ts";
+import { coreAPI } from "../../src/api/api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
 import { ForbiddenError } from "../../src/errors/errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";

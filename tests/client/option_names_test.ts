@@ -14,7 +14,7 @@ import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
-import { OPERATION_OPTIONS } from "../../src/api/http/operation_options.ts";
+import { OPERATION_OPTIONS } from "../../src/api/http/request_options.ts";
 
 // Types refuse these at compile time; JavaScript, JSON and casts do not.
 // deno-lint-ignore no-explicit-any

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
-import { coreAPI } from "../../src/api/core_api.ts";
+import { coreAPI } from "../../src/api/api.ts";
 import { profileAPI } from "../../src/api/account/profile.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";

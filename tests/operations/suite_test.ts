@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { clientAPI } from "../../src/api/client_api.ts";
+import { clientAPI } from "../../src/api/api.ts";
 import { HTTPAPI } from "../../src/api/http/http_api.ts";
-import { Session } from "../../src/api/session.ts";
+import { Session } from "../../src/api/http/session.ts";
 import { operations } from "./suite.ts";
 
 Deno.test("The suite of operations covers every operation of the client", () => {

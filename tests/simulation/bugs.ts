@@ -515,7 +515,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A client acts as its user with the token of another",
-    path: "src/api/session.ts",
+    path: "src/api/http/session.ts",
     find: 'if (this.mxid !== "" && this.mxid !== user_id) throw',
     replace: 'if (this.mxid === "" && user_id === "@nobody:localhost") throw',
   },

@@ -9,7 +9,7 @@
 
 import { HTTPAPI } from "../../src/api/http/http_api.ts";
 import { mediaAPI } from "../../src/api/media/media.ts";
-import { Session } from "../../src/api/session.ts";
+import { Session } from "../../src/api/http/session.ts";
 
 const [baseUrl = "", bytes = "0"] = Deno.args;
 const size = Number(bytes);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { clientAPI } from "../../src/api/client_api.ts";
+import { clientAPI } from "../../src/api/api.ts";
 import { Client } from "../../src/client/client.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import type { ContentURI, RoomAlias, UserID } from "../../src/types/ids.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import { parseObject } from "../../crypto/megolm/session_json.ts";
 import { AttachmentError } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
 import { PaginationDirection } from "../../types/enums.ts";

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../../api/http/http_internals.ts";
+import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
 import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
 import type { RoomDescription, ShareReport } from "../../crypto/sharing/sharing_protocol.ts";
-import type { CoreAPI } from "../../api/core_api.ts";
-import type { HTTPAPI } from "../../api/http/http_api.ts";
+import type { CoreAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";

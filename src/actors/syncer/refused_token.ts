@@ -4,8 +4,8 @@
  * @module
  */
 
-import { freshFilter } from "../../api/server/fresh_filter.ts";
-import { isMatrixRefusal } from "../../api/http/retry.ts";
+import { freshFilter } from "../../api/server/server.ts";
+import { isMatrixRefusal } from "../../api/http/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import { PresenceState } from "../../types/enums.ts";

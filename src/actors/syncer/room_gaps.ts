@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isPassing } from "../../api/http/retry.ts";
+import { isPassing } from "../../api/http/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";

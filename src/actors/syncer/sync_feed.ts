@@ -8,7 +8,7 @@
 import { Membership } from "../../types/enums.ts";
 import type { UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { SyncAPI } from "../../api/server/sync.ts";
+import type { SyncAPI } from "../../api/server/server.ts";
 import { isMember, type SyncParts } from "./sync_parts.ts";
 
 /** Responses from elsewhere. They follow one another without gaps. */

@@ -5,13 +5,12 @@
  * @module
  */
 
-import { freshFilter } from "../../api/server/fresh_filter.ts";
+import { freshFilter, type SyncOptions } from "../../api/server/server.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import type { SyncOptions } from "../../api/server/sync.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import type { FreshNames } from "./fresh_names.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";

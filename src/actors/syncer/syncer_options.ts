@@ -16,10 +16,10 @@ import type { StoreProtocol } from "../store/store_protocol.ts";
 import type { ClearRooms } from "./clear_rooms.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncFeed } from "./sync_feed.ts";
-import type { FiltersAPI } from "../../api/account/filters.ts";
-import type { MessagesAPI } from "../../api/messages/messages.ts";
-import type { SyncAPI } from "../../api/server/sync.ts";
-import type { Session } from "../../api/session.ts";
+import type { FiltersAPI } from "../../api/account/account.ts";
+import type { MessagesAPI } from "../../api/messages/mod.ts";
+import type { SyncAPI } from "../../api/server/server.ts";
+import type { Session } from "../../api/http/mod.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {

@@ -6,15 +6,71 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../errors/errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 import { forgetLogin, type NewSession, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
+
+export { type FiltersAPI, filtersAPI } from "./filters.ts";
+export { type LoginOptions, type LogoutOptions, type SessionAPI, sessionAPI } from "./session_api.ts";
+export {
+  type PresenceAPI,
+  presenceAPI,
+  type ProfileAPI,
+  profileAPI,
+  type SetPresenceOptions,
+  type SetProfileOptions,
+} from "./profile.ts";
+export {
+  type Pusher,
+  type PusherData,
+  type PusherRemoval,
+  type PushersAPI,
+  pushersAPI,
+  type PusherSetup,
+} from "./pushers.ts";
+export {
+  type Authentication,
+  type AuthenticationOptions,
+  type StageHandler,
+  type StageRequest,
+  type UIAAPI,
+  uiaAPI,
+} from "./uia.ts";
+export {
+  type AccountDataAPI,
+  accountDataAPI,
+  type AccountDataOptions,
+  type SetRoomTagOptions,
+} from "./account_data.ts";
+export {
+  type ClaimKeysOptions,
+  type DeviceKeysAPI,
+  deviceKeysAPI,
+  type DevicesToQuery,
+  type KeysToClaim,
+  type QueryKeysOptions,
+  type SignedObjects,
+  type UploadCrossSigningKeysOptions,
+  type UploadKeysOptions,
+} from "./device_keys.ts";
+export { type Device, type DevicesAPI, devicesAPI } from "./devices.ts";
+export {
+  type DehydratedDeviceAPI,
+  dehydratedDeviceAPI,
+  type GetDehydratedDeviceEventsOptions,
+} from "./dehydrated_device.ts";
+export {
+  type DownloadRoomKeysOptions,
+  type GetKeyBackupVersionOptions,
+  type RoomKeysAPI,
+  roomKeysAPI,
+} from "./room_keys.ts";
+export { type OpenIDAPI, openIDAPI, type OpenIDToken } from "./openid.ts";
+export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
+export type { NewSession } from "./store_login.ts";
 
 const ACCOUNT = "/_matrix/client/v3/account";
 const register = endpoint(

@@ -6,7 +6,21 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkedType,
+  type ContentAs,
+  endpoint,
+  fields,
+  incomingContent,
+  jsonObject,
+  nothing,
+  outgoingEvent,
+  type RequestOptions,
+  type SendableContent,
+  type Session,
+  shaped,
+} from "../http/mod.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
@@ -16,19 +30,9 @@ import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { PresenceState } from "../../types/enums.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { endpoint, fields, jsonObject, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { incomingContent, shaped } from "../messages/incoming.ts";
-import {
-  checkedType,
-  type ContentAs,
-  outgoingEvent,
-  type SendableContent,
-} from "../messages/outgoing_event.ts";
-import { freshFilter } from "../server/fresh_filter.ts";
+import { freshFilter } from "../server/server.ts";
 import type { Filter } from "../../types/api/filter.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const GLOBAL_PATH = "/_matrix/client/v3/user/{userId}/account_data/{type}";
 const ROOM_PATH = "/_matrix/client/v3/user/{userId}/rooms/{roomId}/account_data/{type}";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
@@ -13,9 +13,6 @@ import type {
 } from "../../types/api/dehydrated_device.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { endpoint, field, fields } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const PATH = "/_matrix/client/unstable/org.matrix.msc3814.v1/dehydrated_device";
 

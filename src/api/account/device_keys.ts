@@ -5,7 +5,16 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  endpoint,
+  field,
+  fields,
+  nothing,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import type {
   CrossSigningKey,
   DeviceKeys,
@@ -16,11 +25,7 @@ import type {
   SignaturesUploadResponse,
 } from "../../types/api/device_keys.ts";
 import type { DeviceID, SyncToken, UserID } from "../../types/ids.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 const upload = endpoint(

@@ -5,11 +5,8 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 /** A device of the user. */

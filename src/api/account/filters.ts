@@ -5,12 +5,9 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID } from "../../types/ids.ts";
-import { endpoint, field, fields } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const create = endpoint(
   "createFilter",

@@ -5,10 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
-import { endpoint, fields } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
+import { CALL, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 
 /** A token that proves to a third party which Matrix user one is. */
 export interface OpenIDToken {

@@ -5,13 +5,10 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type PushRuleKind, PushRuleScope } from "../../types/enums.ts";
 import type { PushAction, PushCondition, PushRule, PushRuleset } from "../../types/api/push_rule.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const RULES_PATH = "/_matrix/client/v3/pushrules/global/";
 const RULE_PATH = "/_matrix/client/v3/pushrules/{scope}/{kind}/{ruleId}";

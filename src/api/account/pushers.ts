@@ -5,10 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
-import { endpoint, field, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
+import { CALL, endpoint, field, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import type { Open } from "../../types/enums.ts";
 
 /** Where notifications of an account go. */

@@ -5,7 +5,16 @@
  * @module
  */
 
-import { CALL, DOWNLOAD } from "../http/http_internals.ts";
+import {
+  CALL,
+  DOWNLOAD,
+  endpoint,
+  field,
+  fields,
+  nothing,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import type {
   KeyBackupChange,
   KeyBackupData,
@@ -14,10 +23,7 @@ import type {
   KeyBackupVersion,
 } from "../../types/api/key_backup.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import { mediaDownload } from "../media/media_download.ts";
-import type { Session } from "../session.ts";
+import { mediaDownload } from "../media/media.ts";
 
 const VERSION = {
   algorithm: "string",

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { VersionsResponse } from "../../types/api/discovery.ts";
 import { LoginType, type Open } from "../../types/enums.ts";
@@ -18,9 +18,6 @@ import type {
   UserIdentifier,
   WhoamiResponse,
 } from "../../types/api/login.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 import { followLogin, forgetLogin, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 

@@ -6,8 +6,7 @@
 
 import type { LoginResponse } from "../../types/api/login.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { checkedBaseUrl } from "../http/address.ts";
-import type { Session } from "../session.ts";
+import { checkedBaseUrl, type Session } from "../http/mod.ts";
 
 /** What a login or a registration says of the new session. */
 export interface NewSession {

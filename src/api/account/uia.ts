@@ -6,7 +6,15 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  type Call,
+  type Endpoint,
+  fillPath,
+  queryString,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { challengeIn } from "../../errors/authentication_needed_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -15,10 +23,6 @@ import {
   type AuthenticationResponse,
   AuthenticationStage,
 } from "../../types/api/uia.ts";
-import { type Endpoint, fillPath, queryString } from "../http/endpoint.ts";
-import type { Call } from "../http/http_options.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 /** More stages than this no server can mean. */
 const MAX_ROUNDS = 10;

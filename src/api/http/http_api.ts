@@ -32,7 +32,7 @@ import {
   sendsEvent,
   unchecked,
 } from "./endpoint.ts";
-import { type Exchange, exchange, type ReadAnswer } from "./exchange.ts";
+import { type Exchange, exchange, type ReadAnswer, type ServerTime, skewOf } from "./exchange.ts";
 import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
 import {
   checkRequestOptions,
@@ -42,9 +42,7 @@ import {
   sendQuery,
 } from "./request_options.ts";
 import { readJson } from "./response_body.ts";
-import { DEFAULT_RETRY, isMatrixRefusal, type RetryPolicy, retryPolicy } from "./retry.ts";
-import { restartDelay } from "./restart.ts";
-import { type ServerTime, skewOf } from "./server_time.ts";
+import { DEFAULT_RETRY, isMatrixRefusal, restartDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
 import type { UserID } from "../../types/ids.ts";
 import { transactionIds } from "./transaction_id.ts";
 import { Tries } from "./tries.ts";

@@ -8,7 +8,6 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { Query } from "./endpoint.ts";
-import { OPERATION_OPTIONS } from "./operation_options.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** The options that every operation takes, beside its own. */
@@ -160,4 +159,36 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
   }
   headers.delete("authorization");
   return Object.fromEntries(headers);
+}
+
+const NAMES =
+  "additionalCreators after aliasLocalpart allowRemote alone animated appId asDeviceId asUserId at " +
+  "authentication before body checkCurrent clearAccessToken clock conditions creationContent criteria " +
+  "customRequestFields deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
+  "events extraContent extraFields fallbackKeys fetch fields fileName fileType filename filter filterId " +
+  "filterJson format from fromToken fullState headers height html idServer idempotent identifier " +
+  "include includeAllNetworks info inhibitLogin initialState invitees isDirect key kind limit log " +
+  "loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mimeType msgtype " +
+  "name nextBatch notMembership onProgress onRecoveryKey oneTimeKeys override passphrase password path " +
+  "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +
+  "reason receiptType recoveryKey recurse refreshToken relType relatesTo requestTimeout resizeMethod " +
+  "retry roomId roomTypes roomVersion searchQuery selfSigningKey server servers setPresence signal " +
+  "since size stateKey status storage storeAccessToken suggestedOnly text thirdPartyInstanceId " +
+  "thirdPartySigned threadId thumbnail timeout timestamp to toToken token topic txnId updateHsUrl userAgent " +
+  "useStateAfter userSigningKey username version visibility width";
+
+/** Their names, to find what was meant by one that there is not. */
+export const OPERATION_OPTIONS: readonly string[] = NAMES.split(" ");
+
+/**
+ * Checks a number, if there is one.
+ *
+ * @param name What the caller calls it.
+ * @param value The number; undefined passes.
+ * @param min The smallest value allowed.
+ * @throws {ValueError} If it is no integer, too small, or beyond what JSON carries exactly.
+ */
+export function checkInteger(name: string, value: number | undefined, min: number = 0): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= min)) return;
+  throw new ValueError(`Cannot use ${name} ${String(value)}: it must be an integer of at least ${min}`);
 }

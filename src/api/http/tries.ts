@@ -13,9 +13,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Call } from "./http_options.ts";
 import { type Passenger, RateGates } from "./rate_gates.ts";
 import type { RequestOptions } from "./request_options.ts";
-import { singleTry } from "./restart.ts";
-import { isLimit, retryDelay, type RetryPolicy } from "./retry.ts";
-import { RoomOrder } from "./room_order.ts";
+import { isLimit, retryDelay, type RetryPolicy, singleTry } from "./retry.ts";
 
 /** A request that is to be made. */
 export interface Attempted<Path extends string> {
@@ -104,4 +102,47 @@ export class Tries {
 /** How often a call itself wants to be tried again; undefined: it does not say. */
 function ownRetries({ retry }: RequestOptions): number | undefined {
   return retry === false ? undefined : retry?.maxRetries;
+}
+
+/** Has what is done in a room done one after the other, in the order in which it was asked for. */
+export class RoomOrder {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /**
+   * Does something when all that came before in the room has ended, well or not.
+   *
+   * @param room The room.
+   * @param signal Ends the wait.
+   * @param work Does it.
+   * @throws What the work throws, or the signal's reason.
+   */
+  async take<Result>(
+    room: string,
+    signal: AbortSignal | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const before = this.#last.get(room);
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const mine = before === undefined ? done : before.then(() => done);
+    this.#last.set(room, mine);
+    try {
+      if (before !== undefined) await until(before, signal);
+      return await work();
+    } finally {
+      resolve();
+      void mine.then(() => {
+        if (this.#last.get(room) === mine) this.#last.delete(room);
+      });
+    }
+  }
+}
+
+/** Waits, but no longer than the signal lets it. */
+async function until(done: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return await done;
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  await Promise.race([done, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }

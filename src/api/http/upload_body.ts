@@ -8,7 +8,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { Deadline } from "./deadline.ts";
 import type { RawBody } from "./exchange.ts";
-import { checkInteger } from "./integer.ts";
+import { checkInteger } from "./request_options.ts";
 
 /** Something with a stream to read, such as a `Deno.FsFile`; with its size, if known. */
 export interface ReadableSource {

@@ -5,19 +5,22 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  endpoint,
+  fields,
+  type MediaData,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import type { AttachmentCipher } from "../../types/api/attachment_cipher.ts";
 import { ResizeMethod } from "../../types/enums.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import { checkInteger } from "../http/integer.ts";
 import { checkFile, noCipher } from "./media_cipher.ts";
-import { endpoint, fields } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
-import type { MediaData } from "../http/upload_body.ts";
 import {
   download,
   downloader,
@@ -31,6 +34,23 @@ import {
   thumbnail,
 } from "./media_download.ts";
 import { create, toUpload, uploadCall, uploader, type UploadMediaOptions, uploadTo } from "./media_upload.ts";
+
+export {
+  type DownloadMediaOptions,
+  type DownloadMediaStreamOptions,
+  type DownloadOptions,
+  type DownloadThumbnailOptions,
+  type MediaDownload,
+  mediaDownload,
+} from "./media_download.ts";
+export {
+  checkMediaType,
+  type UploadDescription,
+  uploader,
+  type UploadMediaOptions,
+  type UploadSource,
+} from "./media_upload.ts";
+export { checkFile, noCipher } from "./media_cipher.ts";
 
 const mediaConfig = fields<MediaConfig>({ "m.upload.size": "number?" });
 /** Returns the limits. */

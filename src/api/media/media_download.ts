@@ -4,18 +4,27 @@
  * @module
  */
 
-import { DOWNLOAD } from "../http/http_internals.ts";
+import {
+  announcedSize,
+  type Answer,
+  checkInteger,
+  DOWNLOAD,
+  type Endpoint,
+  endpoint,
+  letGo,
+  nothing,
+  type OnProgress,
+  type Query,
+  type ReadAnswer,
+  readBytes,
+  readChunks,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { announcedSize, type Answer, letGo, readBytes, readChunks } from "../http/response_body.ts";
-import type { OnProgress } from "../http/upload_body.ts";
 import type { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import { type Endpoint, endpoint, nothing, type Query } from "../http/endpoint.ts";
-import type { ReadAnswer } from "../http/exchange.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 /** An endpoint that moved in version 1.11, when media became private. */
 export interface Moved<Result> {

@@ -4,21 +4,25 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
-import { ValueError } from "../../errors/value_error.ts";
-import type { ContentURI } from "../../types/ids.ts";
-import type { Call } from "../http/http_options.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 import {
+  CALL,
+  type Call,
+  type Endpoint,
+  endpoint,
+  field,
+  fields,
   type MediaData,
   type MediaSource,
   mediaSource,
+  nothing,
   type OnProgress,
+  type RequestOptions,
+  type Session,
   uploadBody,
-} from "../http/upload_body.ts";
+} from "../http/mod.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { ContentURI } from "../../types/ids.ts";
 import type { CreateMediaResponse } from "../../types/api/media.ts";
-import { type Endpoint, endpoint, field, fields, nothing } from "../http/endpoint.ts";
 
 /** Uploads content. */
 const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(

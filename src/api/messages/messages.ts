@@ -6,7 +6,20 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  checkRequestOptions,
+  endpoint,
+  field,
+  identified,
+  outgoingEvent,
+  type RequestOptions,
+  type SendableContent,
+  type Session,
+  shaped,
+  type TransactionOptions,
+} from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
@@ -17,19 +30,10 @@ import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import type { MessagesResponse } from "../../types/api/history.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { endpoint, field } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { shaped } from "./incoming.ts";
-import { checkInteger } from "../http/integer.ts";
-import { outgoingEvent, type SendableContent } from "./outgoing_event.ts";
-import { checkRequestOptions, type RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
-import { identified, type TransactionOptions } from "../http/transaction_id.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { roomExtrasAPI } from "../rooms/room_extras.ts";
-import { roomStateAPI } from "../rooms/state_events.ts";
-import { freshFilter } from "../server/fresh_filter.ts";
-import { syncAPI } from "../server/sync.ts";
+import { roomExtrasAPI, roomStateAPI } from "../rooms/rooms.ts";
+import { freshFilter, syncAPI } from "../server/server.ts";
 
 const eventIdOf = field<EventID>("event_id", "string");
 

@@ -5,14 +5,11 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { ReceiptType } from "../../types/enums.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import { endpoint, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 // Receipts and markers may be repeated: the second one points where the first one did.
 const receipt = endpoint(

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, checkInteger, endpoint, type RequestOptions, type Session, shaped } from "../http/mod.ts";
 import { clientEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { number, optional, text } from "../../types/checks/shape.ts";
@@ -13,11 +13,6 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
 import type { RelationsResponse, ThreadsResponse } from "../../types/api/history.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
-import { shaped } from "./incoming.ts";
 
 const parseRelations = shaped(object<RelationsResponse>({
   chunk: eventList(clientEvent),

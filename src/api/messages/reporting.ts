@@ -5,11 +5,8 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
-import { endpoint, nothing } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/{roomId}/report";
 const event = endpoint("reportEvent", "POST", `${ROOM}/{eventId}`, nothing);

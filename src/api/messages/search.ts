@@ -5,11 +5,7 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
-import { endpoint } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
-import { shaped } from "./incoming.ts";
+import { CALL, endpoint, type RequestOptions, type Session, shaped } from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { list, map, object } from "../../types/checks/composite_shapes.ts";
 import { number, optional } from "../../types/checks/shape.ts";

@@ -21,10 +21,9 @@ import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkAttachment, discard, type FilePlacing, placeFiles } from "../media/media_attachment.ts";
+import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
-import { identified, isToldByContent } from "../http/transaction_id.ts";
-import type { MediaData, OnProgress } from "../http/upload_body.ts";
+import { identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
 export interface Thumbnail {

@@ -13,7 +13,7 @@ import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
-import type { FilePlacing } from "../media/media_attachment.ts";
+import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
 import { isJsonObject } from "../../types/json.ts";

@@ -6,16 +6,21 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkedType,
+  endpoint,
+  identified,
+  nothing,
+  type SendableContent,
+  type Session,
+  type TransactionOptions,
+} from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { endpoint, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkedType, type SendableContent } from "./outgoing_event.ts";
-import type { Session } from "../session.ts";
-import { identified, type TransactionOptions } from "../http/transaction_id.ts";
 
 const send = endpoint(
   "sendToDevice",

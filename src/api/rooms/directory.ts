@@ -6,7 +6,16 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  endpoint,
+  field,
+  fields,
+  nothing,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
@@ -15,22 +24,16 @@ import { type Open, RoomDirectoryVisibility, type RoomType } from "../../types/e
 import type { DirectoryPaginationToken, RoomAlias, RoomID } from "../../types/ids.ts";
 import type { UserSearchResponse } from "../../types/api/profile.ts";
 import type { PublicRoomsResponse, RoomAliasResponse } from "../../types/api/public_rooms.ts";
-import { endpoint, field, fields, nothing } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const ALIAS_PATH = "/_matrix/client/v3/directory/room/{roomAlias}";
+const ALIASES_PATH = "/_matrix/client/v3/rooms/{roomId}/aliases";
 const VISIBILITY_PATH = "/_matrix/client/v3/directory/list/room/{roomId}";
 const ROOMS_PATH = "/_matrix/client/v3/publicRooms";
 
-const publicRooms = fields<PublicRoomsResponse>({
-  chunk: "array",
-  next_batch: "string?",
-  prev_batch: "string?",
-  total_room_count_estimate: "number?",
-});
+const publicRooms = fields<PublicRoomsResponse>(
+  { chunk: "array", next_batch: "string?", prev_batch: "string?", total_room_count_estimate: "number?" },
+);
 
 const addAlias = endpoint("addRoomAlias", "PUT", ALIAS_PATH, nothing);
 const removeAlias = endpoint("removeRoomAlias", "DELETE", ALIAS_PATH, nothing);
@@ -40,12 +43,7 @@ const getAlias = endpoint(
   ALIAS_PATH,
   fields<RoomAliasResponse>({ room_id: "string", servers: "array?" }, { servers: [] }),
 );
-const getAliases = endpoint(
-  "getRoomAliases",
-  "GET",
-  "/_matrix/client/v3/rooms/{roomId}/aliases",
-  field<RoomAlias[]>("aliases", "array"),
-);
+const getAliases = endpoint("getRoomAliases", "GET", ALIASES_PATH, field<RoomAlias[]>("aliases", "array"));
 const getVisibility = endpoint("getRoomDirectoryVisibility", "GET", VISIBILITY_PATH, visibilityOf);
 const setVisibility = endpoint("setRoomDirectoryVisibility", "PUT", VISIBILITY_PATH, nothing);
 const listRooms = endpoint("getRoomDirectory", "GET", ROOMS_PATH, publicRooms);

@@ -5,15 +5,20 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  endpoint,
+  field,
+  isPassing,
+  type Query,
+  type RequestOptions,
+  type RetryPolicy,
+  type Session,
+} from "../http/mod.ts";
 import type { RoomAlias, RoomID } from "../../types/ids.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
-import { endpoint, field, type Query } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import { isPassing, type RetryPolicy } from "../http/retry.ts";
-import type { Session } from "../session.ts";
 
 const roomIdOf = field<RoomID>("room_id", "string");
 

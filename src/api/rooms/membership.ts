@@ -5,17 +5,23 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  type Endpoint,
+  endpoint,
+  field,
+  type FillMemberEventAPI,
+  nothing,
+  type RequestOptions,
+  type Session,
+} from "../http/mod.ts";
 import { Membership } from "../../types/enums.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
-import type { CoreAPI } from "../core_api.ts";
-import { type Endpoint, endpoint, field, nothing } from "../http/endpoint.ts";
+import type { RoomStateAPI } from "./state_events.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 // All of these may be repeated: they say what a user is to be to the room, and asking for what
 // already is changes nothing. A repeated kick or unban is refused if the first one was done and
@@ -218,7 +224,7 @@ interface Change<Result> {
  */
 export function membershipAPI(
   session: Session,
-  core: Pick<CoreAPI, "sendStateEvent" | "fillMemberEvent">,
+  core: Pick<RoomStateAPI, "sendStateEvent"> & FillMemberEventAPI,
 ): MembershipAPI {
   const { http } = session;
 

@@ -5,7 +5,16 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkInteger,
+  endpoint,
+  field,
+  fields,
+  type RequestOptions,
+  type Session,
+  shaped,
+} from "../http/mod.ts";
 import { clientEvent, clientStateEvent, eventList } from "../../types/checks/event_check.ts";
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
@@ -14,12 +23,7 @@ import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { EventContextResponse, TimestampToEventResponse } from "../../types/api/history.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomSummary } from "../../types/api/public_rooms.ts";
-import { endpoint, field, fields } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { shaped } from "../messages/incoming.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/{roomId}";
 const upgrade = endpoint(

@@ -5,7 +5,19 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkedType,
+  endpoint,
+  field,
+  incomingContent,
+  jsonObject,
+  outgoingEvent,
+  type RequestOptions,
+  type SendableContent,
+  type Session,
+  shaped,
+} from "../http/mod.ts";
 import type { ClientStateEvent } from "../../types/events/client_event.ts";
 import { Membership, type StateEventFormat } from "../../types/enums.ts";
 import { clientStateEvent, eventList, memberEvent } from "../../types/checks/event_check.ts";
@@ -17,12 +29,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { JoinedMember } from "../../types/events/room_records.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { endpoint, field, jsonObject } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { checkedType, outgoingEvent, type SendableContent } from "../messages/outgoing_event.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
-import { incomingContent, shaped } from "../messages/incoming.ts";
 
 const STATE_PATH = "/_matrix/client/v3/rooms/{roomId}/state/{eventType}/{stateKey}";
 

@@ -5,7 +5,19 @@
  * @module
  */
 
-import { CALL, DOWNLOAD } from "../http/http_internals.ts";
+import {
+  CALL,
+  checkActOptions,
+  checkedBaseUrl,
+  DOWNLOAD,
+  endpoint,
+  HTTPAPI,
+  isVersion,
+  nothing,
+  readBytes,
+  type RequestOptions,
+  Session,
+} from "../http/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
@@ -24,14 +36,7 @@ import {
 import type { Logger } from "../../base/log.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { endpoint, nothing } from "../http/endpoint.ts";
-import { HTTPAPI } from "../http/http_api.ts";
-import { checkedBaseUrl } from "../http/address.ts";
-import { checkActOptions, type RequestOptions } from "../http/request_options.ts";
-import { readBytes } from "../http/response_body.ts";
 import { isUserId, parseServerName, parseUserId } from "../../types/identifiers.ts";
-import { Session } from "../session.ts";
-import { isVersion } from "./versions.ts";
 
 const wellKnown = endpoint("discover", "GET", "/.well-known/matrix/client", nothing, { auth: false });
 const identity = endpoint("discover", "GET", "/_matrix/identity/v2", nothing, { auth: false });

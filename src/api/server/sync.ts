@@ -5,16 +5,12 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, checkInteger, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { PresenceState } from "../../types/enums.ts";
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import { endpoint, fields } from "../http/endpoint.ts";
-import { checkInteger } from "../http/integer.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 const sync = endpoint(
   "sync",
@@ -131,4 +127,18 @@ function nameStateAfter({ rooms }: SyncResponse): void {
       if (state !== undefined) room.state_after ??= state;
     }
   }
+}
+
+/**
+ * A filter, spelled as in no request before: for a sync that is to show how things are now. Servers
+ * answer a sync that they have answered before with the old answer, Synapse for two minutes, and
+ * tell syncs apart by the filter's text.
+ *
+ * @param filter What to receive. Default: everything.
+ * @param name What the spelling differs by. Default: a random one.
+ */
+export function freshFilter(filter: Filter = {}, name: string = crypto.randomUUID()): FilterID {
+  const { account_data: { not_types = [], ...others } = {} } = filter;
+  const account_data = { ...others, not_types: [...not_types, `greenroom.request.${name}`] }; // nothing has that type
+  return JSON.stringify({ ...filter, account_data });
 }

@@ -5,12 +5,9 @@
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
+import { CALL, endpoint, fields, listOf, type RequestOptions, type Session } from "../http/mod.ts";
 import type { RoomAlias, UserID } from "../../types/ids.ts";
-import { endpoint, fields, listOf } from "../http/endpoint.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
 
 /** A kind of network. */
 export interface ThirdPartyProtocol {

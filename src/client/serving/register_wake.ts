@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/client_api.ts";
-import type { Session } from "../../api/session.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import type { Session } from "../../api/http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { Pusher } from "../../api/account/pushers.ts";
+import type { Pusher } from "../../api/account/account.ts";
 import type { WakeKey } from "./wake_key.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 

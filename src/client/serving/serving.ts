@@ -4,9 +4,8 @@
  * @module
  */
 
-import { IS_TOKEN_DEAD } from "../../api/http/http_internals.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
-import type { Session } from "../../api/session.ts";
+import { IS_TOKEN_DEAD, type Session } from "../../api/http/mod.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ClientLife } from "../client_life.ts";
 import { PushGateway } from "./push_gateway.ts";

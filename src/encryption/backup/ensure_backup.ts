@@ -9,9 +9,8 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../../api/http/http_internals.ts";
+import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
 import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "./key_backup.ts";
-import type { HTTPAPI } from "../../api/http/http_api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyFilesOptions, KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/key_backup_error.ts";

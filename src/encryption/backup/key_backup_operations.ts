@@ -11,7 +11,7 @@ import type {
   KeyBackupUnlock,
   NewKeyBackupOptions,
 } from "./key_backup.ts";
-import { optionsOfEach, type RequestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup_key.ts";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";

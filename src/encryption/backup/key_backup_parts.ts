@@ -5,8 +5,8 @@
  */
 
 import type { KeyBackupHooks } from "./key_backup.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import { readPublicKey } from "../../crypto/backup/auth_data.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";

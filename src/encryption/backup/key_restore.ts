@@ -6,7 +6,7 @@
 
 import type { RestoreKeysOptions } from "./key_backup.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import { optionsOfEach } from "../../api/http/request_options.ts";
+import { optionsOfEach } from "../../api/http/mod.ts";
 import type { RestoredKey } from "../../crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../crypto/backup/room_keys_reader.ts";
 import type { MegolmSessionRef } from "../../crypto/megolm/session_ref.ts";

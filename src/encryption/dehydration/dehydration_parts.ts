@@ -5,7 +5,7 @@
  */
 
 import type { KeyBackupHooks } from "../backup/key_backup.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 

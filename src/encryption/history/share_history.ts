@@ -8,11 +8,10 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../../api/http/http_internals.ts";
+import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
 import type { HistoryHooks, HistoryShareReport } from "./history_crypto.ts";
 import type { StateStore } from "../../actors/store/state_store.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
-import type { HTTPAPI } from "../../api/http/http_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { concat } from "@std/bytes/concat";

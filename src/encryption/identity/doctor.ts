@@ -6,18 +6,23 @@
  * @module
  */
 
-import { DOWNLOAD } from "../../api/http/http_internals.ts";
+import {
+  DOWNLOAD,
+  endpoint,
+  letGo,
+  type RequestOptions,
+  requestOptions,
+  type Session,
+  skewOf,
+  timeOf,
+  unchecked,
+} from "../../api/http/mod.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { IdentityPort } from "./identity_port.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
 import type { StoreProtocol } from "../../actors/store/store_protocol.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
-import { endpoint, unchecked } from "../../api/http/endpoint.ts";
-import { type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
-import { letGo } from "../../api/http/response_body.ts";
-import { skewOf, timeOf } from "../../api/http/server_time.ts";
-import type { Session } from "../../api/session.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

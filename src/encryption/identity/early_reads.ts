@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 
 /** What is to be read. */

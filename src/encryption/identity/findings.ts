@@ -8,7 +8,7 @@
 
 import type { CryptoFinding } from "../crypto_findings.ts";
 import type { KeyBackupInfo } from "../backup/key_backup.ts";
-import { wrongBy } from "../../api/http/server_time.ts";
+import { wrongBy } from "../../api/http/mod.ts";
 import { type Device, isOwnDehydrated } from "../../crypto/devices/device.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedSeeds } from "../../crypto/identity/identity_seeds.ts";

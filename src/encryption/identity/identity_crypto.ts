@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Authentication } from "../../api/account/uia.ts";
+import type { Authentication } from "../../api/account/account.ts";
 import type { DehydrationOutcome } from "../dehydration/dehydration.ts";
 import type { KeyBackupOutcome } from "../backup/key_backup.ts";
 import type { ComparedDevice } from "../../crypto/devices/device.ts";

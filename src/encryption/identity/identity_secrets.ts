@@ -6,7 +6,7 @@
  */
 
 import type { StoreSecretOptions } from "../backup/key_backup.ts";
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
 import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";

@@ -11,7 +11,7 @@
 import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { Authentication } from "../../api/account/uia.ts";
+import type { Authentication } from "../../api/account/account.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
 import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";

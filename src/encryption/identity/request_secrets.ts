@@ -6,7 +6,7 @@
  */
 
 import type { IdentityPort } from "./identity_port.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { latestVersion } from "../backup/key_backup_parts.ts";

@@ -8,7 +8,7 @@ import type { DehydrationMachine } from "../dehydration/dehydration.ts";
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { IdentityPort } from "./identity_port.ts";
 import type { KeyBackupMachine } from "../backup/key_backup.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SecretsAPI } from "../secrets/account_secrets.ts";

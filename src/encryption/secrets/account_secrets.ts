@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/request_options.ts";
-import type { ClientAPI } from "../../api/client_api.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import { ciphertextFor, isSecretName } from "../../crypto/secrets/secret_content.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import { shown } from "../../crypto/secrets/key_description.ts";
 import { ciphertextFor, withCiphertext, withoutCiphertext } from "../../crypto/secrets/secret_content.ts";
 import type { StorageKey } from "../../crypto/secrets/storage_key.ts";

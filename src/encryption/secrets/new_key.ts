@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import { describe } from "../../crypto/secrets/key_description.ts";
 import { keyOfPassphrase, newHashing, type PassphraseHashing } from "../../crypto/secrets/passphrase.ts";
 import { decodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";

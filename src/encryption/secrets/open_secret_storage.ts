@@ -5,7 +5,7 @@
  */
 
 import type { StoreSecretOptions } from "../backup/key_backup.ts";
-import { optionsOfEach, type RequestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import {
   checkSecretName,
   ciphertextFor,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { optionsOfEach, type RequestOptions, requestOptions } from "../../api/http/request_options.ts";
+import { optionsOfEach, type RequestOptions, requestOptions } from "../../api/http/mod.ts";
 import {
   hashingOf,
   type KeyDescription,

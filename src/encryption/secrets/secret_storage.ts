@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/request_options.ts";
+import type { RequestOptions } from "../../api/http/mod.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
 import type { NewSecretStorageKeyOptions } from "./new_key.ts";
 import type { OpenSecretStorage } from "./open_secret_storage.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { presenceAPI } from "../../../src/api/account/presence.ts";
+import { presenceAPI } from "../../../src/api/account/profile.ts";
 import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

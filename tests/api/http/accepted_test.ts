@@ -5,7 +5,7 @@ import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { roomStateAPI } from "../../../src/api/rooms/state_events.ts";
 import { receiptsAPI } from "../../../src/api/messages/receipts.ts";
-import type { Session } from "../../../src/api/session.ts";
+import type { Session } from "../../../src/api/http/session.ts";
 import type { RequestOptions } from "../../../src/api/http/request_options.ts";
 import { type Rule, scripted } from "../../support/scripted_fetch.ts";
 

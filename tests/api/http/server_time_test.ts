@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { skewOf, timeOf, wrongBy } from "../../../src/api/http/server_time.ts";
+import { skewOf, timeOf, wrongBy } from "../../../src/api/http/exchange.ts";
 
 const NOON = Date.UTC(2025, 0, 1, 12);
 

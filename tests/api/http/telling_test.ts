@@ -5,7 +5,7 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { clientAPI } from "../../../src/api/client_api.ts";
+import { clientAPI } from "../../../src/api/api.ts";
 import { transactionIds } from "../../../src/api/http/transaction_id.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";

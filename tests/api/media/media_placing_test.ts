@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { clientAPI } from "../../../src/api/client_api.ts";
+import { clientAPI } from "../../../src/api/api.ts";
 import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";

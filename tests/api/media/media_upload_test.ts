@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { mediaAPI } from "../../../src/api/media/media.ts";
-import { Session } from "../../../src/api/session.ts";
+import { Session } from "../../../src/api/http/session.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { TooLargeError, UnknownTokenError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";

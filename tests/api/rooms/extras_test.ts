@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { capabilitiesAPI } from "../../../src/api/server/capabilities.ts";
+import { capabilitiesAPI, voipAPI } from "../../../src/api/server/server.ts";
 import { devicesAPI } from "../../../src/api/account/devices.ts";
 import { openIDAPI } from "../../../src/api/account/openid.ts";
 import { pushersAPI } from "../../../src/api/account/pushers.ts";
@@ -7,9 +7,8 @@ import { relationsAPI } from "../../../src/api/messages/relations.ts";
 import { reportingAPI } from "../../../src/api/messages/reporting.ts";
 import { roomExtrasAPI } from "../../../src/api/rooms/room_extras.ts";
 import { searchAPI } from "../../../src/api/messages/search.ts";
-import { spacesAPI } from "../../../src/api/rooms/spaces.ts";
+import { spacesAPI } from "../../../src/api/rooms/rooms.ts";
 import { thirdPartyAPI } from "../../../src/api/server/third_party.ts";
-import { voipAPI } from "../../../src/api/server/voip.ts";
 import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";

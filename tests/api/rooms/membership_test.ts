@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { coreAPI } from "../../../src/api/core_api.ts";
+import { coreAPI } from "../../../src/api/api.ts";
 import { membershipAPI } from "../../../src/api/rooms/membership.ts";
 import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../../src/encryption/identity/request_secrets.ts";
 import { firstReads } from "../../../src/encryption/identity/start_reads.ts";
 import type { VerifyParts } from "../../../src/encryption/identity/verify_parts.ts";
-import type { ClientAPI } from "../../../src/api/client_api.ts";
+import type { ClientAPI } from "../../../src/api/api.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/open_secret_storage.ts";
 import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { newSeeds } from "../../../src/crypto/identity/identity_seeds.ts";

@@ -7,7 +7,7 @@
 
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import type { Unlimited } from "../../../tools/synapse/exceptions.ts";
-import type { ClientAPI } from "../../../src/api/client_api.ts";
+import type { ClientAPI } from "../../../src/api/api.ts";
 import type { Scene } from "./scene.ts";
 
 /** The name of an operation of the client. */

@@ -9,10 +9,14 @@ import type { ClientEvent } from "../../types/events/client_event.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { PublicRoomsChunk, SpaceHierarchyRoom } from "../../types/api/public_rooms.ts";
-import type { DirectoryAPI, GetRoomDirectoryOptions } from "./directory.ts";
-import type { GetMessagesOptions, MessagesAPI } from "../messages/messages.ts";
-import type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "../messages/relations.ts";
-import type { GetSpaceHierarchyOptions, SpacesAPI } from "./spaces.ts";
+import type {
+  DirectoryAPI,
+  GetRoomDirectoryOptions,
+  GetSpaceHierarchyOptions,
+  SpacesAPI,
+} from "../rooms/rooms.ts";
+import type { GetMessagesOptions, MessagesAPI } from "./messages.ts";
+import type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "./relations.ts";
 
 /** Options of {@link PagingAPI.iterateMessages}. */
 export interface IterateMessagesOptions extends GetMessagesOptions {

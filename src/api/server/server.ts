@@ -1,15 +1,26 @@
 /**
- * What the server lets the user do.
+ * What the server lets the user do, and which servers relay calls.
  *
  * @see
  * {@link https://spec.matrix.org/v1.16/client-server-api/#capabilities-negotiation | Capabilities negotiation}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#voice-over-ip | Voice over IP}
  * @module
  */
 
-import { CALL } from "../http/http_internals.ts";
-import { endpoint, field } from "../http/endpoint.ts";
-import type { RequestOptions } from "../http/request_options.ts";
-import type { Session } from "../session.ts";
+import { CALL, endpoint, field, fields, jsonObject, type RequestOptions, type Session } from "../http/mod.ts";
+
+export { freshFilter, type SyncAPI, syncAPI, type SyncOptions } from "./sync.ts";
+export { discover, type DiscoverOptions, homeserverOf } from "./discovery.ts";
+export {
+  type ThirdPartyAPI,
+  thirdPartyAPI,
+  type ThirdPartyFieldType,
+  type ThirdPartyLocation,
+  type ThirdPartyLookupOptions,
+  type ThirdPartyProtocol,
+  type ThirdPartyProtocolInstance,
+  type ThirdPartyUser,
+} from "./third_party.ts";
 
 /** What the server lets the user do. */
 export interface Capabilities {
@@ -90,4 +101,49 @@ export interface CapabilitiesAPI {
 /** Makes the operation on capabilities. */
 export function capabilitiesAPI({ http }: Session): CapabilitiesAPI {
   return { getCapabilities: (options) => http[CALL](get, { path: {} }, options) };
+}
+
+/** How to use the server's TURN servers. */
+export interface TurnServer {
+  /** The user name. */
+  username: string;
+  /** The password. Secret. */
+  password: string;
+  /** Where the TURN servers are: URIs that start with `turn:` or `turns:`. */
+  uris: string[];
+  /** For how long user name and password are good, in seconds. */
+  ttl: number;
+}
+
+const turnServer = fields<TurnServer>({
+  username: "string",
+  password: "string",
+  uris: "array",
+  ttl: "number",
+});
+const getTurn = endpoint(
+  "getTurnServer",
+  "GET",
+  "/_matrix/client/v3/voip/turnServer",
+  // A server without TURN answers with an empty object.
+  (body, request) =>
+    Object.keys(jsonObject(body, request)).length === 0 ? undefined : turnServer(body, request),
+);
+
+/** The operation on servers that relay calls. */
+export interface VoIPAPI {
+  /**
+   * Asks for servers that relay calls.
+   *
+   * @param options Request options.
+   * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
+   *   none.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   */
+  getTurnServer(options?: RequestOptions): Promise<TurnServer | undefined>;
+}
+
+/** Makes the operation on servers that relay calls. */
+export function voipAPI({ http }: Session): VoIPAPI {
+  return { getTurnServer: (options) => http[CALL](getTurn, { path: {} }, options) };
 }

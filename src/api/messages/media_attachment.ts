@@ -12,21 +12,21 @@ import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content
 import type { ContentURI, RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
-import { checkInteger } from "../http/integer.ts";
-import { checkFile } from "./media_cipher.ts";
-import { checkMediaType, type UploadDescription, type UploadSource } from "./media_upload.ts";
-import type { SendOptions } from "../messages/messages.ts";
-import { type RequestOptions, requestOptions } from "../http/request_options.ts";
-import type { SendingUser } from "../http/transaction_id.ts";
 import {
+  checkInteger,
   isMediaData,
   type MediaData,
   type MediaSource,
   mediaSource,
   type OnProgress,
+  type RequestOptions,
+  requestOptions,
+  type SendingUser,
   streamIn,
   unusable,
-} from "../http/upload_body.ts";
+} from "../http/mod.ts";
+import { checkFile, checkMediaType, type UploadDescription, type UploadSource } from "../media/media.ts";
+import type { SendOptions } from "./messages.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 
 /** What uploads and encrypts files. */

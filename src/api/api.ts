@@ -5,43 +5,112 @@
  */
 
 import type { AttachmentCipher } from "../types/api/attachment_cipher.ts";
-import { type AccountAPI, accountAPI } from "./account/account.ts";
-import { type AccountDataAPI, accountDataAPI } from "./account/account_data.ts";
-import { type CapabilitiesAPI, capabilitiesAPI } from "./server/capabilities.ts";
-import { type CoreAPI, coreAPI, type EncryptedRoomsAPI } from "./core_api.ts";
-import { type DehydratedDeviceAPI, dehydratedDeviceAPI } from "./account/dehydrated_device.ts";
-import { type DeviceKeysAPI, deviceKeysAPI } from "./account/device_keys.ts";
-import { type DevicesAPI, devicesAPI } from "./account/devices.ts";
-import { type DirectoryAPI, directoryAPI } from "./rooms/directory.ts";
-import { type FiltersAPI, filtersAPI } from "./account/filters.ts";
-import { type JoiningAPI, joiningAPI } from "./rooms/joining.ts";
-import { type MediaAPI, mediaAPI } from "./media/media.ts";
-import { noCipher } from "./media/media_cipher.ts";
-import { uploader } from "./media/media_upload.ts";
-import { type MembershipAPI, membershipAPI } from "./rooms/membership.ts";
-import { type MessagesAPI, messagesAPI } from "./messages/messages.ts";
-import { type OpenIDAPI, openIDAPI } from "./account/openid.ts";
-import { type PagingAPI, pagingAPI } from "./rooms/paging.ts";
-import { type PresenceAPI, presenceAPI } from "./account/presence.ts";
-import { type ProfileAPI, profileAPI } from "./account/profile.ts";
-import { type PushRulesAPI, pushRulesAPI } from "./account/push_rules.ts";
-import { type PushersAPI, pushersAPI } from "./account/pushers.ts";
-import { type ReceiptsAPI, receiptsAPI } from "./messages/receipts.ts";
-import { type RelationsAPI, relationsAPI } from "./messages/relations.ts";
-import { type ReportingAPI, reportingAPI } from "./messages/reporting.ts";
-import { type RoomExtrasAPI, roomExtrasAPI } from "./rooms/room_extras.ts";
-import { type RoomKeysAPI, roomKeysAPI } from "./account/room_keys.ts";
-import { type RoomsAPI, roomsAPI } from "./rooms/rooms.ts";
-import { type SearchAPI, searchAPI } from "./messages/search.ts";
-import { type SendHelpersAPI, sendHelpersAPI } from "./messages/send_helpers.ts";
-import type { Session } from "./session.ts";
-import { type SessionAPI, sessionAPI } from "./account/session_api.ts";
-import { type SpacesAPI, spacesAPI } from "./rooms/spaces.ts";
-import { type SyncAPI, syncAPI } from "./server/sync.ts";
-import { type ThirdPartyAPI, thirdPartyAPI } from "./server/third_party.ts";
-import { type ToDeviceAPI, toDeviceAPI } from "./messages/to_device.ts";
-import { type UIAAPI, uiaAPI } from "./account/uia.ts";
-import { type VoIPAPI, voipAPI } from "./server/voip.ts";
+import {
+  type AccountAPI,
+  accountAPI,
+  type AccountDataAPI,
+  accountDataAPI,
+  type DehydratedDeviceAPI,
+  dehydratedDeviceAPI,
+  type DeviceKeysAPI,
+  deviceKeysAPI,
+  type DevicesAPI,
+  devicesAPI,
+  type FiltersAPI,
+  filtersAPI,
+  type OpenIDAPI,
+  openIDAPI,
+  type PresenceAPI,
+  presenceAPI,
+  type ProfileAPI,
+  profileAPI,
+  type PushersAPI,
+  pushersAPI,
+  type PushRulesAPI,
+  pushRulesAPI,
+  type RoomKeysAPI,
+  roomKeysAPI,
+  type SessionAPI,
+  sessionAPI,
+  type UIAAPI,
+  uiaAPI,
+} from "./account/account.ts";
+import {
+  type CapabilitiesAPI,
+  capabilitiesAPI,
+  type SyncAPI,
+  syncAPI,
+  type ThirdPartyAPI,
+  thirdPartyAPI,
+  type VoIPAPI,
+  voipAPI,
+} from "./server/server.ts";
+import {
+  type DirectoryAPI,
+  directoryAPI,
+  type JoiningAPI,
+  joiningAPI,
+  type MembershipAPI,
+  membershipAPI,
+  type RoomExtrasAPI,
+  roomExtrasAPI,
+  type RoomsAPI,
+  roomsAPI,
+  type RoomStateAPI,
+  roomStateAPI,
+  type SpacesAPI,
+  spacesAPI,
+} from "./rooms/rooms.ts";
+import { type MediaAPI, mediaAPI, noCipher, uploader } from "./media/media.ts";
+import {
+  type MessagesAPI,
+  messagesAPI,
+  type PagingAPI,
+  pagingAPI,
+  type ReceiptsAPI,
+  receiptsAPI,
+  type RelationsAPI,
+  relationsAPI,
+  type ReportingAPI,
+  reportingAPI,
+  type SearchAPI,
+  searchAPI,
+  type SendHelpersAPI,
+  sendHelpersAPI,
+  type ToDeviceAPI,
+  toDeviceAPI,
+} from "./messages/mod.ts";
+import type { FillMemberEventAPI, RequestOptions, Session } from "./http/mod.ts";
+import type { RoomID } from "../types/ids.ts";
+
+/**
+ * What a store and encryption may put something of their own in front of; all other operations call
+ * these.
+ */
+export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEvent">, FillMemberEventAPI {}
+
+/** The rooms that are encrypted. */
+export interface EncryptedRoomsAPI {
+  /**
+   * Whether messages to a room are encrypted.
+   *
+   * @param roomId The room.
+   * @param options Request options, for what has to be looked up.
+   * @returns Whether they are. It rejects if that can't be found out, and if they have to be
+   *   encrypted and can't be.
+   */
+  isEncrypted(roomId: RoomID, options: RequestOptions): Promise<boolean>;
+}
+
+/** Makes the plain core: requests, without store and encryption. */
+export function coreAPI(session: Session): CoreAPI {
+  return {
+    ...roomStateAPI(session),
+    sendMessageEvent: messagesAPI(session).sendMessageEvent,
+    fillMemberEvent: async (roomId, userId, content) =>
+      await session.fillMemberEventCallback?.(roomId, userId, content),
+  };
+}
 
 /** Every operation of the client-server API, one method each. */
 export interface ClientAPI

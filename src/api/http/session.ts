@@ -4,25 +4,24 @@
  * @module
  */
 
-import { CALL, IS_ANSWERED } from "./http/http_internals.ts";
-import { DeviceConflictError } from "../errors/encryption_error.ts";
-import { MatrixRequestError } from "../errors/request_error.ts";
+import { CALL, IS_ANSWERED } from "./http_internals.ts";
+import { DeviceConflictError } from "../../errors/encryption_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
 import {
   HomeserverAddressError,
   RedirectError,
   ServiceResponseError,
-} from "../errors/service_response_error.ts";
-import { ValueError } from "../errors/value_error.ts";
-import type { VersionsResponse } from "../types/api/discovery.ts";
-import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
-import type { WhoamiResponse } from "../types/api/login.ts";
-import type { RoomMemberContent } from "../types/content/member_content.ts";
-import { endpoint, fields } from "./http/endpoint.ts";
-import type { HTTPAPI } from "./http/http_api.ts";
-import { isMatrixRefusal } from "./http/retry.ts";
-import type { RequestOptions } from "./http/request_options.ts";
-import { isUserId } from "../types/identifiers.ts";
-import { atLeast } from "./server/versions.ts";
+} from "../../errors/service_response_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+import type { VersionsResponse } from "../../types/api/discovery.ts";
+import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
+import type { WhoamiResponse } from "../../types/api/login.ts";
+import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import { endpoint, fields } from "./endpoint.ts";
+import type { HTTPAPI } from "./http_api.ts";
+import { isMatrixRefusal } from "./retry.ts";
+import type { RequestOptions } from "./request_options.ts";
+import { isUserId } from "../../types/identifiers.ts";
 
 const whoami = endpoint(
   "whoami",
@@ -226,4 +225,51 @@ async function strangeVersions(session: Session, signal?: AbortSignal): Promise<
 function isStrange(error: unknown): boolean {
   if (!(error instanceof MatrixRequestError)) return error instanceof ServiceResponseError;
   return NOT_FOUND.has(error.status) && !isMatrixRefusal(error);
+}
+
+/**
+ * Whether any of a server's versions is `wanted` or later. Each `v1` version includes those before
+ * it; the `r0` ones of old come before all.
+ */
+export function atLeast(versions: readonly unknown[], wanted: string): boolean {
+  const floor = ordinal(wanted);
+  return versions.some((version) => ordinal(version) >= floor);
+}
+
+/**
+ * Whether a value is a version of the specification: `v1.16`, or `r0.6.1` as the early ones were
+ * called.
+ */
+export function isVersion(version: unknown): version is string {
+  return ordinal(version) >= 0 || (typeof version === "string" && /^r0\.\d{1,3}\.\d{1,3}$/.test(version));
+}
+
+function ordinal(version: unknown): number {
+  const parts = typeof version === "string" ? /^v(\d{1,3})\.(\d{1,4})$/.exec(version) : null;
+  return parts === null ? -1 : Number(parts[1]) * 10_000 + Number(parts[2]);
+}
+
+/** Completes member events. */
+export interface FillMemberEventAPI {
+  /**
+   * Completes the content of a member event that is about to be sent: the endpoints made for
+   * joining and inviting put display name and avatar in, a member event sent by hand has none
+   * unless they are put in here.
+   *
+   * This asks the client's `fillMemberEventCallback`, and nothing else. With a store, the profile
+   * of the present member event is used if that returns nothing, and the user's global profile if
+   * there is no such event.
+   *
+   * @param roomId The room the event goes to.
+   * @param userId The user it is about.
+   * @param content The content so far.
+   * @param options Request options, for what has to be looked up.
+   * @returns The content to send; nothing if it is to be sent as it is.
+   */
+  fillMemberEvent(
+    roomId: RoomID,
+    userId: UserID,
+    content: RoomMemberContent,
+    options?: RequestOptions,
+  ): Promise<RoomMemberContent | undefined>;
 }

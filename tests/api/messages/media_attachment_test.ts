@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { type ClientAPI, clientAPI } from "../../../src/api/client_api.ts";
+import { type ClientAPI, clientAPI } from "../../../src/api/api.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import type { SendFileOptions } from "../../../src/api/messages/send_files.ts";
-import { Session } from "../../../src/api/session.ts";
+import { Session } from "../../../src/api/http/session.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
 import { Homeserver } from "../../../src/testing/homeserver.ts";

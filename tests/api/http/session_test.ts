@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ServiceResponseError } from "../../src/errors/service_response_error.ts";
-import { inTurn, refusal, scripted } from "../support/scripted_fetch.ts";
+import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
+import { inTurn, refusal, scripted } from "../../support/scripted_fetch.ts";
 
 const WHOAMI = "GET /_matrix/client/v3/account/whoami";
 const VERSIONS = "GET /_matrix/client/versions";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { clientAPI } from "../../../src/api/client_api.ts";
+import { clientAPI } from "../../../src/api/api.ts";
 import { ForbiddenError } from "../../../src/errors/errcodes.ts";
 import { clientEvent } from "../../support/events.ts";
 import { refusal, type Rule, type Scripted, scripted } from "../../support/scripted_fetch.ts";

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { clientAPI } from "../../src/api/client_api.ts";
-import type { CoreAPI } from "../../src/api/core_api.ts";
+import { clientAPI, type CoreAPI } from "../../src/api/api.ts";
 import { scripted } from "../support/scripted_fetch.ts";
 
 const ROOM = "/_matrix/client/v3/rooms/!room";

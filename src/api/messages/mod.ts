@@ -1,0 +1,61 @@
+/**
+ * Messages: sending, reading, searching, reporting and marking them as read.
+ *
+ * @module
+ */
+
+export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./matrix_link.ts";
+export {
+  checkSendOptions,
+  type GetMessagesOptions,
+  type MessagesAPI,
+  messagesAPI,
+  type RedactOptions,
+  type SendOptions,
+} from "./messages.ts";
+export {
+  type ReceiptsAPI,
+  receiptsAPI,
+  type SendReceiptOptions,
+  type SetFullyReadMarkerOptions,
+  type SetTypingOptions,
+} from "./receipts.ts";
+export {
+  type GetRelationsOptions,
+  type GetThreadsOptions,
+  type RelationsAPI,
+  relationsAPI,
+} from "./relations.ts";
+export { type ReportingAPI, reportingAPI, type ReportOptions } from "./reporting.ts";
+export {
+  type HistoricProfile,
+  type RoomEventsCriteria,
+  type RoomEventsResults,
+  type SearchAPI,
+  searchAPI,
+  type SearchCategories,
+  type SearchContextCriteria,
+  type SearchGroup,
+  type SearchGroupings,
+  type SearchGroupKey,
+  type SearchMessagesOptions,
+  type SearchRequest,
+  type SearchResponse,
+  type SearchResult,
+  type SearchResultContext,
+} from "./search.ts";
+export type { SendFileOptions, SendFilesAPI, SendImageOptions, Thumbnail } from "./send_files.ts";
+export {
+  type SendHelpersAPI,
+  sendHelpersAPI,
+  type SendStickerOptions,
+  type SendTextOptions,
+  type SendTypedTextOptions,
+} from "./send_helpers.ts";
+export {
+  type SendToDeviceOptions,
+  type ToDeviceAPI,
+  toDeviceAPI,
+  type ToDeviceMessages,
+} from "./to_device.ts";
+export { type IterateMessagesOptions, type PagingAPI, pagingAPI } from "./paging.ts";
