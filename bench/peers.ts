@@ -6,7 +6,7 @@
  * ratios are taken within a round. A contestant that can't be installed is left out, with a line
  * that says so; with `CI=true` it is an error. `--quick` only shows that everything runs; `--own`
  * leaves others out, and what `bench:crypto` measures too; `--write` keeps the tables in
- * `bench/RESULTS.md`, the charts beside it, and what README says of them.
+ * `bench/RESULTS.md`, the charts beside it, and `docs/speed.md`.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { measureEncryptedStarts } from "./peers/encrypted_start.ts";
 import { entrants as findEntrants } from "./peers/entrants.ts";
 import type { Measurements } from "./peers/goals.ts";
 import { measureGrowth } from "./peers/growth.ts";
-import { writeReadme } from "./peers/readme.ts";
+import { writeSpeedPage } from "./peers/speed_page.ts";
 import { report } from "./peers/report.ts";
 import { playersOf, playRounds } from "./peers/rounds.ts";
 import { forIdle, forStart, measureIdle, measureStarts } from "./peers/start_and_idle.ts";
@@ -114,6 +114,6 @@ if (import.meta.main) {
     for (const [name, svg] of Object.entries(charts(measurements, where.label))) {
       await Deno.writeTextFile(`${HERE}/${name}`, svg);
     }
-    await writeReadme(measurements, where);
+    await writeSpeedPage(measurements, where);
   }
 }

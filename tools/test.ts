@@ -215,7 +215,16 @@ const quick: Step[] = [
   denoStep("documentation", "doc", "--lint", ...Object.values(denoJson.exports), ...vodozemacEntries),
   denoStep("demo", "task", "--quiet", "demo"),
   unit,
-  testStep("examples in documentation", "--doc", "--parallel", "mod.ts", "types.ts", "src", "README.md"),
+  testStep(
+    "examples in documentation",
+    "--doc",
+    "--parallel",
+    "mod.ts",
+    "types.ts",
+    "src",
+    "README.md",
+    "docs",
+  ),
   vodozemac,
   denoStep("publish, dry run", "publish", "--dry-run", "--allow-dirty", "--quiet"),
 ];

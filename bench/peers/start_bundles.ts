@@ -1,5 +1,5 @@
 /**
- * Greenroom's contestants, bundled as README says that a bot can be.
+ * Greenroom's contestants, bundled as `docs/hosts/docker.md` says that a bot can be.
  *
  * @module
  */

@@ -14,6 +14,9 @@ import type { Registration } from "./registration.ts";
 /**
  * The homeserver and the application service do not find each other, or do not have the same
  * registration. Its message says what to do, its `cause` what the homeserver said.
+ *
+ * Mend: Compare the registration with the homeserver's, its `url` with where the application
+ * service listens, and restart the homeserver.
  */
 export class AppservicePingError extends MatrixError {
   /** Always `APPSERVICE_PING`. */

@@ -14,6 +14,8 @@ import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 /**
  * The homeserver requires another authentication, which was missing or was not accepted.
  *
+ * Mend: Give the option `authentication`, with one of the flows in `challenge`.
+ *
  * @example
  * ```ts
  * import { AuthenticationNeededError, Client } from "@greenroom/matrix";

@@ -7,7 +7,11 @@
 import { MatrixError } from "./matrix_error.ts";
 import type { UserID } from "../types/ids.ts";
 
-/** An event could not be encrypted; nothing was sent. */
+/**
+ * An event could not be encrypted; nothing was sent.
+ *
+ * Mend: Do what the message says, and send again.
+ */
 export class EncryptionError extends MatrixError {
   /** `ENCRYPTION_ERROR`; what is derived from it has a code of its own. */
   override readonly code: string = "ENCRYPTION_ERROR";
@@ -15,9 +19,10 @@ export class EncryptionError extends MatrixError {
 
 /**
  * The server has keys of this device that are not in the store, or the access token is that of another
- * user than `mxid`: it can't go on, and syncing ends. Nothing was overwritten: run it with the store that
- * has the keys and the token that belongs to it, or log in again; an application service takes another
- * `deviceId`.
+ * user than `mxid`. The client can't go on, and syncing ends. Nothing was overwritten.
+ *
+ * Mend: Start with the store that has the keys, and the token that belongs to it, or log in again. In an
+ * application service, choose another `deviceId`.
  */
 export class DeviceConflictError extends EncryptionError {
   /** Always `DEVICE_CONFLICT`. */
@@ -53,7 +58,11 @@ export interface OwnIdentityErrorInit extends ErrorOptions {
   readonly problem: OwnIdentityProblem;
 }
 
-/** The own identity could not be used or made. Nothing was adopted, and nothing replaced. */
+/**
+ * The own identity could not be used or made. Nothing was adopted, and nothing replaced.
+ *
+ * Mend: Do what the message says: `problem` names the case. `resetIdentity()` is the last resort.
+ */
 export class OwnIdentityError extends EncryptionError {
   /** Always `OWN_IDENTITY_ERROR`. */
   override readonly code = "OWN_IDENTITY_ERROR";
@@ -73,7 +82,11 @@ export class OwnIdentityError extends EncryptionError {
   }
 }
 
-/** An event could not be decrypted; the message says why, and whether it may be later. */
+/**
+ * An event could not be decrypted; the message says why, and whether it may be later.
+ *
+ * Mend: Wait: the event is delivered if its key comes.
+ */
 export class DecryptionError extends MatrixError {
   /** `DECRYPTION_ERROR`; what is derived from it has a code of its own. */
   override readonly code: string = "DECRYPTION_ERROR";
@@ -92,7 +105,11 @@ export interface AttachmentErrorInit extends ErrorOptions {
   readonly problem: AttachmentProblem;
 }
 
-/** An encrypted file could not be decrypted; nothing of it was handed out. */
+/**
+ * An encrypted file could not be decrypted; nothing of it was handed out.
+ *
+ * Mend: Ask the sender to send the file again; for `size`, raise the limit of the download.
+ */
 export class AttachmentError extends DecryptionError {
   /** Always `ATTACHMENT_ERROR`. */
   override readonly code = "ATTACHMENT_ERROR";
@@ -124,7 +141,11 @@ export interface KeyFileErrorInit extends ErrorOptions {
   readonly problem: KeyFileProblem;
 }
 
-/** A key file could not be read. */
+/**
+ * A key file could not be read.
+ *
+ * Mend: Check the passphrase and the file; export it again if it is damaged.
+ */
 export class KeyFileError extends MatrixError {
   /** Always `KEY_FILE_ERROR`. */
   override readonly code = "KEY_FILE_ERROR";
@@ -146,13 +167,19 @@ export class KeyFileError extends MatrixError {
 
 /**
  * The room is encrypted with something that is not known here, so that nothing can be sent to it.
+ *
+ * Mend: Leave the room, or use a version that knows the algorithm.
  */
 export class UnsupportedAlgorithmError extends EncryptionError {
   /** Always `UNSUPPORTED_ALGORITHM`. */
   override readonly code = "UNSUPPORTED_ALGORITHM";
 }
 
-/** The event would be larger than servers accept, once encrypted. */
+/**
+ * The event would be larger than servers accept, once encrypted.
+ *
+ * Mend: Send less, or send it as a file.
+ */
 export class EventTooLargeError extends EncryptionError {
   /** Always `EVENT_TOO_LARGE`. */
   override readonly code = "EVENT_TOO_LARGE";
@@ -168,6 +195,8 @@ export interface IdentityChangedErrorInit extends ErrorOptions {
  * A user was verified and is not any more: nothing is sent to the room until the user is verified again, or
  * `withdrawVerification()` says that this need not be. Or the identity of a user is another one by now than the
  * one that was compared.
+ *
+ * Mend: Compare again and call `verifyUser()`, or call `withdrawVerification()`.
  */
 export class IdentityChangedError extends EncryptionError {
   /** Always `IDENTITY_CHANGED`. */

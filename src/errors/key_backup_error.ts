@@ -35,6 +35,8 @@ export interface KeyBackupErrorInit extends ErrorOptions {
 /**
  * Something could not be done with the backup of room keys. Nothing was lost, and no backup was
  * taken into use. The message says what to do; it holds no secret.
+ *
+ * Mend: Do what the message says: `problem` names the case.
  */
 export class KeyBackupError extends MatrixError {
   /** Always `KEY_BACKUP_ERROR`. */

@@ -17,6 +17,8 @@ export interface MalformedContentErrorInit extends ErrorOptions {
 /**
  * The content of an event that was sent or stored does not fit its type. The message names the
  * members at fault and what they are not; it has no values.
+ *
+ * Mend: Correct the members that the message names.
  */
 export class MalformedContentError extends MatrixError {
   /** Always `MALFORMED_CONTENT`. */

@@ -9,6 +9,8 @@
  *
  * Decide by class or by {@link MatrixError.code}, never by the text of the message.
  *
+ * Mend: Do what the message says: it ends with what to do.
+ *
  * @example
  * ```ts
  * import { MatrixError, ValueError } from "@greenroom/matrix";

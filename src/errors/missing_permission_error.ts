@@ -10,6 +10,8 @@ import { MatrixError } from "./matrix_error.ts";
 /**
  * Deno was started without a permission that the client, or its store, needs; the message names the
  * flag.
+ *
+ * Mend: Start Deno with the flag that the message names.
  */
 export class MissingPermissionError extends MatrixError {
   /** Always `MISSING_PERMISSION`. */

@@ -31,6 +31,8 @@ export interface RequestErrorInit {
  * Every error code of the specification has a subclass, so that `instanceof` decides; an answer
  * with an unknown code, or with none, is this class itself.
  *
+ * Mend: Catch a subclass, or read `errcode` and `status`.
+ *
  * @example
  * ```ts
  * import { Client, ForbiddenError } from "@greenroom/matrix";

@@ -46,6 +46,8 @@ export interface SecretStorageErrorInit extends ErrorOptions {
 /**
  * Something could not be done with the secret storage. Nothing was lost, and nothing was taken over
  * that is not proven. The message says what to do; it holds no secret.
+ *
+ * Mend: Do what the message says: `problem` names the case.
  */
 export class SecretStorageError extends MatrixError {
   /** Always `SECRET_STORAGE_ERROR`. */

@@ -7,8 +7,10 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /**
- * The homeserver answered, but not as the Matrix specification says: a promised field is missing or
- * of another type, the body is no JSON, too large, or a redirect that can't be followed.
+ * The homeserver answered, but not as the Matrix specification says. A promised field is missing or of
+ * another type, the body is no JSON or too large, or a redirect can't be followed.
+ *
+ * Mend: Check `baseUrl` and what stands in front of the homeserver, such as a proxy.
  */
 export class ServiceResponseError extends MatrixError {
   /** Always `SERVICE_RESPONSE_ERROR`. */
@@ -19,6 +21,8 @@ export class ServiceResponseError extends MatrixError {
  * The homeserver has accepted a request that changes something, such as a send, and its answer is not usable:
  * there is no event ID in it, say. What was asked for has been done, or will be: doing it again would do it
  * twice. Nothing of Greenroom does.
+ *
+ * Mend: Do not repeat the request.
  *
  * @example
  * ```ts
@@ -49,6 +53,8 @@ export class AcceptedError extends ServiceResponseError {
 /**
  * The homeserver's address sends a request elsewhere that can't go there: one that changes
  * something, or that needs the token.
+ *
+ * Mend: Set `baseUrl` to the real address, which the message names.
  */
 export class RedirectError extends ServiceResponseError {
   /** Where to, as far as `baseUrl` can be that, with a path in front of the request's; undefined if it can't. */
@@ -72,6 +78,8 @@ export class RedirectError extends ServiceResponseError {
  * What answers at `baseUrl` is no Matrix homeserver, or sends requests elsewhere. Only a client
  * that no homeserver has answered yet comes to this end: what stands in front of one may answer for
  * it for a while.
+ *
+ * Mend: Set `baseUrl` to the address of the homeserver.
  */
 export class HomeserverAddressError extends MatrixError {
   /** Always `HOMESERVER_ADDRESS`. */

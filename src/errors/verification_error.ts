@@ -21,7 +21,11 @@ export interface VerificationErrorInit extends ErrorOptions {
   readonly by: VerificationEnd;
 }
 
-/** A verification was called off: nothing is trusted that was not trusted before. */
+/**
+ * A verification was called off: nothing is trusted that was not trusted before.
+ *
+ * Mend: Begin again; after a mismatch, find out first who sits between the devices.
+ */
 export class VerificationError extends EncryptionError {
   /** Always `VERIFICATION_ERROR`. */
   override readonly code = "VERIFICATION_ERROR";

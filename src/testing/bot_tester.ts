@@ -62,7 +62,11 @@ export interface TestedMessage {
   readonly thread: EventID | undefined;
 }
 
-/** A bot did not do what a test expects of it. */
+/**
+ * A bot did not do what a test expects of it.
+ *
+ * Mend: Read what the message says the bot did and logged, and correct the bot or the test.
+ */
 export class ExpectationError extends MatrixError {
   /** What went wrong, for programs. */
   override readonly code: string = "EXPECTATION";

@@ -22,6 +22,8 @@ export interface ActorErrorInit {
  *
  * Nothing restarts an actor, because what it holds in memory may be ahead of what is stored; build
  * a new client from the store. The `cause` is what went wrong.
+ *
+ * Mend: Read the `cause`, and make a new client with the same store.
  */
 export class ActorError extends MatrixError {
   /** Always `ACTOR_FAILED`. */
@@ -54,6 +56,8 @@ function failed(actor: string, { kind, cause }: ActorErrorInit): string {
 /**
  * An actor was asked after its end, or ended before it answered. If it failed, the `cause` is its
  * {@link ActorError}.
+ *
+ * Mend: Make a new client with the same store; read `cause` if it has failed.
  */
 export class ActorStoppedError extends MatrixError {
   /** Always `ACTOR_STOPPED`. */

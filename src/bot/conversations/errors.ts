@@ -19,7 +19,11 @@ const WORDS: Readonly<Record<ConversationEnding, string>> = {
   left: "the bot is not in the room any more",
 };
 
-/** A conversation can't go on. */
+/**
+ * A conversation can't go on.
+ *
+ * Mend: Do what the message says; mostly, ask at another place of the function.
+ */
 export class ConversationError extends MatrixError {
   /** What went wrong, for programs. */
   override readonly code: string = "CONVERSATION";
@@ -31,6 +35,8 @@ export class ConversationError extends MatrixError {
  *
  * A user who says `!cancel` gets one answer: what the function says when it catches this, or `Cancelled.`
  * if it says nothing.
+ *
+ * Mend: Catch it if the function has something to tidy up; `reason` says how it ended.
  *
  * @example
  * ```ts

@@ -1,6 +1,5 @@
 /**
- * What README says of speed: written with the results, so that no number in it is older than they
- * are.
+ * What `docs/speed.md` says: written with the results, so that no number in it is older than they are.
  *
  * @module
  */
@@ -16,6 +15,7 @@ import type { JobName } from "./inputs/plan.ts";
 import { middle, type Standing } from "./rounds.ts";
 import { startTime } from "./start_and_idle.ts";
 
+const PAGE = "docs/speed.md";
 const BEGIN = "<!-- Written by `deno task bench:peers --write`: do not edit. -->";
 const END = "<!-- The end of what is written. -->";
 const OTHERS = ["matrix-js-sdk, Deno", "matrix-bot-sdk, Deno", "mautrix-python", "matrix-nio"];
@@ -27,17 +27,17 @@ const OTHERS_ENCRYPTED = [
 ];
 
 /** Puts the figures between their marks. */
-export async function writeReadme(measurements: Measurements, { label }: Circumstances): Promise<void> {
-  const path = `${ROOT}README.md`;
+export async function writeSpeedPage(measurements: Measurements, { label }: Circumstances): Promise<void> {
+  const path = `${ROOT}${PAGE}`;
   const text = await Deno.readTextFile(path);
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin) {
-    throw new Error("Cannot write README.md: the marks of the figures are not there");
+    throw new Error(`Cannot write ${PAGE}: the marks of the figures are not there`);
   }
   const figures = `${BEGIN}\n\n${section(measurements, label)}\n\n`;
   await Deno.writeTextFile(path, text.slice(0, begin) + figures + text.slice(end));
-  const { code, output } = await run("deno", ["fmt", "--quiet", "README.md"]);
-  if (code !== 0) throw new Error(`Cannot format README.md: ${output}`);
+  const { code, output } = await run("deno", ["fmt", "--quiet", PAGE]);
+  if (code !== 0) throw new Error(`Cannot format ${PAGE}: ${output}`);
 }
 
 /** The table of what matters most, and the circumstances. */

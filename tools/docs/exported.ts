@@ -1,0 +1,77 @@
+/**
+ * What the package exports, as `deno doc` tells of it.
+ *
+ * @module
+ */
+
+import denoJson from "../../deno.json" with { type: "json" };
+import { run } from "../process.ts";
+
+/** A comment. */
+interface JsDoc {
+  readonly doc?: string;
+  readonly tags?: readonly { readonly kind: string }[];
+}
+
+/** A member of a class or an interface. */
+export interface ExportedMember {
+  readonly name: string;
+  readonly jsDoc?: JsDoc;
+}
+
+/** Something that is exported. */
+export interface Exported {
+  readonly name: string;
+  /** The entry that exports it first, as programs import it. */
+  readonly entry: string;
+  readonly kind: string;
+  readonly doc: string;
+  /** The class that it extends. */
+  readonly base: string | undefined;
+  readonly members: readonly ExportedMember[];
+}
+
+/** As much as is read of what `deno doc --json` writes. */
+interface Documentation {
+  readonly nodes: Readonly<Record<string, { readonly symbols: readonly DocumentedSymbol[] }>>;
+}
+
+interface DocumentedSymbol {
+  readonly name: string;
+  readonly declarations: readonly {
+    readonly kind: string;
+    readonly jsDoc?: JsDoc;
+    readonly def?: {
+      readonly extends?: unknown;
+      readonly properties?: readonly ExportedMember[];
+      readonly methods?: readonly ExportedMember[];
+    };
+  }[];
+}
+
+let found: Promise<readonly Exported[]> | undefined;
+
+/** All that the entries export, each name and kind once. */
+export function exportedSymbols(): Promise<readonly Exported[]> {
+  return found ??= read();
+}
+
+async function read(): Promise<Exported[]> {
+  const all = new Map<string, Exported>();
+  for (const [path, file] of Object.entries(denoJson.exports)) {
+    const { stdout } = await run("deno", ["doc", "--json", file]);
+    const { nodes }: Documentation = JSON.parse(stdout);
+    const symbols = Object.values(nodes).flatMap(({ symbols }) => symbols);
+    for (const { name, declarations } of symbols) {
+      for (const { kind, jsDoc, def } of declarations) {
+        if (all.has(`${kind} ${name}`)) continue;
+        all.set(`${kind} ${name}`, {
+          ...{ name, kind, entry: `${denoJson.name}${path.slice(1)}`, doc: jsDoc?.doc ?? "" },
+          base: typeof def?.extends === "string" ? def.extends : undefined,
+          members: [...def?.properties ?? [], ...def?.methods ?? []],
+        });
+      }
+    }
+  }
+  return [...all.values()];
+}

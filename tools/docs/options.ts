@@ -1,0 +1,58 @@
+/**
+ * Which page of `docs/` has the options of which interface.
+ *
+ * @module
+ */
+
+import { exportedSymbols } from "./exported.ts";
+
+/** The pages, by what they have the options of. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  "docs/reference/options.md": ["ClientOptions", "HTTPAPIOptions", "BotOptions"],
+  "docs/bots/access.md": ["BotBehaviour", "AccessOptions"],
+  "docs/bots/answers.md": ["WriteOptions"],
+  "docs/bots/assistants.md": ["StreamOptions"],
+  "docs/bots/commands.md": ["CommandOptions"],
+  "docs/bots/conversations.md": [
+    "AskOptions",
+    "WaitOptions",
+    "ConfirmOptions",
+    "ConfirmWords",
+    "MenuOptions",
+  ],
+  "docs/bots/media.md": ["SendPictureOptions"],
+  "docs/bots/reminders.md": ["EveryOptions"],
+  "docs/bots/sessions.md": ["DefineSessionOptions"],
+  "docs/client/custom_events.md": ["DefineEventOptions"],
+  "docs/client/errors.md": ["RetryPolicy"],
+  "docs/client/events.md": ["HandlerOptions", "StartOptions"],
+  "docs/encryption/overview.md": ["EncryptionOptions", "EnsureVerifiedOptions"],
+  "docs/encryption/verification.md": ["OwnerVerificationOptions"],
+  "docs/hosts/deploy.md": ["WakeOptions", "RegisterWakeOptions", "SyncOnceOptions"],
+  "docs/stores.md": ["ClientLeaseOptions", "SqliteOptions", "DenoKvOptions"],
+  "docs/appservices.md": ["AppserviceOptions", "CreateRegistrationOptions"],
+};
+
+/** Options of tests. */
+const LEFT_OUT = new Set(["clock"]);
+
+/** Options that are not on their page, and interfaces that are not there any more. */
+export async function missingOptions(pages: ReadonlyMap<string, string>): Promise<string[]> {
+  const symbols = await exportedSymbols();
+  return Object.entries(PAGES).flatMap(([path, names]) =>
+    names.flatMap((name) => {
+      const members = symbols.find((symbol) => symbol.name === name && symbol.kind === "interface")?.members;
+      if (members === undefined) return [`${path}: ${name} is not exported any more`];
+      const options = members.filter(({ name, jsDoc }) =>
+        !LEFT_OUT.has(name) && !name.startsWith("[") && !jsDoc?.tags?.some(({ kind }) => kind === "internal")
+      );
+      return options.filter((option) => !isOn(pages.get(path), option.name)).map((option) =>
+        `${path}: says nothing of ${option.name}, of ${name}`
+      );
+    })
+  );
+}
+
+function isOn(page: string | undefined, option: string): boolean {
+  return new RegExp(`\`(?:\\w+\\.)?${option}\``).test(page ?? "");
+}
