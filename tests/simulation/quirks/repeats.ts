@@ -21,6 +21,8 @@ import {
 
 /** How often a timeline has something in it again. */
 const AGAIN = 0.4;
+/** How far back what is shown again stands at most: Greenroom remembers 64 events of a room. */
+const LATEST = 48;
 
 /** Shows events again, at any place of a later timeline, or of the same, or of a page of a gap. */
 export class ShownAgain implements Layer {
@@ -72,8 +74,8 @@ export class ShownAgain implements Layer {
   }
 
   /**
-   * What was shown before a token was given, as it is now; of state that Greenroom goes by only what is in force:
-   * a server may mean that it is again.
+   * The latest that was shown before a token was given, as it is now; of state that Greenroom goes by only what is
+   * in force: a server may mean that it is again.
    */
   #before(
     room: string,
@@ -82,9 +84,12 @@ export class ShownAgain implements Layer {
     const { tokens, homeserver } = this.#place;
     const until = tokens.get(since) ?? -Infinity;
     const events = homeserver.room(room as never).events;
-    return events.filter((event, index) => {
-      const { event_id, type, state_key, origin_server_ts } = event;
-      if (origin_server_ts > until || !shown.has(event_id)) return false;
+    const latest = events.filter(({ event_id, origin_server_ts }) =>
+      origin_server_ts <= until && shown.has(event_id)
+    ).slice(-LATEST);
+    return latest.filter((event) => {
+      const { type, state_key } = event;
+      const index = events.indexOf(event);
       return state_key === undefined || STATE_TYPES.includes(type) ||
         !events.some((other, at) => at > index && other.type === type && other.state_key === state_key);
     }).map(({ event_id, content }) => ({ ...shown.get(event_id), content }));
