@@ -137,7 +137,8 @@ export class StorePosition {
       ...(crashes > 0 && { crashes }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
-    this.#unhandled.set(nextBatch, atOnce ? [] : rooms.filter(isShown));
+    const earlier = this.#unhandled.get(nextBatch) ?? []; // of a response that ended with the same token
+    this.#unhandled.set(nextBatch, atOnce ? earlier : [...earlier, ...rooms.filter(isShown)]);
     return repeated ? crashes : 0; // a new response is delivered as usual, however long its checkpoint takes
   }
 

@@ -8,16 +8,16 @@ import { clientStage, heard } from "../support/stage.ts";
 
 const [KEY, OTHER_KEY] = [7, 8].map((byte) => encodeRecoveryKey(new Uint8Array(32).fill(byte)));
 
-/** A way to a server that refuses tokens until it is asked for everything without one. */
-function forgetful(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  let isAnew = false;
+/** A way to a server that refuses tokens until it was asked for everything without one, so many times. */
+function forgetful(fetch: typeof globalThis.fetch, times = 1): typeof globalThis.fetch {
+  let left = times;
   return async (input, init) => {
     const { pathname, searchParams } = new URL(input instanceof Request ? input.url : input);
     const isSync = pathname.endsWith("/sync");
-    if (isSync && !isAnew && searchParams.has("since")) {
+    if (isSync && left > 0 && searchParams.has("since")) {
       return Response.json({ errcode: "M_UNKNOWN_POS", error: "Unknown position" }, { status: 400 });
     }
-    isAnew ||= isSync && !searchParams.get("filter")?.includes('"rooms":[]');
+    if (isSync && !searchParams.get("filter")?.includes('"rooms":[]')) left--;
     return await fetch(input, init);
   };
 }
@@ -90,4 +90,35 @@ Deno.test("A bot whose token is refused runs each command once, and accepts no i
   await tester.restart();
   await tester.settle();
   assertEquals(run, ["invited", "deploy 1", "deploy 2", "deploy 3"]);
+});
+
+Deno.test("What is in hand is not handled again where the server refuses the token of a new start, too", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alice = here.client("alice");
+  const lives: string[][] = [];
+  const done = Promise.withResolvers<void>();
+  const bots = [1, 2, 1].map((times, life) => {
+    const fetch = life === 0 ? here.homeserver.fetch : forgetful(here.homeserver.fetch, times);
+    return here.client("bot", { store, fetch });
+  });
+  const room = await alice.createRoom({ preset: "public_chat" });
+  for (const [life, bot] of bots.entries()) {
+    if (life === 0) await bot.joinRoom(room);
+    else if (life === 1) await alice.sendText(room, "once");
+    lives.push(heard(bot));
+    if (life === 1) bot.on("m.room.message", () => done.promise);
+    bot.start();
+    await here.settle();
+    if (life === 0) await alice.sendText(room, "before");
+    for (let minute = 0; minute < 3; minute++) {
+      await here.clock.tick(60_000);
+      await here.settle();
+    }
+    if (life === 1) done.resolve();
+    if (life === 1) await alice.sendText(room, "after");
+    await here.settle();
+    await bot.close();
+  }
+  assertEquals(lives, [["before"], ["once", "after"], []]);
 });
