@@ -13,6 +13,7 @@ import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
+import { resumeRooms } from "./resumed_rooms.ts";
 import { sideBySide } from "./side_by_side.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -79,27 +80,10 @@ export class RoomContinuity {
 
   /** Leaves out of a response that begins at the start what was there before. */
   async #resume(parts: SyncParts, from: Continuation): Promise<void> {
-    const { own, memory, store } = this.#options;
-    const known = new Map(
-      (await store.ask("rooms", undefined)).map((room) => [room.roomId, room.membership]),
-    );
-    const isNew = ({ roomId, membership }: RoomPart): boolean =>
-      from.repeated || membership === Membership.JOIN || known.get(roomId) !== membership;
-    parts.rooms = parts.rooms.filter(isNew);
-    const views = await memory.views(parts.rooms, own);
-    const all = parts.rooms.map((room, index) => ({ room, view: views[index] as StayView }));
-    const stayed = all.filter(({ room, view }) => isJoined(room) && view.before.isJoined);
-    await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
-      if (!from.dropTimeline) await this.#gaps.resume({ room, view }, from.limit);
-      const stored = await store.ask("listState", { roomId: room.roomId });
-      const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
-      const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
-      room.shown = new Set([...room.shown, ...same]);
-    });
-    const others = all.filter((each) => !stayed.includes(each));
+    const { known, others } = await resumeRooms(parts, from, { ...this.#options, gaps: this.#gaps });
     const rooms = others.map(({ room }) => room);
     await this.#join({ ...parts, rooms }, others.map(({ view }) => view), from);
-    stayed.forEach(({ room, view }) => setNews(room, view));
+    known.forEach(({ room, view }) => setNews(room, view));
   }
 
   /** The very first response, or a repetition of it: it is delivered as a whole. */

@@ -128,7 +128,7 @@ export class RoomGaps {
     const last = events.findIndex(isKnown);
     room.shown = new Set([...events.slice(0, Math.max(last, 0)), ...shownAmong(shown, events)]);
     room.limited = false;
-    if (last >= 0 || events.length === 0) return;
+    if (last >= 0 || (events.length === 0 && end?.reason !== "refused")) return;
     for (const event of events) event.source |= SyncStream.HISTORY;
     const reason = end === undefined || end.reason === "closed" || end.reason === "end"
       ? "refused"

@@ -3,6 +3,7 @@ import { MemoryStore } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Bot } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
+import type { RoomID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage, heard } from "../support/stage.ts";
 
@@ -122,3 +123,36 @@ Deno.test("What is in hand is not handled again where the server refuses the tok
   }
   assertEquals(lives, [["before"], ["once", "after"], []]);
 });
+
+for (const way of ["left", "banned", "kept"] as const) {
+  Deno.test(`A room that was ${way} while the token was lost is known so, with what was said before`, async () => {
+    await using here = clientStage();
+    const store = new MemoryStore();
+    const alice = here.client("alice");
+    const first = here.client("bot", { store });
+    const elsewhere = here.client("bot");
+    const rooms = await Promise.all([1, 2].map(() => alice.createRoom({ preset: "public_chat" })));
+    const [room, other] = rooms as [RoomID, RoomID];
+    for (const each of rooms) await first.joinRoom(each);
+    await first.syncOnce();
+    for (const each of rooms) await alice.sendText(each, "before");
+    await first.syncOnce();
+    await first.close();
+    await alice.sendText(room, "meanwhile");
+    if (way === "left") await elsewhere.leaveRoom(room);
+    else if (way === "banned") await alice.banUser(room, "@bot:localhost");
+    if (way !== "kept") await alice.sendText(room, "later");
+    const seen: string[] = [];
+    for (const fetch of [forgetful(here.homeserver.fetch), here.homeserver.fetch]) {
+      await using bot = here.client("bot", { store, fetch });
+      bot.on("m.room.message", ({ content }) => void seen.push(content.body));
+      bot.on("LEAVE", ({ state_key }) => void seen.push(`${state_key} left`));
+      bot.on("BAN", ({ state_key }) => void seen.push(`${state_key} banned`));
+      bot.on("GAP", () => void seen.push("gap"));
+      await bot.syncOnce();
+      const joined = await bot.stateStore.getJoinedRooms();
+      assertEquals(new Set(joined), new Set(way === "kept" ? rooms : [other]));
+    }
+    assertEquals(seen, ["meanwhile", ...way === "kept" ? [] : [`@bot:localhost ${way}`]]);
+  });
+}

@@ -8,7 +8,7 @@
 import { Chance } from "../core/chance.ts";
 import type { SentRequest } from "../world/process.ts";
 import type { Device } from "../world/device.ts";
-import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs } from "./refusals.ts";
+import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs, TokensRefused } from "./refusals.ts";
 import type { Json, Layer, Next, QuirkPlace } from "./quirk.ts";
 import { CachedAnswers, OwnJoinTwice, ShownAgain } from "./repeats.ts";
 import {
@@ -30,6 +30,7 @@ const QUIRKS = {
   "cached answers": CachedAnswers,
   "tokens move": TokensMove,
   "late syncs": LateSyncs,
+  "tokens refused": TokensRefused,
   "slow first syncs": SlowFirstSyncs,
   "no key counts": NoKeyCounts,
   "empty timelines": EmptyTimelines,

@@ -6,7 +6,16 @@
 
 import type { Device } from "../world/device.ts";
 import type { SentRequest } from "../world/process.ts";
-import { type Asked, isSync, type Layer, type Next, type QuirkPlace, refusal, roomOf } from "./quirk.ts";
+import {
+  type Asked,
+  changed,
+  isSync,
+  type Layer,
+  type Next,
+  type QuirkPlace,
+  refusal,
+  roomOf,
+} from "./quirk.ts";
 
 /** For how long at most an invitation can't be accepted, in milliseconds. */
 const LONGEST_WAIT = 60_000;
@@ -40,6 +49,52 @@ export class InvitationsWait implements Layer {
     return chance.odds(0.5)
       ? refusal(403, "M_FORBIDDEN")
       : refusal(404, chance.pick(["M_NOT_FOUND", "M_UNKNOWN"]));
+  }
+}
+
+/** How often the server does not know the token any more that a process begins with, and how often in a world. */
+const [REFUSED, MOST_REFUSED] = [0.3, 3];
+
+/** Does not know the tokens of syncs any more that it gave before, until it has given them again. */
+export class TokensRefused implements Layer {
+  readonly #place: QuirkPlace;
+  /** By device, the process that has asked last, before when tokens are refused, and those given since. */
+  readonly #devices = new Map<
+    Device,
+    { process: unknown; before: number; readonly given: Set<string>; readonly status: number }
+  >();
+  #times = 0;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    if (!isSync(request)) return await next(request);
+    const since = request.url.searchParams.get("since");
+    const { timeline, chance, tokens, does } = this.#place;
+    const state = this.#devices.getOrInsertComputed(
+      device,
+      () => ({
+        process: undefined,
+        before: -Infinity,
+        given: new Set<string>(),
+        status: chance.pick([400, 404]),
+      }),
+    );
+    if (state.process !== device.process && since !== null) {
+      state.process = device.process;
+      if (this.#times < MOST_REFUSED && chance.odds(REFUSED)) {
+        this.#times++;
+        state.before = timeline.now;
+        state.given.clear();
+      }
+    }
+    const isKnown = since === null || state.given.has(since) ||
+      (tokens.get(since) ?? -Infinity) >= state.before;
+    if (isKnown) return await changed(await next(request), (body) => state.given.add(body.next_batch));
+    does();
+    return refusal(state.status, state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND");
   }
 }
 
