@@ -12,7 +12,7 @@ import type { ActorRef } from "../kernel/actor.ts";
 import type { StoreProtocol } from "../store/store_protocol.ts";
 import { isOwnMember, type StayView } from "./own_stay.ts";
 import type { RoomGaps } from "./room_gaps.ts";
-import { sideBySide } from "./side_by_side.ts";
+import { sideBySide } from "../../base/side_by_side.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";
 
 /** How many rooms are read at once. */

@@ -14,7 +14,7 @@ import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
 import { resumeRooms } from "./resumed_rooms.ts";
-import { sideBySide } from "./side_by_side.ts";
+import { sideBySide } from "../../base/side_by_side.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 
