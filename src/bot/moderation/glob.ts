@@ -7,6 +7,8 @@
 
 /** No identifier is longer, in UTF-16 units or bytes; a longer text fits no pattern with wildcards. */
 const MAX_LENGTH = 255;
+const STAR = 0x2a;
+const ONE = 0x3f;
 
 /** A pattern, ready to be matched. */
 export interface Glob {
@@ -29,27 +31,38 @@ export interface Glob {
  * ```
  */
 export function readGlob(pattern: string): Glob {
-  const characters = [...pattern.replaceAll(/\*+/g, "*")];
   if (!/[*?]/.test(pattern)) return { matches: (text) => text === pattern, isLiteral: true };
-  return {
-    matches: (text) => text.length <= MAX_LENGTH && fits(characters, [...text]),
-    isLiteral: false,
-  };
+  const short = pattern.replaceAll(/\*+/g, "*");
+  return { matches: (text) => text.length <= MAX_LENGTH && fits(short, text), isLiteral: false };
 }
 
 /**
  * Goes through the text once for each star at most: what the star before the last one stands for
  * need never be looked at again.
  */
-function fits(pattern: readonly string[], text: readonly string[]): boolean {
+function fits(pattern: string, text: string): boolean {
   let [at, place, star, resume] = [0, 0, -1, 0];
   while (place < text.length) {
-    if (pattern[at] === "*") [star, resume] = [at++, place];
-    else if (at < pattern.length && (pattern[at] === "?" || pattern[at] === text[place])) {
-      [at, place] = [at + 1, place + 1];
-    } else if (star >= 0) [at, place] = [star + 1, ++resume];
-    else return false;
+    const sign = pattern.charCodeAt(at);
+    if (sign === STAR) {
+      star = at++;
+      resume = place;
+    } else if (sign === ONE) {
+      at++;
+      place += isPair(text, place) ? 2 : 1;
+    } else if (sign === text.charCodeAt(place)) {
+      at++;
+      place++;
+    } else if (star >= 0) {
+      at = star + 1;
+      place = ++resume;
+    } else return false;
   }
-  while (pattern[at] === "*") at++;
+  while (pattern.charCodeAt(at) === STAR) at++;
   return at === pattern.length;
+}
+
+/** Whether a character takes two units. */
+function isPair(text: string, place: number): boolean {
+  return (text.charCodeAt(place) & 0xfc00) === 0xd800 && (text.charCodeAt(place + 1) & 0xfc00) === 0xdc00;
 }

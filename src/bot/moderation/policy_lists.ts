@@ -6,7 +6,7 @@
  */
 
 import { checkOptions } from "../../errors/known_names.ts";
-import { type Glob, readGlob } from "./glob.ts";
+import { GlobIndex } from "./glob_index.ts";
 import { memberOf, textOf } from "../text/json.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
 
@@ -51,7 +51,10 @@ export interface PolicyEvent {
 export interface PolicyListsOptions {
   /** Users, servers and rooms that no rule fits, whatever it says. Default: none. */
   spare?: Iterable<string>;
-  /** How many rules are kept; more are left out. Default: 100,000. */
+  /**
+   * How many rules are kept; more are left out. Of rules with `?` or more than one star, no more are kept of a
+   * kind than have 20,000 characters together. Default: 100,000.
+   */
   maxRules?: number;
 }
 
@@ -86,11 +89,6 @@ const MAX_REASON = 1_000;
 const BAN = "m.ban";
 const FORMER_BAN = "org.matrix.mjolnir.ban";
 
-interface Kept {
-  readonly rule: PolicyRule;
-  readonly glob: Glob;
-}
-
 /**
  * The rules of policy lists, kept up to date with the state of their rooms.
  *
@@ -116,12 +114,13 @@ export class PolicyLists {
   readonly #spare: ReadonlySet<string>;
   readonly #maxRules: number;
   /** By room, type and state key. */
-  readonly #rules = new Map<string, Kept>();
+  readonly #rules = new Map<string, PolicyRule>();
   /** The keys of rules, by room and the event that made them. */
   readonly #byEvent = new Map<string, string>();
-  /** Those without wildcards, by kind and entity; most rules are. */
-  readonly #literals = new Map<string, Set<Kept>>();
-  readonly #globs = new Map<PolicyKind, Set<Kept>>();
+  /** By kind and entity. */
+  readonly #index: Readonly<Record<PolicyKind, GlobIndex<PolicyRule>>> = {
+    ...{ user: new GlobIndex(), server: new GlobIndex(), room: new GlobIndex() },
+  };
 
   /**
    * Starts without rules.
@@ -142,7 +141,7 @@ export class PolicyLists {
 
   /** All rules of a kind, in no particular order; of all kinds by default. */
   *rules(kind?: PolicyKind): Generator<PolicyRule, void, undefined> {
-    for (const { rule } of this.#rules.values()) if (kind === undefined || rule.kind === kind) yield rule;
+    for (const rule of this.#rules.values()) if (kind === undefined || rule.kind === kind) yield rule;
   }
 
   /**
@@ -161,9 +160,7 @@ export class PolicyLists {
     const was = this.#rules.get(key);
     if (was !== undefined) this.#remove(key, was);
     const rule = ruleOf(kind, roomId, event);
-    if (rule === undefined || this.#rules.size >= this.#maxRules) return was !== undefined;
-    this.#add(key, { rule, glob: readGlob(normal(kind, rule.entity)) });
-    return true;
+    return rule !== undefined && this.#add(key, rule) || was !== undefined;
   }
 
   /**
@@ -180,7 +177,7 @@ export class PolicyLists {
 
   /** Forgets all rules of a list, because it is not followed any more. */
   forget(roomId: RoomID): void {
-    for (const [key, kept] of [...this.#rules]) if (kept.rule.roomId === roomId) this.#remove(key, kept);
+    for (const [key, rule] of [...this.#rules]) if (rule.roomId === roomId) this.#remove(key, rule);
   }
 
   /**
@@ -216,8 +213,7 @@ export class PolicyLists {
         ...(kind === "server" ? [withoutPort(normal(kind, entity))] : []),
       ])
     ) {
-      for (const { rule } of this.#literals.get(`${kind} ${text}`) ?? []) yield rule;
-      for (const { rule, glob } of this.#globs.get(kind) ?? []) if (glob.matches(text)) yield rule;
+      yield* this.#index[kind].find(text);
     }
   }
 
@@ -225,42 +221,31 @@ export class PolicyLists {
   #redact(roomId: RoomID, { redacts, content }: PolicyEvent): boolean {
     const id = redacts ?? textOf(memberOf(content, "redacts"));
     const key = id && this.#byEvent.get(eventName(roomId, id));
-    const kept = key && this.#rules.get(key);
-    if (key === undefined || !kept) return false;
-    this.#remove(key, kept);
+    const rule = key && this.#rules.get(key);
+    if (key === undefined || !rule) return false;
+    this.#remove(key, rule);
     return true;
   }
 
-  #add(key: string, kept: Kept): void {
-    this.#rules.set(key, kept);
-    const { roomId, eventId } = kept.rule;
+  #add(key: string, rule: PolicyRule): boolean {
+    const { kind, roomId, eventId, entity } = rule;
+    if (this.#rules.size >= this.#maxRules || !this.#index[kind].add(normal(kind, entity), rule)) {
+      return false;
+    }
+    this.#rules.set(key, rule);
     if (eventId !== undefined) this.#byEvent.set(eventName(roomId, eventId), key);
-    this.#placeOf(kept).add(kept);
+    return true;
   }
 
-  #remove(key: string, kept: Kept): void {
+  #remove(key: string, rule: PolicyRule): void {
+    const { kind, roomId, eventId, entity } = rule;
     this.#rules.delete(key);
-    const { roomId, eventId } = kept.rule;
     if (eventId !== undefined) this.#byEvent.delete(eventName(roomId, eventId));
-    const place = this.#placeOf(kept);
-    place.delete(kept);
-    if (place.size === 0) this.#literals.delete(literalOf(kept));
-  }
-
-  #placeOf(kept: Kept): Set<Kept> {
-    const { kind } = kept.rule;
-    const found = kept.glob.isLiteral ? this.#literals.get(literalOf(kept)) : this.#globs.get(kind);
-    if (found !== undefined) return found;
-    const place = new Set<Kept>();
-    if (kept.glob.isLiteral) this.#literals.set(literalOf(kept), place);
-    else this.#globs.set(kind, place);
-    return place;
+    this.#index[kind].delete(normal(kind, entity), rule);
   }
 }
 
 const eventName = (roomId: RoomID, id: string) => `${roomId} ${id}`;
-
-const literalOf = ({ rule: { kind, entity } }: Kept) => `${kind} ${normal(kind, entity)}`;
 
 /** Names of servers are the same in any case; IDs are not. */
 const normal = (kind: PolicyKind, entity: string) => kind === "server" ? entity.toLowerCase() : entity;

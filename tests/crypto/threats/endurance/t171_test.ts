@@ -5,7 +5,8 @@
  * Class of mistake: each of what others wrote is compared with each.
  */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import process from "node:process";
 import { ValueError } from "../../../../mod.ts";
 import { PolicyLists, serverAcl } from "../../../../src/bot/mod.ts";
 
@@ -44,6 +45,53 @@ Deno.test("T171: globs that fit nothing are compared with a bounded number of na
   const start = performance.now();
   assertThrows(() => serverAcl(lists, OWN), ValueError, "follow fewer lists");
   assert(performance.now() - start < 15_000);
+});
+
+/** A step through what others wrote takes so long at most. */
+const LIMIT_MS = 50;
+
+/** How long something keeps the processor, in milliseconds: the shortest of some runs. */
+function takes(run: () => void): number {
+  const times = many(5, () => "").map(() => {
+    const before = process.cpuUsage();
+    run();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return Math.min(...times);
+}
+
+const globsOf: Record<string, (at: number) => string> = {
+  "seek letters": (at) => `*a*a*a*a*a*a*a*a*a*b${at}`,
+  "seek few": (at) => `*a${at % 7}*`,
+  "seek a long end": (at) => `*${"a".repeat(100 + at % 27)}b*`,
+  "have many signs for one": (at) => `*${"?".repeat(80 + at % 20)}b${at}*`,
+  "have a beginning": (at) => `${"a".repeat(at % 200)}*b${at}`,
+  "have an end": (at) => `*b${"a".repeat(at % 200)}`,
+  "have both": (at) => `${"a".repeat(at % 127)}*${"a".repeat(at % 126)}b${at % 7 === 0 ? "" : at}`,
+};
+
+for (const [what, glob] of Object.entries(globsOf)) {
+  Deno.test(`T171: 100,000 globs that ${what} are compared with a name within 50 ms`, () => {
+    const lists = listsOf(...many(100_000, glob));
+    const time = takes(() => assertEquals(lists.matches("a".repeat(255)), undefined));
+    assert(time < LIMIT_MS, `${time} ms`);
+  });
+}
+
+Deno.test("T171: rules that seek are left out where there are too many, and taken again when others have gone", () => {
+  const lists = listsOf(...many(5_000, (at) => `*a${at}*${"b".repeat(20)}`));
+  const { size } = lists;
+  assert(size > 500 && size < 5_000);
+  const event = (entity: string) => ({
+    ...{ type: "m.policy.rule.server", state_key: "new", sender: "@mod:x" as const },
+    content: { entity, recommendation: "m.ban" },
+  });
+  assertFalse(lists.apply("!other:x", event(`*evil*${"c".repeat(40)}`)));
+  assert(lists.apply("!other:x", event("*.evil.example")));
+  lists.forget("!list:x");
+  assert(lists.apply("!other:x", event("*evil*")));
+  assertEquals(lists.matches("an.evil.server")?.entity, "*evil*");
 });
 
 Deno.test("T171: the names that common globs cover are left out, however many there are", () => {
