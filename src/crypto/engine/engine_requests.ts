@@ -10,8 +10,6 @@
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { deviceConflict } from "../account/device_conflict.ts";
-import { showsKeys } from "../account/shows_keys.ts";
-import { shownKeys, userPart } from "../devices/query_response.ts";
 import type { DeviceQuery } from "../devices/tracked_users.ts";
 import { newTxn } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
@@ -25,6 +23,7 @@ import {
   type RequestFailure,
 } from "../requests/outbox.ts";
 import type { AnswerOutput } from "../megolm/decrypted.ts";
+import { OwnDoubts } from "./own_doubts.ts";
 import { recoverFromRollback } from "./rollback.ts";
 import type { KeyClaim } from "../olm/olm_claims.ts";
 import type { Transaction } from "../records/transaction.ts";
@@ -58,9 +57,6 @@ const RESET =
   "A user has reset their identity, or the server has: the new one counts, since nobody has verified the user";
 const NOTHING: AnswerOutcome = { recovered: [], alarms: [] };
 
-/** After how many answers with other keys of the device the next one counts: in a minute. */
-const MAX_ALTERED = 7;
-
 /** Hands out requests, each once until it was answered or failed. */
 export class EngineRequests {
   readonly #parts: EngineParts;
@@ -73,12 +69,13 @@ export class EngineRequests {
   #isOwnKnown = false;
   /** Whether the server has other keys of the device: no more requests are made. */
   #isRefused = false;
-  /** How many answers in a row have shown other keys of the device than the server has taken. */
-  #altered = 0;
+  /** What the server says of the own user against what it has said before. */
+  readonly #doubts: OwnDoubts;
 
   /** @param parts The parts of the engine, just opened. */
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#doubts = new OwnDoubts(parts);
     this.#refusedMessages = new RefusedMessages(parts.context.server);
     this.#ownSignature = new OwnSignature(parts);
     this.#inherited = new Set(parts.outbox.pending().map(({ id }) => id));
@@ -312,14 +309,15 @@ export class EngineRequests {
   ): Promise<AnswerOutcome> {
     const { devices, ownIdentity, secretAnswers, olm, outbound, undecryptable, context } = this.#parts;
     const { log, own } = context;
-    if (this.#isAltered(query, response)) {
-      const alarm = { kind: "keys-changed", userId: own.userId, deviceId: own.deviceId } as const;
-      log.warn("The server shows other keys of this device than it has taken: it is asked again", {
+    const doubt = this.#doubts.of(query, response);
+    if (doubt !== undefined) {
+      const { alarm, again, noted } = doubt;
+      log.warn("The server shows other keys of this device, or of its user, than before: it is asked again", {
         ...alarm,
       });
       tx.onCommit(() => {
-        devices.failQuery(query, context.clock.now(), { again: this.#altered === 0 });
-        this.#altered++;
+        devices.failQuery(query, context.clock.now(), { again });
+        noted();
       });
       return { recovered: [], alarms: [alarm] };
     }
@@ -343,17 +341,6 @@ export class EngineRequests {
     return { recovered, alarms, conflict, more };
   }
 
-  /**
-   * Whether an answer is not to be believed, since it shows other keys of this device than the server has taken.
-   * One that stays so is.
-   */
-  #isAltered({ users }: DeviceQuery, response: JsonObject): boolean {
-    const { ownKeys, context: { own } } = this.#parts;
-    if (!ownKeys.isPublished || !users.includes(own.userId) || this.#altered >= MAX_ALTERED) return false;
-    const shown = shownKeys(userPart(response, own.userId).answer, own.deviceId);
-    return shown !== "missing" && !showsKeys(own, shown);
-  }
-
   /** Whether the server has the same keys of this device. */
   #compareOwn(
     tx: Transaction,
@@ -368,7 +355,7 @@ export class EngineRequests {
     if (ownKeys.checkServer(tx, shown as DeviceKeys | "missing") === "differs") return this.#refuse(tx);
     tx.onCommit(() => {
       this.#isOwnKnown = true;
-      this.#altered = 0;
+      this.#doubts.believed();
       if (shown !== "missing") this.#ownSignature.shown(shown);
     });
     return NOTHING;

@@ -251,8 +251,31 @@ async function keepOpener({ identity, held: { storage, recoveryKey } }: CallPart
   if (!isSame) await identity.keepOpener(opener);
 }
 
-/** Takes the private keys of an identity that is there from the secret storage. */
-async function adopted({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<Settled> {
+/**
+ * Takes the private keys of an identity that is there from the secret storage. What the server shows of that is read
+ * once more if they can't be taken: one altered answer ends no start.
+ */
+async function adopted(parts: CallParts, by: SecretStorageUnlock): Promise<Settled> {
+  try {
+    return await taken(parts, by);
+  } catch (error) {
+    if (!isOfStorage(error)) throw error;
+    parts.log.warn("Could not take the private keys from the secret storage: the server is asked again", {
+      error: String(error),
+    });
+    parts.held[Symbol.dispose]();
+    parts.onNew?.();
+    return await taken({ ...parts, isAsked: false }, by);
+  }
+}
+
+/** Whether an error comes of what the server has shown of the secret storage. */
+function isOfStorage(error: unknown): boolean {
+  return error instanceof SecretStorageError ||
+    (error instanceof OwnIdentityError && error.problem === "incomplete");
+}
+
+async function taken({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<Settled> {
   const seeds = await readSeeds(await held.open(by), {});
   try {
     assertSigning(seeds);

@@ -7,7 +7,7 @@
 import type { DeviceID, UserID } from "../ids.ts";
 
 /**
- * What the server shows and should not be possible. None of it is used, but another identity of a user who was
+ * What the server shows, be it once, and should not be possible. None of it is used, but another identity of a user who was
  * never verified.
  *
  * - `keys-changed`: a device that is known, or was, has other keys now; the known keys stay;
