@@ -4,7 +4,7 @@
  * @module
  */
 
-import { exportedSymbols } from "./exported.ts";
+import { type ExportedMember, exportedSymbols } from "./exported.ts";
 
 /** The pages, by what they have the options of. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
 /** Options of tests. */
 const LEFT_OUT = new Set(["clock"]);
 
-/** Options that are not on their page, and interfaces that are not there any more. */
+/** Options that are not on their page or have another default there, and interfaces that are not there any more. */
 export async function missingOptions(pages: ReadonlyMap<string, string>): Promise<string[]> {
   const symbols = await exportedSymbols();
   return Object.entries(PAGES).flatMap(([path, names]) =>
@@ -46,13 +46,19 @@ export async function missingOptions(pages: ReadonlyMap<string, string>): Promis
       const options = members.filter(({ name, jsDoc }) =>
         !LEFT_OUT.has(name) && !name.startsWith("[") && !jsDoc?.tags?.some(({ kind }) => kind === "internal")
       );
-      return options.filter((option) => !isOn(pages.get(path), option.name)).map((option) =>
-        `${path}: says nothing of ${option.name}, of ${name}`
-      );
+      return options.flatMap((option) => {
+        const problem = problemOf(pages.get(path) ?? "", option);
+        return problem === undefined ? [] : [`${path}: ${problem} of ${option.name}, of ${name}`];
+      });
     })
   );
 }
 
-function isOn(page: string | undefined, option: string): boolean {
-  return new RegExp(`\`(?:\\w+\\.)?${option}\``).test(page ?? "");
+function problemOf(page: string, { name, jsDoc }: ExportedMember): string | undefined {
+  const named = new RegExp(`\`(?:\\w+\\.)?${name}\``);
+  if (!named.test(page)) return "says nothing";
+  const value = /Default:\s(`[^`]+`|\d+(?:,\d{3})*|true|false)(?![\w-])/.exec(jsDoc?.doc ?? "")?.[1];
+  if (value === undefined) return undefined;
+  const rows = page.split("\n").filter((line) => line.startsWith("|") && named.test(line));
+  return rows.some((row) => row.includes(value)) ? undefined : `does not say the default ${value}`;
 }
