@@ -104,19 +104,19 @@ export { encryptionOf } from "./src/types/events/encryption_of.ts";
 // Stores.
 export type { StateStore } from "./src/actors/store/state_store.ts";
 export type { SyncStore } from "./src/client/sync_store.ts";
-export { exportDevice, importDevice } from "./src/store/copy/device_copy.ts";
-export { inspectDevice, listDevices } from "./src/store/device/inspection.ts";
-export type {
-  KvCheck,
-  KvEntry,
-  KvKey,
-  KvListOptions,
-  KvLock,
-  KvMutation,
-  KvStore,
-} from "./src/store/kv_store.ts";
-export { MemoryStore } from "./src/store/memory_store.ts";
-export { SealedStore } from "./src/store/sealed/sealed_store.ts";
+export { exportDevice, importDevice } from "./src/store/copy/copy.ts";
+export { inspectDevice, listDevices } from "./src/store/device/mod.ts";
+export {
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvLock,
+  type KvMutation,
+  type KvStore,
+  MemoryStore,
+} from "./src/store/base/mod.ts";
+export { SealedStore } from "./src/store/sealed/sealed.ts";
 
 // Links to rooms, users and events.
 export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/messages/mod.ts";

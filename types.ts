@@ -276,16 +276,16 @@ export type {
   DeviceCopyProgress,
   ExportDeviceOptions,
   ImportedDevice,
-} from "./src/store/copy/device_copy.ts";
+} from "./src/store/copy/copy.ts";
 export type {
   DeviceHolder,
   DeviceInspection,
   InspectDeviceOptions,
+  PowerAction,
   StoredAmount,
   StoredDevice,
-} from "./src/store/device/inspection.ts";
-export type { StoredState } from "./src/store/device/records.ts";
-export type { PowerAction } from "./src/store/device/room_power.ts";
+  StoredState,
+} from "./src/store/device/mod.ts";
 
 // Identifiers, events, contents and answers, as Matrix defines them.
 export type * from "./src/types/api/device_keys.ts";

@@ -11,7 +11,7 @@
  * @module
  */
 
-import { DenoKvStore } from "../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../src/store/deno_kv/deno_kv.ts";
 import { Denokv } from "../tools/denokv.ts";
 
 const ROUNDS = 40;

@@ -14,10 +14,10 @@ import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine
 import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/policy.ts";
 import { loggerOf } from "../../src/base/log.ts";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvStore } from "../../src/store/kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
-import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import type { KvStore } from "../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, RoomID, UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";

@@ -19,8 +19,8 @@ import {
 } from "@matrix-org/matrix-sdk-crypto-wasm";
 import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../src/crypto/backup/room_keys_reader.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
-import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { backedUpSessions, backUp, backupEngine, PUBLIC_KEY, SECRET, version } from "./backup_keys.ts";
 
 const KEYS_A_ROOM = 500;

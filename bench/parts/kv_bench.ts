@@ -1,9 +1,9 @@
 /** A commit, on each store: what a sync writes is one. Files are synced with each commit. */
 
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvStore } from "../../src/store/kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
-import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import type { KvStore } from "../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
 const value = new Uint8Array(200);
 

@@ -8,7 +8,7 @@ import { Client } from "../../mod.ts";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
 import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../src/crypto/backup/room_keys_reader.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { Homeserver } from "../../src/testing/mod.ts";
 import { backedUpSessions, backUp, backupEngine, SECRET, version } from "./backup_keys.ts";
 

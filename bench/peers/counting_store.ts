@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../src/store/kv_store.ts";
-import { encodeValue } from "../../src/store/value_codec.ts";
+import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
+import { encodeValue } from "../../src/store/base/value_codec.ts";
 
 /** What was written. */
 export interface Written {

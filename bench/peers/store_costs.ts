@@ -9,7 +9,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Denokv, hasDenokv, isDenokvBuilt } from "../../tools/denokv.ts";
-import type { KvStore } from "../../src/store/kv_store.ts";
+import type { KvStore } from "../../src/store/base/kv_store.ts";
 import { hasKeys } from "./encrypted_start.ts";
 import { number, row } from "../support/markdown.ts";
 import { CountingStore, type Written } from "./counting_store.ts";

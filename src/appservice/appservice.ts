@@ -26,7 +26,7 @@ import { ClientEndedError } from "../errors/client_ended_error.ts";
 import { UnknownTokenError } from "../errors/errcodes.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
-import { MemoryStore } from "../store/memory_store.ts";
+import { MemoryStore } from "../store/base/mod.ts";
 import { parseUserId } from "../types/identifiers.ts";
 import { Membership } from "../types/enums.ts";
 import type { UserID } from "../types/ids.ts";

@@ -13,7 +13,7 @@ import { alarm, type Clock } from "../base/clock.ts";
 import { nodeCrypto } from "../base/node_crypto.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { KvKey, KvMutation, KvStore } from "../store/kv_store.ts";
+import type { KvKey, KvMutation, KvStore } from "../store/base/mod.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What is known of the inbox as a whole. */

@@ -26,7 +26,7 @@ import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protoco
 import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
-import type { Holding } from "../store/device/lease.ts";
+import type { Holding } from "../store/device/mod.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { SyncStore } from "./sync_store.ts";

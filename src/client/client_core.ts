@@ -28,7 +28,7 @@ import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { ClientAPI } from "../api/api.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import type { Holding } from "../store/device/lease.ts";
+import type { Holding } from "../store/device/mod.ts";
 import type { PresenceState } from "../types/enums.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
 import { type ClientEncryption, clientEncryption } from "../encryption/encryption.ts";

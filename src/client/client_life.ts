@@ -21,7 +21,7 @@ import { CLOSE_DEADLINE } from "./client_options.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
 import type { Logger } from "../base/log.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { Holding } from "../store/device/lease.ts";
+import type { Holding } from "../store/device/mod.ts";
 
 /** What of a client its life is made of. */
 export interface ClientLifeParts {

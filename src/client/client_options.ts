@@ -13,9 +13,8 @@ import type { StateStore } from "../actors/store/state_store.ts";
 import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
 import type { FillMemberEventCallback, HTTPAPI, HTTPAPIOptions } from "../api/http/mod.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvStore } from "../store/kv_store.ts";
-import { DEFAULT_LEASE, MIN_LEASE } from "../store/device/lease.ts";
-import { MAX_LEASE } from "../store/device/lease_records.ts";
+import type { KvStore } from "../store/base/mod.ts";
+import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
 import type { WakeOptions } from "./serving/wake_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 

@@ -10,7 +10,7 @@ import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
 import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { Session } from "../api/http/mod.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
-import type { Holding } from "../store/device/lease.ts";
+import type { Holding } from "../store/device/mod.ts";
 import { loggerOf } from "../base/log.ts";
 
 /** A client's Store. */

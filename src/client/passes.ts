@@ -10,7 +10,7 @@ import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { Holding } from "../store/device/lease.ts";
+import type { Holding } from "../store/device/mod.ts";
 import type { ClientCore } from "./client_core.ts";
 import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 

@@ -17,9 +17,7 @@ import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvKey } from "../store/kv_store.ts";
-import { compareParts } from "../store/key_order.ts";
-import { encodeValue } from "../store/value_codec.ts";
+import { compareParts, encodeValue, type KvKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
 import type { Hold } from "./encrypting_api.ts";
 

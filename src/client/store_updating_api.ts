@@ -7,7 +7,7 @@
 import type { CoreAPI } from "../api/api.ts";
 import type { ProfileAPI } from "../api/account/account.ts";
 import { type OutgoingEvent, outgoingEvent, type RequestOptions } from "../api/http/mod.ts";
-import type { StoredState } from "../store/device/records.ts";
+import type { StoredState } from "../store/device/mod.ts";
 import type { ClientStateEvent } from "../types/events/client_event.ts";
 import { Membership } from "../types/enums.ts";
 import type { Logger } from "../base/log.ts";

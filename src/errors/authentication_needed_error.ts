@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { JsonObject } from "../types/json.ts";
 import type { AuthenticationResponse } from "../types/api/uia.ts";
 import { printable } from "./printable.ts";
 import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
@@ -59,8 +59,8 @@ export function challengeIn(
   const { flows, params, session, completed } = body;
   if (status !== 401 || !Array.isArray(flows)) return undefined;
   return {
-    flows: flows.filter(isJsonObject).map(({ stages }) => ({ stages: strings(stages) })),
-    params: isJsonObject(params) ? params as { [stage: string]: JsonObject } : {},
+    flows: flows.filter(isObject).map(({ stages }) => ({ stages: strings(stages) })),
+    params: isObject(params) ? params as { [stage: string]: JsonObject } : {},
     session: typeof session === "string" ? session : undefined,
     completed: strings(completed),
   };
@@ -68,4 +68,8 @@ export function challengeIn(
 
 function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -17,7 +17,6 @@
  * @module
  */
 
-export { DenoKvStore } from "./deno_kv/deno_kv_store.ts";
-export type { DenoKvOptions } from "./deno_kv/open.ts";
+export { type DenoKvOptions, DenoKvStore } from "./deno_kv/deno_kv.ts";
 export type { Clock } from "../base/clock.ts";
-export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./base/mod.ts";

@@ -16,6 +16,6 @@
  * @module
  */
 
-export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./kv_store.ts";
+export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./base/mod.ts";
 export type { Clock } from "../base/clock.ts";
-export { type SqliteOptions, SqliteStore } from "./sqlite/sqlite_store.ts";
+export { type SqliteOptions, SqliteStore } from "./sqlite/sqlite.ts";

@@ -72,7 +72,7 @@ export type {
   KvLock,
   KvMutation,
   KvStore,
-} from "../store/kv_store.ts";
+} from "../store/base/mod.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,

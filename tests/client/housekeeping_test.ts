@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../src/actors/kernel/actor_error.ts";
 import { Housekeeping } from "../../src/client/housekeeping.ts";
-import type { KvMutation } from "../../src/store/kv_store.ts";
+import type { KvMutation } from "../../src/store/base/kv_store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 
 const DAY = 86_400_000;

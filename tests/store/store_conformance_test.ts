@@ -1,5 +1,5 @@
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { storeConformance } from "../../src/testing/conformance/store_conformance.ts";
 import { contentOf, spoilDenoKv } from "./support/spoiled_deno_kv.ts";
 

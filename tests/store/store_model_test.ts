@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { DenoKvStore } from "../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
-import { SqliteStore } from "../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
+import type { KvKey, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
+import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
 /** Few and odd parts, so that keys meet, and lie below each other. */
 const part = fc.constantFrom("", "a", "ab", "__proto__", "\0", "ä", "\uD800", "\uE000", "\uFFFF", "😀");

@@ -5,8 +5,8 @@ import {
   StoreFullError,
   StoreReadOnlyError,
 } from "../../src/errors/store_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../../src/store/kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import {
   storeConformance,
   type StoreConformanceOptions,

@@ -7,7 +7,7 @@
 
 import { Client } from "@greenroom/matrix";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
-import type { KvStore } from "../../../src/store/kv_store.ts";
+import type { KvStore } from "../../../src/store/base/kv_store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 import { EVERYBODY } from "../../../tests/support/everybody.ts";
 

@@ -10,7 +10,7 @@ import type { Logger } from "../../base/log.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
 import { placeOf } from "../../base/own_code.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
-import { isEmpty, Malformed } from "../../types/checks/content_check.ts";
+import { isEmpty, Malformed } from "../../types/events/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";

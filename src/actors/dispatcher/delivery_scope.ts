@@ -9,7 +9,7 @@ import type { HandlerScope, Outgoing } from "../../base/handler_scope.ts";
 import type { TransactionID } from "../../types/ids.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { HandlerSessionsOptions } from "./handler_sessions.ts";
 

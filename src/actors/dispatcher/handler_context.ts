@@ -10,7 +10,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import { DescribedContext } from "./described_context.ts";
 import { sessionKeyOf } from "./session_keys.ts";
 import type { SessionChange, SessionCommits, SessionUpdate } from "./session_updates.ts";
-import { decodeValue, encodeValue } from "../../store/value_codec.ts";
+import { decodeValue, encodeValue } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import { asCause, membersAtFault } from "../../types/content/content_schema.ts";
 

@@ -6,8 +6,7 @@
  */
 
 import { RecentMap } from "../../base/recent_map.ts";
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
-import { decodeValue, encodeValue } from "../../store/value_codec.ts";
+import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";

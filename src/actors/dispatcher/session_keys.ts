@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { isName } from "../../types/identifiers.ts";

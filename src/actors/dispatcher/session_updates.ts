@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 
 /**

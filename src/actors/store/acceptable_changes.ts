@@ -7,7 +7,7 @@
 
 import { culprits } from "../../base/culprits.ts";
 import { StoreError } from "../../errors/store_error.ts";
-import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import type { KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
 
 /** How many refused records are searched for: each takes some tries. */
 const MOST = 1_000;

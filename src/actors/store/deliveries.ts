@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { KvMutation } from "../../store/kv_store.ts";
+import type { KvMutation } from "../../store/base/mod.ts";
 import type { Attempt, Attempted, SessionCommit } from "./store_protocol.ts";
 import type { QuarantinedEvents } from "./quarantined_events.ts";
 import { set, type StoreWriter } from "./writer.ts";

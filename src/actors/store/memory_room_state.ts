@@ -4,8 +4,8 @@
  * @module
  */
 
-import { compareParts } from "../../store/key_order.ts";
-import type { StoredState } from "../../store/device/records.ts";
+import { compareParts } from "../../store/base/mod.ts";
+import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { RoomState } from "./stored_room_state.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";

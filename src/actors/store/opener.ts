@@ -7,7 +7,7 @@
 import { abortable } from "@std/async/abortable";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { StoreProtocol } from "./store_protocol.ts";
 

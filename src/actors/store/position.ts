@@ -5,8 +5,8 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
-import type { SyncRecord } from "../../store/device/records.ts";
+import type { KvKey, KvMutation } from "../../store/base/mod.ts";
+import type { SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownRoom } from "../syncer/shown_events.ts";
 import type { RoomChange, SyncChange } from "./store_protocol.ts";

@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
-import { encodeValue } from "../../store/value_codec.ts";
+import { encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
 import { set, type StoreWriter } from "./writer.ts";
 

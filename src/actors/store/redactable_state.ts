@@ -5,8 +5,8 @@
  */
 
 import { WeighedCache } from "../../base/weighed_cache.ts";
-import type { StoredState } from "../../store/device/records.ts";
-import type { KvMutation } from "../../store/kv_store.ts";
+import type { StoredState } from "../../store/device/mod.ts";
+import type { KvMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { redactedId, redactedState, versionOf } from "./redaction.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { StoredState } from "../../store/device/records.ts";
+import type { StoredState } from "../../store/device/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import { isReceivedEventId } from "../../types/identifiers.ts";
 import type { EventID } from "../../types/ids.ts";

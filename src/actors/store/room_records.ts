@@ -6,7 +6,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
-import type { RoomRecord, StoredState } from "../../store/device/records.ts";
+import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { StoreWriter } from "./writer.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { KvMutation } from "../../store/kv_store.ts";
-import type { RoomRecord, StoredState } from "../../store/device/records.ts";
+import type { KvMutation } from "../../store/base/mod.ts";
+import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";

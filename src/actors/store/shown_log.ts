@@ -8,8 +8,8 @@
  * @module
  */
 
-import type { ShownLogEnd, ShownRecord } from "../../store/device/records.ts";
-import type { KvMutation } from "../../store/kv_store.ts";
+import type { ShownLogEnd, ShownRecord } from "../../store/device/mod.ts";
+import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { type ShownEvents, type ShownRoom, withShown } from "../syncer/shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";

@@ -4,8 +4,14 @@
  * @module
  */
 
-import { hasPower, type PowerAction, powerLevelOf, type RoomPower } from "../../store/device/room_power.ts";
-import type { RoomRecord, StoredState } from "../../store/device/records.ts";
+import {
+  hasPower,
+  type PowerAction,
+  powerLevelOf,
+  type RoomPower,
+  type RoomRecord,
+  type StoredState,
+} from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";

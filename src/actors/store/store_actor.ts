@@ -6,9 +6,8 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
-import type { LeaseOptions } from "../../store/device/lease.ts";
-import { MemoryStore } from "../../store/memory_store.ts";
+import { type KvKey, type KvMutation, type KvStore, MemoryStore } from "../../store/base/mod.ts";
+import type { LeaseOptions } from "../../store/device/mod.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { MemoryRoomState } from "./memory_room_state.ts";
 import { StoredRoomState } from "./stored_room_state.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
-import type { CatchUp, RoomRecord, StoredState, SyncRecord } from "../../store/device/records.ts";
+import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
+import type { CatchUp, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KvMutation } from "../../store/kv_store.ts";
-import type { StoredState } from "../../store/device/records.ts";
+import type { KvMutation } from "../../store/base/mod.ts";
+import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";

@@ -6,11 +6,17 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import { kindOf, StoreKeys } from "../../store/device/keys.ts";
-import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/kv_store.ts";
-import { type Holding, Lease, type LeaseOptions } from "../../store/device/lease.ts";
+import {
+  type Holding,
+  kindOf,
+  Lease,
+  type LeaseOptions,
+  readSchema,
+  schemaUpgrade,
+  StoreKeys,
+} from "../../store/device/mod.ts";
+import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/base/mod.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
-import { readSchema, schemaUpgrade } from "../../store/device/schema.ts";
 import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/actor_error.ts";
 import { acceptableChanges } from "./acceptable_changes.ts";

@@ -14,7 +14,7 @@ import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery, RoomBatch, SyncBatch } from "../dispatcher/dispatcher_protocol.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
 import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
-import type { CatchUp } from "../../store/device/records.ts";
+import type { CatchUp } from "../../store/device/mod.ts";
 import type { CommittedSync, FormerRoom } from "../store/store_protocol.ts";
 
 /** What is known of a sync beside its response. */

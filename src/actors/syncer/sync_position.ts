@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { CatchUp, SyncRecord } from "../../store/device/records.ts";
+import type { CatchUp, SyncRecord } from "../../store/device/mod.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 

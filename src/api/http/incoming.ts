@@ -6,7 +6,7 @@
  */
 
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { contentCheckOf, Malformed } from "../../types/checks/content_check.ts";
+import { contentCheckOf, Malformed } from "../../types/events/content_check.ts";
 import { Misfit, type Notes, type Shape } from "../../types/checks/shape.ts";
 import { type EventClass, type EventType, eventType } from "../../types/events/event_type.ts";
 import type { Parse } from "./endpoint.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import { checkNames, nearestName } from "../../errors/known_names.ts";
-import { warningOfOthers } from "../../store/private_file.ts";
+import { warningOfOthers } from "../../store/files/files.ts";
 import type { BotOptions } from "../bot_options.ts";
 import { LazyStore } from "./lazy_store.ts";
 import { readRecoveryKeyFile } from "./recovery_key_file.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { WeighedCache } from "../../base/weighed_cache.ts";
-import type { KvKey, KvMutation } from "../../store/kv_store.ts";
+import type { KvKey, KvMutation } from "../../store/base/mod.ts";
 import type { Vault } from "./vault.ts";
 
 /** The key of a record, with the record's type. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey, KvListOptions, KvMutation } from "../../store/kv_store.ts";
+import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
 
 /** A record that was found. */
 export interface VaultEntry {

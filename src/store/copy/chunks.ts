@@ -10,7 +10,7 @@
 
 import { concat } from "@std/bytes/concat";
 import { StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
-import { keyMaterial, newSalt, sealingKey } from "../sealed/sealing.ts";
+import { keyMaterial, newSalt, sealingKey } from "../sealed/sealed.ts";
 import type { ByteReader } from "./byte_reader.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -10,11 +10,16 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { StoreError } from "../../errors/store_error.ts";
-import { isLocal, StoreKeys } from "../device/keys.ts";
-import { hasRecords } from "../device/schema.ts";
-import type { KvKey, KvMutation, KvStore } from "../kv_store.ts";
-import { Lease } from "../device/lease.ts";
-import { assertNoSeal, assertNotSealed, sealKey } from "../sealed/assert_not_sealed.ts";
+import {
+  assertNoSeal,
+  assertNotSealed,
+  hasRecords,
+  isLocal,
+  Lease,
+  sealKey,
+  StoreKeys,
+} from "../device/mod.ts";
+import type { KvKey, KvMutation, KvStore } from "../base/mod.ts";
 
 /** How long the device stays reserved after a renewal, in milliseconds: the stream may be slow. */
 export const COPY_LEASE = 60_000;

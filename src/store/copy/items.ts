@@ -7,10 +7,9 @@
 import { concat } from "@std/bytes/concat";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { StoreError } from "../../errors/store_error.ts";
-import { isLocal } from "../device/keys.ts";
+import { isLocal } from "../device/mod.ts";
 import { damaged } from "./chunks.ts";
-import type { KvKey } from "../kv_store.ts";
-import { decodeValue, encodeValue } from "../value_codec.ts";
+import { decodeValue, encodeValue, type KvKey } from "../base/mod.ts";
 
 /** The user and the device, which come first. */
 type DeviceItem = readonly ["device", UserID, DeviceID];

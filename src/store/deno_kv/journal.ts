@@ -16,7 +16,7 @@ import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { type KvDatabase, type KvRecord, listAll, readMany } from "./database.ts";
 import { journalKey, stagedKey } from "./keys.ts";
 import { cutBytes, decodeWrites, encodeWrites, fitsOneCommit, type KvWrite, packWrites } from "./writes.ts";
-import { decodeValue, encodeValue } from "../value_codec.ts";
+import { decodeValue, encodeValue } from "../base/mod.ts";
 
 /** The marker: which journal counts, or is about to. */
 interface Marker {

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvKey } from "../kv_store.ts";
+import type { KvKey } from "../base/mod.ts";
 
 /** The first part of every key, so that a database can be shared with the application. */
 const NAMESPACE = "greenroom";

@@ -13,7 +13,7 @@ import {
 } from "../../errors/store_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { missingPermission } from "../../errors/missing_permission_error.ts";
-import { FilePatience, type FilePatienceOptions } from "../file_patience.ts";
+import { FilePatience, type FilePatienceOptions } from "../files/files.ts";
 import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
 import { waitingKey } from "./keys.ts";
 import type { KvWrite } from "./writes.ts";

@@ -11,8 +11,7 @@ import { partKey, partsKey, valueKey } from "./keys.ts";
 import { type KvDatabase, listAll, readMany } from "./database.ts";
 import type { DenoKvJournal } from "./journal.ts";
 import { cutBytes, type KvWrite, MAX_RECORD_BYTES } from "./writes.ts";
-import type { KvKey } from "../kv_store.ts";
-import { decodeValue, encodeValue } from "../value_codec.ts";
+import { decodeValue, encodeValue, type KvKey } from "../base/mod.ts";
 
 /** The parts of a value that does not fit into one record. */
 export interface SplitValue {

@@ -6,7 +6,7 @@
 
 import { concat } from "@std/bytes/concat";
 import { keyBytes } from "./keys.ts";
-import { decodeValue, encodeValue } from "../value_codec.ts";
+import { decodeValue, encodeValue } from "../base/mod.ts";
 
 /** One change of the database. */
 export interface KvWrite {

@@ -8,9 +8,8 @@ import { checkOptions } from "../../errors/known_names.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { DEVICE_PARTS, isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
-import type { KvEntry, KvKey, KvStore } from "../kv_store.ts";
-import { assertNotSealed } from "../sealed/assert_not_sealed.ts";
-import { encodeValue } from "../value_codec.ts";
+import { encodeValue, type KvEntry, type KvKey, type KvStore } from "../base/mod.ts";
+import { assertNotSealed } from "./assert_not_sealed.ts";
 
 /** A user's device. */
 export interface StoredDevice {

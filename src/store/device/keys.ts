@@ -6,7 +6,7 @@
 
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { KvKey } from "../kv_store.ts";
+import type { KvKey } from "../base/mod.ts";
 
 /** The keys of one device: a store can contain many. */
 export class StoreKeys {

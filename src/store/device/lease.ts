@@ -13,7 +13,7 @@ import { type Clock, elapsed, systemClock } from "../../base/clock.ts";
 import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { StoreKeys } from "./keys.ts";
-import type { KvCheck, KvKey, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvKey, KvMutation, KvStore } from "../base/mod.ts";
 import { LeaseLock } from "./lease_lock.ts";
 import { inUse, look, readOwner, readUntil, type Seen, take, type Taking } from "./lease_records.ts";
 

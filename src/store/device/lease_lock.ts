@@ -13,7 +13,7 @@
  */
 
 import type { Logger } from "../../base/log.ts";
-import type { KvKey, KvLock, KvStore } from "../kv_store.ts";
+import type { KvKey, KvLock, KvStore } from "../base/mod.ts";
 
 /** How long to wait between tries for the lock, in milliseconds. */
 const PAUSE = 250;

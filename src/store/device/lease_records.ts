@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { StoreKeys } from "./keys.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../base/mod.ts";
 import type { LeaseLock } from "./lease_lock.ts";
 
 /** The longest lease, in milliseconds. */

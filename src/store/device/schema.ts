@@ -7,8 +7,8 @@
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { isLocal, StoreKeys } from "./keys.ts";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../kv_store.ts";
-import { assertNoSeal, sealKey } from "../sealed/assert_not_sealed.ts";
+import type { KvEntry, KvKey, KvMutation, KvStore } from "../base/mod.ts";
+import { assertNoSeal, sealKey } from "./assert_not_sealed.ts";
 
 /** Changes records from one version to the next, by their content alone. */
 export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;

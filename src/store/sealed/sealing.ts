@@ -6,8 +6,8 @@
 
 import { StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { isDeviceKey, kindOf } from "../device/keys.ts";
-import type { KvKey } from "../kv_store.ts";
+import { isDeviceKey, kindOf } from "../device/mod.ts";
+import type { KvKey } from "../base/mod.ts";
 
 /** The length of the user's key, in bytes. */
 const KEY_BYTES = 32;

@@ -5,7 +5,7 @@
  */
 
 import { StoreFormatError } from "../../errors/store_error.ts";
-import type { KvKey } from "../kv_store.ts";
+import type { KvKey } from "../base/mod.ts";
 
 /*
  * Each part is its UTF-8, which orders text by code point, and ends with a zero byte. A zero in the text has 0xFF behind

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvStore } from "../../store/kv_store.ts";
+import type { KvKey, KvStore } from "../../store/base/mod.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
 
 /** Of accounts and devices, each as like to another as can be; none lies below another. */

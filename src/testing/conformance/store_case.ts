@@ -5,7 +5,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
 
 /** What a case asks of a store beside the interface. */
 export type StoreTrait = "copies" | "durable" | "locks" | "shared";

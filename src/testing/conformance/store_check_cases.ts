@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
-import type { KvCheck, KvKey, KvStore } from "../../store/kv_store.ts";
+import type { KvCheck, KvKey, KvStore } from "../../store/base/mod.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
 
 async function checkOf(store: KvStore, key: KvKey): Promise<KvCheck> {

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvStore } from "../../store/kv_store.ts";
+import type { KvStore } from "../../store/base/mod.ts";
 import { accountCases } from "./store_account_cases.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
 import { checkCases } from "./store_check_cases.ts";

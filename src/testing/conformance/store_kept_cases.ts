@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey } from "../../store/kv_store.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import {
   listed,
   otherWork,

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvLock, KvStore } from "../../store/kv_store.ts";
+import type { KvKey, KvLock, KvStore } from "../../store/base/mod.ts";
 import { listed, type StoreCase } from "./store_case.ts";
 
 const KEYS: readonly KvKey[] = [["@bot:example.org", "DEVICE"], ["@bot:example.org"], [], [

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvStore } from "../../store/kv_store.ts";
+import type { KvStore } from "../../store/base/mod.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
 import type { StoreJob } from "./store_job.ts";
 import { endProcess, processCases, type StoreProcess } from "./store_process_cases.ts";

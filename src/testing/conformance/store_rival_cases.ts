@@ -5,7 +5,7 @@
  */
 
 import { strictEqual } from "node:assert";
-import type { KvStore } from "../../store/kv_store.ts";
+import type { KvStore } from "../../store/base/mod.ts";
 import { countUp, takeTurn } from "./store_job.ts";
 import { listed, readValue, type StoreCase } from "./store_case.ts";
 

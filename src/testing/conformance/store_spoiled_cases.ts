@@ -6,7 +6,7 @@
 
 import { fail, ok, rejects, strictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/kv_store.ts";
+import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
 import { listed, set, someBytes, type StoreCase, type StoreProblem } from "./store_case.ts";
 
 /** So many commits of a quarter of a megabyte must fill any place that is full. */

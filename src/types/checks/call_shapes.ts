@@ -1,5 +1,6 @@
 /**
  * Contents of the events that set up and end calls.
+ * A file of its own because its shapes are taken as one group, as those of other classes are.
  *
  * @module
  */

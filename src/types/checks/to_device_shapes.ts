@@ -1,5 +1,6 @@
 /**
  * Contents of what devices send one another to share keys and secrets.
+ * A file of its own because its shapes are taken as one group, as those of other classes are.
  *
  * @module
  */

@@ -5,7 +5,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

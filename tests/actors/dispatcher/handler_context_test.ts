@@ -6,7 +6,7 @@ import {
   type SessionOutcome,
 } from "../../../src/actors/dispatcher/handler_context.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { decodeValue, encodeValue } from "../../../src/store/value_codec.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/value_codec.ts";
 import type { ContentSchema } from "../../../src/types/content/content_schema.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { KvStore } from "../../../src/store/kv_store.ts";
+import type { KvStore } from "../../../src/store/base/kv_store.ts";
 import { settle } from "../kernel/support.ts";
 import { sessionStage } from "../support/sessions.ts";
 

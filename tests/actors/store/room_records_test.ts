@@ -4,8 +4,8 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
 import { RoomRecords } from "../../../src/actors/store/room_records.ts";
 import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
-import type { KvKey } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import type { RoomRecord } from "../../../src/store/device/records.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KvMutation, KvStore } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 /** A memory store that keeps its commits. */
 export class CountingStore extends MemoryStore implements KvStore {

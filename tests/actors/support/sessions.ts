@@ -7,7 +7,7 @@
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
 import {
   defineSession,
   type SessionDefinition,

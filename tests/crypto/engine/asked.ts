@@ -6,7 +6,7 @@ import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engi
 import type { RoomStateInput } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";

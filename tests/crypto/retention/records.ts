@@ -1,8 +1,8 @@
 /** What is in a store. */
 
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
-import type { KvKey } from "../../../src/store/kv_store.ts";
-import type { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import type { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

@@ -15,7 +15,7 @@ import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";

@@ -3,8 +3,8 @@
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { Vault } from "../../../src/crypto/records/vault.ts";
-import type { KvMutation, KvStore } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 /** A vault in a store; what is written is copied, as it is on its way to a disk. */
 export function memoryVault(store: KvStore = new MemoryStore()): Vault {

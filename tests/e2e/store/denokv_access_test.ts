@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import type { WriteRule } from "../support/denokv_proxy.ts";

@@ -1,5 +1,5 @@
 import { StoreFormatError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey } from "../../../src/store/deno_kv/keys.ts";
 import { openDatabase } from "../../../src/store/deno_kv/open.ts";
 import { storeConformance } from "../../../src/testing/conformance/store_conformance.ts";

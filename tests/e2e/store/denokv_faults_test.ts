@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";

@@ -1,5 +1,5 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { storeProcessConformance } from "../../../src/testing/conformance/store_process_conformance.ts";
 import { findPython } from "../../../tools/python.ts";
 

@@ -4,8 +4,8 @@
  * Arguments: the class of the store, its file, and the job.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { runStoreJob } from "../../../src/testing/conformance/store_job.ts";
 
 const [kind, path = "", job = ""] = Deno.args;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import type { Denokv } from "../../../tools/denokv.ts";
 import { cut, DenokvProxy, type WriteRule } from "./denokv_proxy.ts";
 

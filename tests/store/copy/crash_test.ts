@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
+import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
-import type { KvCheck, KvMutation, KvStore } from "../../../src/store/kv_store.ts";
+import type { KvCheck, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import {
   clock,

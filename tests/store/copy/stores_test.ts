@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import { exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
-import type { KvStore } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
+import type { KvStore } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { clock, DEVICE, KEY, OTHER_KEY, recordsOf, set, some } from "../support/device_copies.ts";
 
 Deno.test("A device moves through all kinds of stores and comes back as it was", async () => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { Homeserver } from "../../../src/testing/homeserver.ts";
 
 Deno.test("Client goes on from where it was when it starts again on the same DenoKvStore", async () => {

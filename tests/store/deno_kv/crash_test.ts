@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvCheck, KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import type { KvCheck, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { Crash, CrashingWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const MANY = 1_100; // two commits

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { wholeRounds } from "../support/commit_rounds.ts";
 import { recordCounts } from "../support/watched_kv.ts";
 

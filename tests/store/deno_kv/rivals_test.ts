@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { PausingWatch } from "../support/pausing_watch.ts";
 import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 

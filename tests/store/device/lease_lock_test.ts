@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import type { KvKey } from "../../../src/store/kv_store.ts";
+import type { KvKey } from "../../../src/store/base/kv_store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
-import type { KvEntry, KvKey } from "../../../src/store/kv_store.ts";
+import type { KvEntry, KvKey } from "../../../src/store/base/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import {
   readSchema,
   SCHEMA_STEPS,

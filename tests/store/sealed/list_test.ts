@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreKeyError } from "../../../src/errors/store_error.ts";
-import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 

@@ -1,4 +1,4 @@
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { storeConformance } from "../../../src/testing/conformance/store_conformance.ts";
 import { contentOf, spoilSqlite } from "../support/spoiled_sqlite.ts";
 

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { change } from "../support/spoiled_sqlite.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { contentOf } from "../support/spoiled_sqlite.ts";
 
 const STEP = 256 * 1024;

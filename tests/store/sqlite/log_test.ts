@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
 const put = (part: string): KvMutation[] => [{ type: "set", key: [part], value: 1 }];
 

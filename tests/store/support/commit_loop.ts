@@ -5,8 +5,8 @@
  * Arguments: the file of the store, and the first round.
  */
 
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
 import { roundChanges } from "./commit_rounds.ts";
 
 const [path, first] = Deno.args;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { KvMutation, KvStore } from "../../../src/store/kv_store.ts";
+import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 
 const MANY = 1_200;
 

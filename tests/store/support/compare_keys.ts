@@ -1,5 +1,4 @@
-import { compareParts } from "../../../src/store/key_order.ts";
-import type { KvKey } from "../../../src/store/kv_store.ts";
+import { compareParts, type KvKey } from "../../../src/store/base/kv_store.ts";
 
 /**
  * Compares keys part by part; a key comes before those that lie below it.

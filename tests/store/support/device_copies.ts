@@ -7,9 +7,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
-import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
+import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 
 /** Whose records are copied. */

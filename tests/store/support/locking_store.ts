@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { KvKey, KvLock } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
+import type { KvKey, KvLock } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 interface Held {
   left: string;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreFormatError, StoreFullError, StoreReadOnlyError } from "../../../src/errors/store_error.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import type { SpoilOptions } from "../../../src/testing/conformance/store_conformance.ts";
 
 /** How many pages of 4 KiB a full place has left. */

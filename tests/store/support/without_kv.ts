@@ -1,3 +1,3 @@
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 
 await DenoKvStore.open(":memory:");

@@ -13,9 +13,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { aliceAndBob, type Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
-import type { KvEntry, KvKey, KvMutation } from "../../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../../src/store/sealed/sealed_store.ts";
+import type { KvEntry, KvKey, KvMutation } from "../../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../../src/store/base/memory_store.ts";
+import { SealedStore } from "../../../../src/store/sealed/sealed.ts";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";
 
 const RATCHET: KvKey = ["crypto", "outbound_session", ROOM];

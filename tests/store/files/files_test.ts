@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
-import { lockBeside } from "../../../src/store/device/file_lock.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
+import { lockBeside } from "../../../src/store/files/files.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
 const DEVICE = ["@bot:example.org", "DEVICE"];
 

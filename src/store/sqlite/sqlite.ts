@@ -6,20 +6,26 @@
 
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
-import { createPrivateFile } from "../private_file.ts";
+import { createPrivateFile, FilePatience, lockBeside } from "../files/files.ts";
 import { Turns } from "../../base/turns.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { FilePatience } from "../file_patience.ts";
-import { lockBeside } from "../device/file_lock.ts";
-import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
+import {
+  isEncodable,
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvLock,
+  type KvMutation,
+  type KvStore,
+} from "../base/mod.ts";
 import { attempt, type SqliteAction, toStoreError } from "./error.ts";
 import { encodeKey, endOfRange } from "./keys.ts";
 import { SqliteLog } from "./log.ts";
-import { type EncodedMutation, SqliteRows } from "./rows.ts";
+import { encoded, SqliteRows } from "./rows.ts";
 import { prepareDatabase, refuseOthers } from "./schema.ts";
-import { encodeValue, isEncodable } from "../value_codec.ts";
 
 /** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
 const BUSY_TIMEOUT = 5;
@@ -288,9 +294,4 @@ export class SqliteStore implements KvStore, AsyncDisposable {
 /** Whether an operation failed since another process has locked the file. */
 function isLocked(error: unknown): boolean {
   return error instanceof StoreInUseError;
-}
-
-function encoded(mutation: KvMutation): KvMutation | EncodedMutation {
-  if (mutation.type === "delete") return mutation;
-  return { type: "set", key: mutation.key, bytes: encodeValue(mutation.value) };
 }

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
-import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/device_copy.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation } from "../../../src/store/kv_store.ts";
-import { MemoryStore } from "../../../src/store/memory_store.ts";
-import { SealedStore } from "../../../src/store/sealed/sealed_store.ts";
+import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
+import type { KvCheck, KvEntry, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
+import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import {
   clock,
   copyOf,

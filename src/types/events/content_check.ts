@@ -6,13 +6,13 @@
 
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
 import { asCause, type ContentSchemaResult, membersAtFault, pathOf } from "../content/content_schema.ts";
-import type { EventDefinition } from "../events/define_event.ts";
-import { classOf, type EventType, typeName } from "../events/event_type.ts";
-import type { InternalEvents, MemberEvent } from "../events/internal_event.ts";
-import type { InternalEventType } from "../events/internal_event_type.ts";
+import type { EventDefinition } from "./define_event.ts";
+import { classOf, type EventType, typeName } from "./event_type.ts";
+import type { InternalEvents, MemberEvent } from "./internal_event.ts";
+import type { InternalEventType } from "./internal_event_type.ts";
 import { isJsonObject } from "../json.ts";
-import { shapeOf } from "./content_shapes.ts";
-import { type AnyShape, Misfit, type Notes } from "./shape.ts";
+import { shapeOf } from "../checks/content_shapes.ts";
+import { type AnyShape, Misfit, type Notes } from "../checks/shape.ts";
 
 /** A content that does not fit. */
 export class Malformed {

@@ -2,11 +2,11 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv_store.ts";
+import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { valueKey } from "../../../src/store/deno_kv/keys.ts";
-import type { KvKey, KvMutation } from "../../../src/store/kv_store.ts";
+import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);

@@ -12,10 +12,8 @@ import { ByteReader } from "./byte_reader.ts";
 import { ChunkReader, ChunkWriter } from "./chunks.ts";
 import { ItemReader, writeItem } from "./items.ts";
 import { assertUsable, COPY_LEASE, ImportTarget } from "./import_target.ts";
-import type { KvStore } from "../kv_store.ts";
-import { isLocal } from "../device/keys.ts";
-import { Lease } from "../device/lease.ts";
-import { hasRecords } from "../device/schema.ts";
+import type { KvStore } from "../base/mod.ts";
+import { hasRecords, isLocal, Lease } from "../device/mod.ts";
 
 /** The progress of a copy. */
 export interface DeviceCopyProgress {

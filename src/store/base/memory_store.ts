@@ -4,8 +4,15 @@
  * @module
  */
 
-import { compareParts } from "./key_order.ts";
-import type { KvCheck, KvEntry, KvKey, KvListOptions, KvMutation, KvStore } from "./kv_store.ts";
+import {
+  compareParts,
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvMutation,
+  type KvStore,
+} from "./kv_store.ts";
 
 /**
  * A node of the tree of keys. There is one for each value, so it has no more members than it must.

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
-import type { KvEntry, KvKey, KvMutation } from "../../src/store/kv_store.ts";
-import { MemoryStore } from "../../src/store/memory_store.ts";
+import type { KvEntry, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 async function listed(store: MemoryStore, prefix: KvKey): Promise<KvEntry[]> {
   return await Array.fromAsync(store.list(prefix));

@@ -5,7 +5,7 @@
  */
 
 import { StoreKeyError } from "../../errors/store_error.ts";
-import type { KvEntry, KvKey, KvStore } from "../kv_store.ts";
+import type { KvEntry, KvKey, KvStore } from "../base/mod.ts";
 
 /**
  * The key of the record, in the sealed store. No account's keys begin so: theirs begin with a user

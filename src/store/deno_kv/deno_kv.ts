@@ -14,9 +14,19 @@ import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, Spl
 import { checkFormat, type DenoKvOptions, openDatabase } from "./open.ts";
 import { LocalDatabase } from "./local_database.ts";
 import { MAX_READS } from "./writes.ts";
-import { lockBeside } from "../device/file_lock.ts";
-import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
-import { decodeValue } from "../value_codec.ts";
+import { lockBeside } from "../files/files.ts";
+import {
+  decodeValue,
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvLock,
+  type KvMutation,
+  type KvStore,
+} from "../base/mod.ts";
+
+export type { DenoKvOptions } from "./open.ts";
 
 const VERSIONSTAMP = /^[0-9a-f]{20}$/;
 

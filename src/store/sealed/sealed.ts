@@ -6,10 +6,21 @@
 
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../kv_store.ts";
-import { isSealKey, sealKey } from "./assert_not_sealed.ts";
+import {
+  decodeValue,
+  encodeValue,
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvLock,
+  type KvMutation,
+  type KvStore,
+} from "../base/mod.ts";
+import { isSealKey, sealKey } from "../device/mod.ts";
 import { keyMaterial, newSalt, openRecord, SEALED_FORMAT, sealingKey, sealRecord } from "./sealing.ts";
-import { decodeValue, encodeValue } from "../value_codec.ts";
+
+export { keyMaterial, newSalt, sealingKey } from "./sealing.ts";
 
 /** How many values are decrypted at once when a prefix is listed. */
 const PAGE = 64;

@@ -8,8 +8,8 @@ import {
   StoreReadOnlyError,
 } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { KvMutation } from "../../../src/store/kv_store.ts";
-import { SqliteStore } from "../../../src/store/sqlite/sqlite_store.ts";
+import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { change, contentOf } from "../support/spoiled_sqlite.ts";
 
 const put = (part: string, value: unknown): KvMutation => ({ type: "set", key: [part], value });

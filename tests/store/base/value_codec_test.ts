@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
 import { serialize } from "node:v8";
-import { StoreFormatError } from "../../src/errors/store_error.ts";
-import { ValueError } from "../../src/errors/value_error.ts";
-import { decodeValue, encodeValue } from "../../src/store/value_codec.ts";
+import { StoreFormatError } from "../../../src/errors/store_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/value_codec.ts";
 
 const isText = (value: unknown) => encodeValue(value)[0] !== 0xff;
 

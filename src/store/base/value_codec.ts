@@ -6,8 +6,8 @@
 
 import { isProxy } from "node:util/types";
 import { deserialize, serialize } from "node:v8";
-import { StoreFormatError } from "../errors/store_error.ts";
-import { ValueError } from "../errors/value_error.ts";
+import { StoreFormatError } from "../../errors/store_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import type { KvMutation } from "./kv_store.ts";
 
 const ENCODER = new TextEncoder();
