@@ -199,8 +199,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A room that becomes encrypted is noticed only by a sync",
     path: "src/client/encrypting_api.ts",
-    find: "if (known === true || crypto === undefined) return known ?? false;",
-    replace: "if (known !== undefined || crypto === undefined) return known ?? false;",
+    find: "if (known === true) return true;",
+    replace: "if (known !== undefined) return known;",
   },
   {
     name: "A change of devices that comes during a query is lost",
