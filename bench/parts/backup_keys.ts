@@ -42,6 +42,7 @@ export function backedUpSessions(count: number, roomId: string): string {
     encryptSession(vodozemac, PUBLIC_KEY, {
       content: { ...entry, room_id: roomId, sender_key: own.curve25519 } as never, // as an entry of a file is
       senderEd25519: own.ed25519,
+      source: "backup",
       sharedHistory: false,
       firstIndex: 0,
     }),
