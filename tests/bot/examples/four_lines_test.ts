@@ -2,17 +2,19 @@ import { assert, assertEquals } from "@std/assert";
 import { Homeserver } from "@greenroom/matrix/testing";
 
 const EXAMPLE = new URL("../../../examples/ping.ts", import.meta.url);
-const README = new URL("../../../README.md", import.meta.url);
+const PAGES = ["README.md", "docs/start.md"].map((path) => new URL(`../../../${path}`, import.meta.url));
 
 /** The lines that do something. */
 function code(text: string): string[] {
   return text.split("\n").map((line) => line.replace(/\s*\/\/ .*$/, "")).filter((line) => line !== "");
 }
 
-Deno.test("The bot of the README has four lines, and is the one in examples/ping.ts", async () => {
+Deno.test("The bot of README and of the first page of docs/ has four lines, and is the one in examples/ping.ts", async () => {
   const lines = code(await Deno.readTextFile(EXAMPLE));
   assertEquals(lines.length, 4);
-  assert(code(await Deno.readTextFile(README)).join("\n").includes(lines.join("\n")));
+  for (const page of PAGES) {
+    assert(code(await Deno.readTextFile(page)).join("\n").includes(lines.join("\n")), page.pathname);
+  }
 });
 
 Deno.test("examples/ping.ts answers, with no other permission than the homeserver's address and the environment", async () => {
