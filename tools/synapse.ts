@@ -35,6 +35,12 @@ export interface SynapseOptions {
    */
   appservices?: readonly string[];
   /**
+   * Whether it talks with other homeservers, on this machine, whatever their certificates.
+   *
+   * @default {false}
+   */
+  federates?: boolean;
+  /**
    * Takes what is worth telling: that Synapse is being installed.
    *
    * @default {console.log}
@@ -86,6 +92,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       serverName = "localhost",
       refreshableAccessTokenLifetime = "3s",
       appservices = [],
+      federates = false,
       print = console.log,
     } = options;
     const python = Deno.env.get(INSTALLED_SYNAPSE) ?? await installSynapse(print);
@@ -101,6 +108,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
       sharedSecret,
       refreshableAccessTokenLifetime,
       appservices,
+      federates,
     });
     const file = `${folder}/homeserver.json`;
     await Deno.writeTextFile(`${folder}/log.json`, JSON.stringify(synapseLogConfig));

@@ -21,11 +21,14 @@ export interface SynapseConfigOptions {
   refreshableAccessTokenLifetime: string;
   /** The files with the registrations of its application services. */
   appservices: readonly string[];
+  /** Whether it talks with other homeservers, on this machine. */
+  federates: boolean;
 }
 
 /** The configuration as an object: JSON is YAML, so that it needs no writer of its own. */
 export function synapseConfig(options: SynapseConfigOptions): Record<string, unknown> {
   const { folder, port, serverName, sharedSecret, refreshableAccessTokenLifetime, appservices } = options;
+  const { federates } = options;
   const config: Record<string, unknown> = {
     server_name: serverName,
     public_baseurl: `http://127.0.0.1:${port}/`,
@@ -34,7 +37,7 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
       bind_addresses: ["127.0.0.1"],
       type: "http",
       tls: false,
-      resources: [{ names: ["client"] }],
+      resources: [{ names: federates ? ["client", "federation"] : ["client"] }],
     }],
     database: { name: "sqlite3", args: { database: `${folder}/homeserver.db` } },
     log_config: `${folder}/log.json`,
@@ -46,7 +49,9 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     refreshable_access_token_lifetime: refreshableAccessTokenLifetime,
     app_service_config_files: appservices,
     trusted_key_servers: [],
-    federation_domain_whitelist: [],
+    ...(federates
+      ? { federation_verify_certificates: false, federation_ip_range_blacklist: [] }
+      : { federation_domain_whitelist: [] }),
     suppress_key_server_warning: true,
     report_stats: false,
   };

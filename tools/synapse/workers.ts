@@ -54,6 +54,7 @@ export async function startWorkers(
       sharedSecret,
       refreshableAccessTokenLifetime: "3s",
       appservices: [],
+      federates: false,
     }),
     database: {
       name: "psycopg2",
