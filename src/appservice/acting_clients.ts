@@ -20,7 +20,7 @@ import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 import { ghostEncryption } from "./ghost_encryption.ts";
 
 /** What acting clients are made of. */
-export interface ActingClientsOptions
+interface ActingClientsOptions
   extends Pick<ClientOptions, "store" | "lease" | "closeDeadline" | "encryption"> {
   /** The transport of all. */
   readonly transport: HTTPAPIOptions;

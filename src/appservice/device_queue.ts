@@ -31,7 +31,7 @@ export type DevicePart = Pick<
 >;
 
 /** What a device was sent. */
-export interface DevicePage {
+interface DevicePage {
   /** That, changed devices of others, and how many keys are left. */
   readonly part: DevicePart;
   /** Where it goes on. Asking for that has the homeserver delete what the page has. */
@@ -41,7 +41,7 @@ export interface DevicePage {
 }
 
 /** Options of {@link DeviceQueue.read}. */
-export interface ReadOptions {
+interface ReadOptions {
   /** Where to go on; undefined: from the start. */
   readonly since: SyncToken | undefined;
   /** How long the server waits for something, in milliseconds. Default: 0. */

@@ -15,7 +15,7 @@ import type { OwnUsers } from "./own_users.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What ghosts are made with. */
-export interface GhostsOptions {
+interface GhostsOptions {
   /** The way to the homeserver, as the application service itself. */
   readonly http: HTTPAPI;
   /** The users of the application service. */

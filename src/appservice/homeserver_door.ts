@@ -19,7 +19,7 @@ import type { GhostProfile, QueryHandlers, ThirdPartyHandlers } from "./queries.
 import { readTransaction } from "./transaction.ts";
 
 /** What a door works with. */
-export interface HomeserverDoorOptions {
+interface HomeserverDoorOptions {
   /** What the homeserver has to show. */
   readonly hsToken: string;
   /** Where transactions are kept. */

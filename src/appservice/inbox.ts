@@ -51,7 +51,7 @@ const PATIENCE = 30_000;
 const REMOVED_AT_ONCE = 500;
 
 /** What became of a transaction: kept, there already, or there is no room for it. */
-export type Arrival = "new" | "known" | "full";
+type Arrival = "new" | "known" | "full";
 
 /**
  * What tells a transaction from others: its ID, and its events. Synapse on SQLite begins with the

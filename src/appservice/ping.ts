@@ -24,7 +24,7 @@ export class AppservicePingError extends MatrixError {
 }
 
 /** What a ping takes. */
-export interface PingOptions {
+interface PingOptions {
   /** Names the application service. */
   readonly registration: Registration;
   /** Whether a ping with this ID has come. */

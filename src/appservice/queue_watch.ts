@@ -20,7 +20,7 @@ export interface OwnDevice {
 }
 
 /** What a watch works with. */
-export interface QueueWatchOptions {
+interface QueueWatchOptions {
   /** Whose queue it is. */
   readonly device: OwnDevice;
   /** The queue; undefined: there is none, it does not encrypt. */

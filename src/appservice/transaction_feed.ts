@@ -32,7 +32,7 @@ const ENOUGH: DevicePart = {
 };
 
 /** What a feed works with. */
-export interface TransactionFeedOptions {
+interface TransactionFeedOptions {
   /** Has the transactions. */
   readonly inbox: Inbox;
   /** The users of the application service. */

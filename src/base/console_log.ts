@@ -34,7 +34,7 @@ const MAX_CAUSES = 4;
 type Level = "info" | "warning" | "error";
 
 /** How lines look: for people, or one object of JSON each. */
-export type ConsoleFormat = "text" | "json";
+type ConsoleFormat = "text" | "json";
 
 type Fields = Readonly<Record<string, unknown>>;
 

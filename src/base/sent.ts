@@ -52,7 +52,7 @@ const MEMBER = /^[a-z_]{1,24}$/;
 const MAX_DEPTH = 16;
 
 /** The parts of a request. */
-export interface SentParts {
+interface SentParts {
   /** The whole address. */
   readonly url: string;
   /** The headers that the caller gave. */

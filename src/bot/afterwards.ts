@@ -9,7 +9,7 @@ import type { RunEnd } from "./run_record.ts";
 import type { RunTime } from "./run_time.ts";
 
 /** Says that a function went on: what that means, and what it did. */
-export type SayLate = (message: string, step: string) => void;
+type SayLate = (message: string, step: string) => void;
 
 /** What is told of functions that do not await what they do. */
 export interface RunWatch {

@@ -10,7 +10,7 @@ import { Locks } from "./locks.ts";
 import { currentRun, type Run } from "./run.ts";
 
 /** Where an event belongs. */
-export interface SessionPlace {
+interface SessionPlace {
   /** The event. */
   readonly event: object;
   /** Its room. */

@@ -24,7 +24,7 @@ import { PillText } from "./text/pills.ts";
 import type { Update } from "./update.ts";
 
 /** What is known now mostly, or later. */
-export type Soon<Value> = Value | Promise<Value>;
+type Soon<Value> = Value | Promise<Value>;
 
 /** What a message asks for. */
 interface Asked {
@@ -41,7 +41,7 @@ interface Asked {
 const NO_PILLS = new PillText("");
 
 /** What a finder works with. */
-export interface CommandFinderOptions {
+interface CommandFinderOptions {
   readonly parts: BotParts;
   readonly behaviour: Pick<BotBehaviour, "help" | "unknownCommands">;
   /** The bot's commands. */

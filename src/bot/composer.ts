@@ -332,7 +332,7 @@ export class Composer<C extends Context = Context> {
  *
  * @throws {ValueError} If one calls it twice.
  */
-export function compose<C extends Context>(
+function compose<C extends Context>(
   middleware: readonly Middleware<C>[],
 ): (context: C, next: Next) => Promise<void> {
   return (c, last) => {

@@ -24,7 +24,7 @@ const NOTHING = (): void => {};
 const OVER = "nothing is under way";
 
 /** What a {@link Patience} is made of, beside the clock. */
-export interface PatienceOptions {
+interface PatienceOptions {
   /** How long work may take, in milliseconds. Default: 10 minutes. */
   readonly limit?: number;
   /** Hears once of work that has not ended after 30 seconds. Default: nobody does. */

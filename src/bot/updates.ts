@@ -31,7 +31,7 @@ import { isObserved, observed } from "./running/telemetry.ts";
 import type { Accepted } from "./timers/accepted.ts";
 
 /** What updates need beside the parts that all share. */
-export interface UpdatesOptions {
+interface UpdatesOptions {
   readonly parts: BotParts;
   readonly behaviour: BotBehaviour;
   readonly conversations: Conversations;

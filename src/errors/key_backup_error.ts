@@ -27,7 +27,7 @@ export type KeyBackupProblem =
   | "changed";
 
 /** What makes a {@linkcode KeyBackupError}. */
-export interface KeyBackupErrorInit extends ErrorOptions {
+interface KeyBackupErrorInit extends ErrorOptions {
   /** What is wrong. */
   readonly problem: KeyBackupProblem;
 }

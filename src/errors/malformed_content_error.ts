@@ -7,7 +7,7 @@
 import { MatrixError } from "./matrix_error.ts";
 
 /** What the content of an event lacks. */
-export interface MalformedContentErrorInit extends ErrorOptions {
+interface MalformedContentErrorInit extends ErrorOptions {
   /** The event's type. */
   readonly eventType: string;
   /** The members at fault. */

@@ -38,7 +38,7 @@ export type SecretStorageProblem =
   | "closed";
 
 /** What makes a {@linkcode SecretStorageError}. */
-export interface SecretStorageErrorInit extends ErrorOptions {
+interface SecretStorageErrorInit extends ErrorOptions {
   /** What is wrong. */
   readonly problem: SecretStorageProblem;
 }

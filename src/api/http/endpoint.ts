@@ -279,3 +279,12 @@ function check(object: JsonObject, { name, type, optional }: WantedField, reques
     );
   }
 }
+
+/** A part of a URI without its percent-encoding; undefined if that is malformed. */
+export function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -29,6 +29,7 @@ export {
 } from "./session.ts";
 export { CALL, DOWNLOAD, IS_TOKEN_DEAD, PREPARE, RESTART_DELAY, SKEW } from "./http_internals.ts";
 export {
+  decoded,
   type Endpoint,
   endpoint,
   field,

@@ -25,7 +25,7 @@ export type MediaData = Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Ar
 export type OnProgress = (transferred: number, total: number | undefined) => void;
 
 /** What is said of data. */
-export interface MediaSourceOptions {
+interface MediaSourceOptions {
   /** The size in bytes, if the caller says. */
   readonly size?: number;
   /** Ends the reading of a stream of unknown size. */
@@ -43,7 +43,7 @@ export interface MediaSource {
 }
 
 /** What is said of an upload. */
-export interface UploadBodyOptions {
+interface UploadBodyOptions {
   /** The `Content-Type`. */
   readonly type: string;
   /** Called with the progress. */

@@ -8,6 +8,7 @@ import {
   announcedSize,
   type Answer,
   checkInteger,
+  decoded,
   DOWNLOAD,
   type Endpoint,
   endpoint,
@@ -118,7 +119,7 @@ export interface DownloadThumbnailOptions extends DownloadMediaOptions {
 }
 
 /** What downloads content from where a homeserver has it. */
-export interface Downloader {
+interface Downloader {
   /** Asks for content; `read` takes what is wanted out of the answer. */
   readonly open: <Result>(
     endpoint: Moved<void>,
@@ -188,7 +189,7 @@ export interface MediaDownload {
 }
 
 /** How content is handed out. */
-export interface MediaDownloadOptions {
+interface MediaDownloadOptions {
   /** Called with the progress. */
   readonly onProgress: OnProgress | undefined;
   /** The most to take, in bytes; no limit if undefined. */
@@ -260,12 +261,4 @@ export function filenameIn(disposition: string): string | undefined {
   // deno-lint-ignore no-control-regex -- control characters are what is taken out
   const base = name.replace(/^.*[/\\]/s, "").replace(/[\u0000-\u001f\u007f]/g, "").trim();
   return base === "" || base === "." || base === ".." ? undefined : base;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

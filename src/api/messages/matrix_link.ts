@@ -5,6 +5,7 @@
  * @module
  */
 
+import { decoded } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import { type IdentifierName, isIdentifier, parseServerName } from "../../types/identifiers.ts";
@@ -171,15 +172,6 @@ function isType({ type, formerType }: Kind, name: string | undefined): boolean {
 
 function kindOf(id: string): Kind | undefined {
   return PLACES.find(({ sigil }) => id.startsWith(sigil));
-}
-
-/** Undefined if it is not escaped as it must be. */
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What can be done with what a link leads to. */

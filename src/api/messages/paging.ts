@@ -105,7 +105,7 @@ export interface PagingAPI {
 }
 
 /** The operations that answer in pages. */
-export type PagedAPI =
+type PagedAPI =
   & Pick<MessagesAPI, "getMessages">
   & Pick<DirectoryAPI, "getRoomDirectory">
   & RelationsAPI

@@ -127,7 +127,7 @@ export function invocationOf(text: string): Invocation | undefined {
 }
 
 /** A command that was found, and what comes after its name. */
-export interface Chosen {
+interface Chosen {
   /** The command. */
   readonly command: Command;
   /** What comes after its name. */

@@ -89,7 +89,7 @@ export class BotRoom {
 }
 
 /** What {@link BotRooms} work with. */
-export interface BotRoomsOptions {
+interface BotRoomsOptions {
   readonly client: Client;
   readonly parts: BotParts;
   /** Resolves when the bot may speak. */

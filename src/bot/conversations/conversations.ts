@@ -33,7 +33,7 @@ interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "time
 const MAX_OF_USER = 10;
 
 /** What conversations are made of. */
-export interface ConversationsOptions {
+interface ConversationsOptions {
   /** Keeps them. */
   readonly client: Client;
   /** What handlers have taken. */

@@ -7,7 +7,7 @@
 import type { EncryptionInfo, MatrixEvent, SenderInfo } from "../../../types.ts";
 
 /** An event, and how it was encrypted; undefined: it was not. */
-export interface Received {
+interface Received {
   readonly event: Pick<MatrixEvent, "type">;
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
 }

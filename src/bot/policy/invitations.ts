@@ -18,7 +18,7 @@ import type { JoinQueue } from "./join_queue.ts";
 export type Invitation = Accepted["event"];
 
 /** What invitations work with. */
-export interface InvitationsOptions {
+interface InvitationsOptions {
   readonly client: Client;
   /** Remembers who has invited. */
   readonly inviters: Inviters;

@@ -29,7 +29,7 @@ export interface Poll {
 }
 
 /** A vote. */
-export interface PollVote {
+interface PollVote {
   /** The event with which the poll began. */
   readonly pollId: EventID;
   /** The IDs of what was selected, as they were sent; undefined if there is no list of IDs. */

@@ -34,7 +34,7 @@ interface KeptAccount {
 type Kept = KvEntry & { readonly value: KeptAccount };
 
 /** What of an account has to be known. */
-export interface AccountOptions {
+interface AccountOptions {
   /** Whose it is. */
   readonly mxid: UserID;
   /** The password. */

@@ -25,7 +25,7 @@ const MARK = /\u{E000}(\d{1,2})\u{E001}/gu;
 const ENTITIES: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' };
 
 /** What a {@link PillText} is made of, beside the text. */
-export interface PillTextOptions {
+interface PillTextOptions {
   /** The text with formatting. Default: there is none, and so no pill. */
   readonly html?: string;
   /** The user that reads it: pills of this one are not marked, but written as the ID. */

@@ -67,7 +67,7 @@ const RETRY = 5_000;
 const LAST = 8.64e15; // the last moment that a date can be
 
 /** What the timers of a bot call. */
-export interface TimerHandlers {
+interface TimerHandlers {
   /** Does what is due. It may settle by itself. */
   readonly timer: (timer: Timer, context: HandlerContext, due: Due) => Promise<unknown>;
   /** Does what comes again and again. */
@@ -75,7 +75,7 @@ export interface TimerHandlers {
 }
 
 /** A pending timer, as it is stored. */
-export interface StoredTimer {
+interface StoredTimer {
   /** Names it. */
   readonly key: string;
   /** When it is due, in milliseconds since the epoch. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isJsonObject } from "../../types/json.ts";
 import type { Clock } from "../../base/clock.ts";
 import { StoreError, StoreReadOnlyError } from "../../errors/store_error.ts";
 import { Sent } from "../../base/sent.ts";
@@ -189,9 +190,9 @@ async function exchange(
 }
 
 function metadataOf(answer: unknown, base: string): Metadata {
-  if (isRecord(answer) && VERSIONS.includes(Number(answer.version)) && Array.isArray(answer.endpoints)) {
-    const strong = answer.endpoints.find((each) => isRecord(each) && each.consistency === "strong");
-    if (isRecord(strong) && URL.canParse(String(strong.url), base)) {
+  if (isJsonObject(answer) && VERSIONS.includes(Number(answer.version)) && Array.isArray(answer.endpoints)) {
+    const strong = answer.endpoints.find((each) => isJsonObject(each) && each.consistency === "strong");
+    if (isJsonObject(strong) && URL.canParse(String(strong.url), base)) {
       const { protocol } = new URL(String(strong.url), base);
       if (protocol !== "https:" && new URL(base).protocol === "https:") {
         throw new StoreError(
@@ -216,10 +217,6 @@ function metadataOf(answer: unknown, base: string): Metadata {
 /** Whether a repetition may succeed. */
 function isPassing({ status }: Response): boolean {
   return status >= 500 || status === 429;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }
 
 /** The server's text, without the token. */

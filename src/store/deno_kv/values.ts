@@ -14,7 +14,7 @@ import { cutBytes, type KvWrite, MAX_RECORD_BYTES } from "./writes.ts";
 import { decodeValue, encodeValue, type KvKey } from "../base/mod.ts";
 
 /** The parts of a value that does not fit into one record. */
-export interface SplitValue {
+interface SplitValue {
   /** The identifier of the parts, used once. */
   readonly id: string;
   /** How many there are. */

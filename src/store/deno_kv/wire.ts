@@ -20,7 +20,7 @@ export interface WireRange {
 }
 
 /** A write of an atomic operation. */
-export interface WireWrite {
+interface WireWrite {
   /** The key. */
   readonly key: Deno.KvKey;
   /** The new record; `undefined` removes the entry. */

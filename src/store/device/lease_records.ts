@@ -34,7 +34,7 @@ export interface Seen {
 }
 
 /** The owner of a device, and the checks for taking it. */
-export interface Holder {
+interface Holder {
   readonly id: string | undefined;
   readonly owner: string;
   readonly epoch: number;

@@ -53,7 +53,7 @@ export interface CatchUp {
 }
 
 /** A sync that begins at the start once more, of a client that has handled events before. */
-export interface Anew {
+interface Anew {
   /** Where its response ends, if that was committed: what comes behind is as usual. */
   readonly end?: SyncToken;
 }

@@ -43,7 +43,7 @@ async function listHearsay(records: SchemaDraft): Promise<void> {
 export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
 
 /** The upgrade of a device's records. */
-export interface SchemaUpgrade {
+interface SchemaUpgrade {
   /** The changes, the new version among them. */
   readonly mutations: readonly KvMutation[];
   /**
@@ -132,7 +132,7 @@ export async function hasRecords(kv: KvStore, prefix: KvKey): Promise<boolean> {
 }
 
 /** A record as a step of an upgrade sees it. */
-export interface DraftRecord {
+interface DraftRecord {
   /** The key, relative to the device's prefix. */
   readonly key: KvKey;
   /** Plain data. Set a new value instead of changing it. */
@@ -143,7 +143,7 @@ export interface DraftRecord {
  * The records during an upgrade: nothing is written before all steps are done. Keys are relative to
  * the device's prefix.
  */
-export class SchemaDraft {
+class SchemaDraft {
   readonly #kv: KvStore;
   readonly #prefix: KvKey;
   /** The changes by key; a record without a value is removed. */

@@ -26,10 +26,10 @@ interface Row {
 }
 
 /** A row of a page. */
-export type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
+type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
 
 /** A change whose value is in bytes already. */
-export type EncodedMutation = { readonly type: "set"; readonly key: KvKey; readonly bytes: Uint8Array };
+type EncodedMutation = { readonly type: "set"; readonly key: KvKey; readonly bytes: Uint8Array };
 
 /** Reads and changes rows; each call throws what SQLite throws. */
 export class SqliteRows {

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
 
 /** What a case asks of a store beside the interface. */
-export type StoreTrait = "copies" | "durable" | "locks" | "shared";
+type StoreTrait = "copies" | "durable" | "locks" | "shared";
 
 /** What can be wrong with a place. */
 export type StoreProblem = "full" | "readOnly" | "corrupted" | "foreign" | "newer";

@@ -20,7 +20,7 @@ export interface StoreProcess {
 }
 
 /** Something that every store does when several processes use it. */
-export interface StoreProcessCase {
+interface StoreProcessCase {
   /** A sentence that the store's name begins. */
   readonly name: string;
   /**

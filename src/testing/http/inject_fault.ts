@@ -14,7 +14,7 @@ export class ConnectionDropped extends Error {
 }
 
 /** What a fault needs to do its harm. */
-export interface Victim {
+interface Victim {
   /** Lets the request take effect. */
   readonly serve: () => Promise<Response>;
   /** Time. */

@@ -8,7 +8,7 @@ import { ConnectionDropped } from "./inject_fault.ts";
 import type { RawRequest } from "./request.ts";
 
 /** What answers the requests. */
-export interface LocalHost {
+interface LocalHost {
   /** Whether a URL belongs to this host; everything else can't be reached. */
   readonly accepts: (url: URL) => boolean;
   /** Answers a request, or rejects with {@link ConnectionDropped}. */

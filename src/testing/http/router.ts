@@ -15,7 +15,7 @@ interface Node {
 }
 
 /** A route together with the values of its path parameters. */
-export interface RouteMatch {
+interface RouteMatch {
   /** The route. */
   readonly route: Route;
   /** The decoded path parameters by name. */

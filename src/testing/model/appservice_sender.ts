@@ -54,7 +54,7 @@ interface Transaction {
 }
 
 /** What a sender works with. */
-export interface AppserviceSenderOptions {
+interface AppserviceSenderOptions {
   /** The homeserver. */
   readonly server: SendingServer;
   /** The application service's. */

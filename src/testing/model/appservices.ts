@@ -18,7 +18,7 @@ import type { Session } from "./users/sessions.ts";
 import type { User } from "./users/user.ts";
 
 /** What of a homeserver its application services need. */
-export interface AppserviceServer extends SendingServer {
+interface AppserviceServer extends SendingServer {
   /** Knows access tokens. */
   readonly sessions: { /** Refuses what is none. */ find(token: string | undefined): unknown };
   /** Adds a user. */
@@ -36,7 +36,7 @@ interface ActingRequest {
 type Kind = keyof TestRegistration["namespaces"];
 
 /** An application service, as the homeserver has it. */
-export class RegisteredAppservice {
+class RegisteredAppservice {
   /** Its registration. */
   readonly registration: TestRegistration;
   /** Its own user. */

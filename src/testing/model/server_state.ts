@@ -26,7 +26,7 @@ import { Unread } from "./users/unread.ts";
 import { User } from "./users/user.ts";
 
 /** What can be set about a homeserver, with every default filled in. */
-export interface Settings {
+interface Settings {
   /** The name behind the colon of its user IDs. */
   readonly serverName: string;
   /** The clock. */
@@ -62,7 +62,7 @@ export interface Settings {
 }
 
 /** An alias of a room. */
-export interface Alias {
+interface Alias {
   /** The room that it leads to. */
   readonly room: RoomID;
   /** Who made it. */

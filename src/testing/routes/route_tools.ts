@@ -29,7 +29,7 @@ export function roomToWrite(request: AuthedRequest): Room {
 }
 
 /** What a caller may read of a room, and up to where. */
-export interface Reading {
+interface Reading {
   /** The room. */
   readonly room: Room;
   /** The last stream position that the caller may see state of: their leaving, or no end. */

@@ -44,7 +44,7 @@ Deno.test("S37 matrix-sdk-crypto reads room keys that we put into a backup, and 
     const { roomId: room_id, sessionId: session_id, sessionKey: session_key, senderKey: sender_key } = each;
     const content = { algorithm: "m.megolm.v1.aes-sha2", room_id, session_id, session_key, sender_key };
     const { senderEd25519, sharedHistory = false } = each;
-    const exported = { content, senderEd25519, sharedHistory, firstIndex: 0 };
+    const exported = { content, senderEd25519, source: "direct" as const, sharedHistory, firstIndex: 0 };
     const { session_data } = encryptSession(vodozemac, publicKey, exported);
     const { ephemeral, mac, ciphertext } = session_data as Record<string, string>;
     return [

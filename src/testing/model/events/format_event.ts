@@ -26,7 +26,7 @@ export interface Viewer {
 }
 
 /** How an event is formatted. */
-export interface FormatOptions {
+interface FormatOptions {
   /** Leaves the room ID out, as sync does. */
   readonly withoutRoomId?: boolean;
   /**

@@ -9,7 +9,7 @@ import type { RoomEvent } from "./room_event.ts";
 import { firstAfter } from "./search.ts";
 
 /** Which events to collect. */
-export interface Walk {
+interface Walk {
   /** Whether to walk from old to new. */
   readonly forwards: boolean;
   /** The stream position to start at; the event there belongs to what lies behind. */

@@ -15,9 +15,9 @@ import { sendEvent } from "../events/send_event.ts";
 import type { ServerState } from "../server_state.ts";
 
 /** The longest display name, in characters. */
-export const MAX_DISPLAYNAME = 256;
+const MAX_DISPLAYNAME = 256;
 /** The longest avatar URL, in characters. */
-export const MAX_AVATAR_URL = 1000;
+const MAX_AVATAR_URL = 1000;
 
 /** What someone asks for. */
 export interface MembershipChange {

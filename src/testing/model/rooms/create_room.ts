@@ -25,7 +25,7 @@ export interface InitialState {
 }
 
 /** What a room begins with. */
-export interface RoomPlan {
+interface RoomPlan {
   /** Its creator. */
   readonly creator: UserID;
   /** Its version. */

@@ -9,7 +9,7 @@ import type { EventID, UserID } from "../../../types/ids.ts";
 import type { JsonObject } from "../../../types/json.ts";
 
 /** One receipt: a user has one of each type and thread. */
-export interface Receipt {
+interface Receipt {
   /** Whose it is. */
   readonly user: UserID;
   /** `m.read` or `m.read.private`. */

@@ -29,7 +29,7 @@ const CARRIED = [
 ];
 
 /** What a room is replaced by. */
-export interface Upgrade {
+interface Upgrade {
   /** Its version. */
   readonly version: RoomVersion;
   /** Who is its creator beside the user; versions before 12 know only one. */

@@ -13,7 +13,7 @@ import type { User } from "../users/user.ts";
 import type { Room } from "./room.ts";
 
 /** How a user looks at a room. */
-export interface Look {
+interface Look {
   /** Whether the user is not in the room: what members share is not shown then. */
   readonly peeking?: boolean;
 }

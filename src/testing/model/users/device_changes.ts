@@ -9,7 +9,7 @@ import { firstAfter } from "../events/search.ts";
 import type { User } from "./user.ts";
 
 /** A change of a user's devices or keys. */
-export interface DeviceChange {
+interface DeviceChange {
   /** Whose. */
   readonly user: User;
   /** The rooms that the user was in. */

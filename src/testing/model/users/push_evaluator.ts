@@ -17,7 +17,7 @@ import { canSee } from "../rooms/visibility.ts";
 import type { User } from "./user.ts";
 
 /** What an event does to a user's counters. */
-export interface PushOutcome {
+interface PushOutcome {
   /** It counts as unread. */
   readonly notify: boolean;
   /** It is for this user in particular. */

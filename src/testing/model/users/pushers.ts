@@ -35,7 +35,7 @@ interface Work {
 }
 
 /** What of a homeserver its pushers need. */
-export interface PushingServer {
+interface PushingServer {
   /** What was set when it was made. */
   readonly settings: {
     /** The clock. */

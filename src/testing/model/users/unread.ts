@@ -10,7 +10,7 @@ import type { Room } from "../rooms/room.ts";
 import type { User } from "./user.ts";
 
 /** Counters of one room. */
-export interface UnreadCounts {
+interface UnreadCounts {
   /** Events that notified. */
   readonly notifications: number;
   /** Events that notified and are for this user in particular. */

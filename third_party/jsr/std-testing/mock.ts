@@ -1,2 +1,0 @@
-// @ts-types="./mock.d.ts"
-export { assertSpyCalls, spy } from "npm:deno-std@1.2.0/testing/mock.js";
