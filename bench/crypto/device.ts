@@ -109,7 +109,7 @@ export class BenchDevice implements AsyncDisposable {
     const log = loggerOf(undefined, systemClock, "bench");
     const closesStore = { close: true };
     const store = spawnStore({ kv: await openStore(options.store), ...closesStore, log });
-    await store.ask("open", [options.userId, DEVICE_ID]);
+    await store.open([options.userId, DEVICE_ID]);
     const device = new BenchDevice(options, store);
     await device.crypto.start();
     await device.sync();
@@ -132,8 +132,8 @@ export class BenchDevice implements AsyncDisposable {
       encrypted,
     });
     // What the sync has changed becomes durable with its token, as it does in a client.
-    await this.#store.ask("commitSync", { nextBatch, repeated: false, rooms: [] });
-    await this.#store.ask("handled", nextBatch);
+    await this.#store.commitSync({ nextBatch, repeated: false, rooms: [] });
+    await this.#store.handled(nextBatch);
     return output;
   }
 

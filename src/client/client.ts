@@ -21,11 +21,8 @@ import type { EncryptingAPI, Hold } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import type { PruneSummary } from "./housekeeping.ts";
 import { notingMembers } from "./noting.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
 import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { Holding } from "../store/device/mod.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
@@ -123,14 +120,19 @@ export class Client {
     const holding: Holding = { mode: "kept", isWaiting: false };
     // What applications hold goes on when the core is replaced.
     const now = (): ClientCore => this.#life.core;
-    const store: ActorRef<StoreProtocol> = { ask: (...message) => now().store.ask(...message) };
-    const dispatcher: ActorRef<DispatcherProtocol> = {
-      ask: (...message) => now().dispatcher.ask(...message),
-    };
     const ready: OpenStore = (signal) => this.#life.ready(signal);
-    this.stateStore = options[STATE_STORE] ?? new StateStore(store, ready);
-    this.syncStore = new SyncStore(store, ready);
-    this.quarantine = quarantineAPI({ store, ready, dispatcher });
+    const actors = {
+      get store() {
+        return now().store;
+      },
+      get dispatcher() {
+        return now().dispatcher;
+      },
+      ready,
+    };
+    this.stateStore = options[STATE_STORE] ?? new StateStore(actors);
+    this.syncStore = new SyncStore(actors);
+    this.quarantine = quarantineAPI(actors);
     const { stateStore, encryptionBlacklist: blacklist } = this;
     const hold: Hold = (work) => this.#life.hold(work);
     const clearRooms = new ClearRooms(clock);
@@ -166,7 +168,7 @@ export class Client {
     const life = this.#life.api({ ...api, ...facade });
     const wake = wakeOptions(options);
     const tasks = { sessions: () => now().sessions, sendIds: () => now().sendIds };
-    const { sessions, runTask } = tasksAPI({ ...tasks, store, ready, hold, log: this.log });
+    const { sessions, runTask } = tasksAPI({ ...tasks, actors, hold, log: this.log });
     this.sessions = sessions;
     this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
     const { registerWake } = this.#serving;

@@ -14,15 +14,14 @@ import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
 import type { Deliverer } from "../actors/dispatcher/deliver.ts";
 import type { SendIds } from "../actors/dispatcher/delivery_scope.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
 import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import { StateStore } from "../actors/store/state_store.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../actors/store/store_actor.ts";
 import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
-import { spawnSyncer } from "../actors/syncer/syncer.ts";
-import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
+import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
 import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { ClientAPI } from "../api/api.ts";
@@ -68,11 +67,11 @@ export interface ClientCoreParts {
 /** The actors of a client, wired together. */
 export interface ClientCore {
   /** Stores the device's records. */
-  readonly store: Actor<StoreProtocol>;
+  readonly store: Actor<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: OpenStore;
   /** Delivers events to handlers. */
-  readonly dispatcher: Actor<DispatcherProtocol>;
+  readonly dispatcher: Actor<DispatcherHandlers>;
   /** Delivers single events. */
   readonly deliverer: Deliverer;
   /** Runs handlers with their sessions. */
@@ -80,7 +79,7 @@ export interface ClientCore {
   /** Makes the transaction IDs of what handlers send. */
   readonly sendIds: SendIds;
   /** Asks for what is new. */
-  readonly syncer: ActorRef<SyncerProtocol>;
+  readonly syncer: ActorRef<SyncerHandlers>;
   /** End-to-end encryption; undefined: there is none of its own. */
   readonly own: ClientEncryption | undefined;
   /** Prunes records. */
@@ -104,7 +103,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const { deliverer, sessions, sendIds, dispatcher } = clientDispatcher(options, handling);
   const encryption = encryptionOptions(options);
   const isDurable = options.store !== undefined;
-  const stateStore = new StateStore(store, ready);
+  const stateStore = new StateStore({ store, ready });
   const own = encryption && clientEncryption(encryption, {
     session,
     api,

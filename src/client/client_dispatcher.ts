@@ -8,8 +8,7 @@ import type { Actor } from "../actors/kernel/actor.ts";
 import { Deliverer, type DelivererOptions } from "../actors/dispatcher/deliver.ts";
 import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
-import { spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import { type DispatcherHandlers, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
 import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import { HandlerSessions, type HandlerSessionsOptions } from "../actors/dispatcher/handler_sessions.ts";
 import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
@@ -38,7 +37,7 @@ export interface ClientDispatcher {
   /** Makes the transaction IDs of what handlers send. */
   readonly sendIds: SendIds;
   /** Starts handlers, response by response. */
-  readonly dispatcher: Actor<DispatcherProtocol>;
+  readonly dispatcher: Actor<DispatcherHandlers>;
 }
 
 /** How many handlers may be at work before the next response waits for them, by default. */

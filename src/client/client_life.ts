@@ -104,7 +104,7 @@ export class ClientLife {
       if (this.isStopping) throw this.#ended("sync");
       const { core } = this;
       await core.ready(signal);
-      if (await core.store.ask("take", undefined, { signal })) return core;
+      if (await core.store.take(undefined, { signal })) return core;
       this.#renew(core);
     }
   }
@@ -217,9 +217,9 @@ export class ClientLife {
   async #rest(start: number): Promise<void> {
     const { dispatcher, store, own, housekeeping } = this.core;
     if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
-    const handled = dispatcher.ask("noted", undefined);
+    const handled = dispatcher.noted();
     await this.#inTime(handled.then(() => Promise.all([own?.crypto.quiet(), housekeeping.tidied()])));
-    if (start === this.#starts) await store.ask("rest", undefined);
+    if (start === this.#starts) await store.rest();
   }
 
   async #inTime(work: Promise<unknown>): Promise<void> {

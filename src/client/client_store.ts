@@ -5,9 +5,8 @@
  */
 
 import type { Actor } from "../actors/kernel/actor.ts";
-import { spawnStore } from "../actors/store/store_actor.ts";
+import { spawnStore, type StoreHandlers } from "../actors/store/store_actor.ts";
 import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
 import type { Session } from "../api/http/mod.ts";
 import { type ClientOptions, leaseOptions } from "./client_options.ts";
 import type { Holding } from "../store/device/mod.ts";
@@ -16,7 +15,7 @@ import { loggerOf } from "../base/log.ts";
 /** A client's Store. */
 export interface ClientStore {
   /** The actor. */
-  readonly store: Actor<StoreProtocol>;
+  readonly store: Actor<StoreHandlers>;
   /** Opens it, the first time. */
   readonly ready: OpenStore;
 }

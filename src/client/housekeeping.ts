@@ -8,7 +8,7 @@ import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { ActorRef } from "../actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../actors/kernel/actor_error.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../actors/store/store_actor.ts";
 
 /** What was removed. */
 export interface PruneSummary {
@@ -22,7 +22,7 @@ export interface PruneSummary {
 /** What housekeeping works with. */
 export interface HousekeepingOptions {
   /** Stores the state of rooms, and when this was done last. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: () => Promise<void>;
   /**
@@ -99,7 +99,7 @@ export class Housekeeping {
   async #isDue(): Promise<boolean> {
     const { store, ready, clock } = this.#options;
     await ready();
-    const [checkedAt, doubts] = await store.ask("readRecords", [CHECKED_AT, DOUBTS]);
+    const [checkedAt, doubts] = await store.readRecords([CHECKED_AT, DOUBTS]);
     const now = clock.now();
     if (typeof checkedAt !== "number") {
       await this.#note(now, 0); // a new device has nothing to remove yet
@@ -117,7 +117,7 @@ export class Housekeeping {
     this.#checkedAt = checkedAt;
     const notes = [[CHECKED_AT, checkedAt], [DOUBTS, doubts]] as const;
     const mutations = notes.map(([key, value]) => ({ type: "set", key, value } as const));
-    await this.#options.store.ask("commitRecords", mutations);
+    await this.#options.store.commitRecords(mutations);
   }
 
   async #prune(): Promise<PruneSummary> {
@@ -127,7 +127,7 @@ export class Housekeeping {
     this.#checkedAt = now;
     let state = 0;
     for (let isDone = false; !isDone;) {
-      const step = await store.ask("pruneRooms", { leftBefore: now - LEFT_ROOMS_FOR });
+      const step = await store.pruneRooms({ leftBefore: now - LEFT_ROOMS_FOR });
       state += step.removed;
       isDone = step.isDone;
     }

@@ -115,7 +115,7 @@ export class Passes {
       core = await life.taken(signal);
       for (;;) {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
-        const round = await unwrapped(core.syncer.ask("once", { ...settings, isPass: true }, { signal }));
+        const round = await unwrapped(core.syncer.once({ ...settings, isPass: true }, { signal }));
         [events, rounds] = [events + round.events, rounds + 1];
         handled.push(...round.ids);
         if (!round.isSettled) {
@@ -145,7 +145,7 @@ export class Passes {
 
   async #handBack(core: ClientCore, by: { readonly hears: boolean }): Promise<boolean> {
     if (this.#options.holding.mode === "kept") return true; // start() goes on with it
-    if (!await core.store.ask("handBack", by)) return false;
+    if (!await core.store.handBack(by)) return false;
     this.#free();
     return true;
   }
@@ -164,9 +164,9 @@ export class Passes {
     if (holding.mode === "kept") return;
     holding.mode = "late";
     try {
-      await dispatcher.ask("noted", undefined);
+      await dispatcher.noted();
       await own?.crypto.quiet();
-      if (holding.mode === "late") await store.ask("handBack", { hears: false });
+      if (holding.mode === "late") await store.handBack({ hears: false });
     } catch {
       // The store has failed, or is about to: then new actors take the device.
     }

@@ -6,9 +6,9 @@
 
 import type { EventQuarantined } from "../types/events/internal_event.ts";
 import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
 import { told } from "../actors/dispatcher/quarantine_record.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { OpenableStore } from "../actors/store/opener.ts";
 
 /**
  * Events that are left out for a time, since the process has ended again and again while they were
@@ -62,30 +62,26 @@ export interface QuarantineAPI {
   drop(id: string): Promise<boolean>;
 }
 
-/** What it goes to. */
-export interface QuarantineAPIOptions {
-  /** Stores the events. */
-  readonly store: ActorRef<StoreProtocol>;
-  /** Opens it, the first time. */
-  readonly ready: () => Promise<void>;
+/** Who has such events. */
+export interface QuarantineActors extends OpenableStore {
   /** Delivers them. */
-  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  readonly dispatcher: ActorRef<DispatcherHandlers>;
 }
 
 /** Makes the operations on events that were left out. */
-export function quarantineAPI({ store, ready, dispatcher }: QuarantineAPIOptions): QuarantineAPI {
+export function quarantineAPI(actors: QuarantineActors): QuarantineAPI {
   return {
     async list() {
-      await ready();
-      return (await store.ask("quarantined", undefined)).map(told);
+      await actors.ready();
+      return (await actors.store.quarantined()).map(told);
     },
     async redeliver(id) {
-      await ready();
-      await dispatcher.ask("redeliver", id);
+      await actors.ready();
+      await actors.dispatcher.redeliver(id);
     },
     async drop(id) {
-      await ready();
-      return await dispatcher.ask("drop", id);
+      await actors.ready();
+      return await actors.dispatcher.drop(id);
     },
   };
 }

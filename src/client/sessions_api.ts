@@ -9,9 +9,7 @@ import { type HandlerContext, PlainContext, SessionContext } from "../actors/dis
 import type { SessionChange } from "../actors/dispatcher/session_updates.ts";
 import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
 import { keyOfSession, sessionKeyOf, SESSIONS } from "../actors/dispatcher/session_keys.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { OpenStore } from "../actors/store/opener.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { OpenableStore } from "../actors/store/opener.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
@@ -152,10 +150,8 @@ export interface TasksParts {
   readonly sessions: () => HandlerSessions;
   /** What makes transaction IDs now. */
   readonly sendIds: () => SendIds;
-  /** Stores the sessions. */
-  readonly store: ActorRef<StoreProtocol>;
-  /** Opens the store, the first time. */
-  readonly ready: OpenStore;
+  /** Have the Store with the sessions. */
+  readonly actors: OpenableStore;
   /** Takes the device while the store is used. */
   readonly hold: Hold;
   /** Logs what tasks did not await. */
@@ -167,7 +163,7 @@ const MAX_NAME = 200;
 const PAGE = 100;
 
 /** Makes the operations on sessions, and on work outside of handlers. */
-export function tasksAPI({ sessions, sendIds, store, ready, hold, log }: TasksParts): TasksAPI {
+export function tasksAPI({ sessions, sendIds, actors, hold, log }: TasksParts): TasksAPI {
   const update: SessionsAPI["update"] = async (definition, key, change) => {
     const place = sessionKeyOf(definition, key);
     await hold(() => sessions().update([{ definition, key: place, change }]));
@@ -191,8 +187,8 @@ export function tasksAPI({ sessions, sendIds, store, ready, hold, log }: TasksPa
         const end = before === undefined ? undefined : sessionKeyOf(definition, before);
         for (;;) {
           const page = await hold(async () => {
-            await ready();
-            return await store.ask("listRecords", { prefix, after: last, limit: PAGE });
+            await actors.ready();
+            return await actors.store.listRecords({ prefix, after: last, limit: PAGE });
           });
           for (const { key, value } of page) {
             if (end !== undefined && compareKeys(key, end) >= 0) return;

@@ -5,30 +5,26 @@
  */
 
 import type { SyncToken } from "../types/ids.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { OpenableStore } from "../actors/store/opener.ts";
 
 /** Where a client is in the sync stream. */
 export class SyncStore {
-  readonly #store: ActorRef<StoreProtocol>;
-  readonly #ready: () => Promise<void>;
+  readonly #actors: OpenableStore;
 
   /**
    * Made by the client.
    *
    * @internal
-   * @param store The Store actor.
-   * @param ready Opens it, the first time.
+   * @param actors Have the Store.
    */
-  constructor(store: ActorRef<StoreProtocol>, ready: () => Promise<void>) {
-    this.#store = store;
-    this.#ready = ready;
+  constructor(actors: OpenableStore) {
+    this.#actors = actors;
   }
 
   /** The token that the next sync asks with; undefined before the first. */
   async getNextBatch(): Promise<SyncToken | undefined> {
-    await this.#ready();
-    return (await this.#store.ask("position", undefined)).nextBatch;
+    await this.#actors.ready();
+    return (await this.#actors.store.position()).nextBatch;
   }
 
   /**
@@ -38,7 +34,7 @@ export class SyncStore {
    * @param nextBatch The token to ask with; undefined starts from the beginning.
    */
   async putNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
-    await this.#ready();
-    await this.#store.ask("move", nextBatch);
+    await this.#actors.ready();
+    await this.#actors.store.move(nextBatch);
   }
 }

@@ -20,19 +20,19 @@ import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import type { Delivered, Deliverer, Task } from "../actors/dispatcher/deliver.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
 import type { Handler, HandlerOptions, HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
 import { unwrapped } from "../actors/kernel/unwrapped.ts";
-import type { SyncerProtocol } from "../actors/syncer/syncer_protocol.ts";
+import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 
 /** The actors that the calls go to. */
 export interface FacadeCore {
   /** Asks for what is new. */
-  readonly syncer: ActorRef<SyncerProtocol>;
+  readonly syncer: ActorRef<SyncerHandlers>;
   /** Brings it to handlers, who must not wait for themselves. */
-  readonly dispatcher: Actor<DispatcherProtocol>;
+  readonly dispatcher: Actor<DispatcherHandlers>;
   /** Brings single events to handlers. */
   readonly deliverer: Deliverer;
 }
@@ -72,18 +72,18 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
       if (signal?.aborted) return;
       const unlisten = signals ? stopOnSignals(closeBy) : () => {};
       try {
-        await unwrapped(life.core.syncer.ask("run", settings, { signal }));
+        await unwrapped(life.core.syncer.run(settings, { signal }));
       } finally {
         unlisten();
       }
     },
     async stop() {
-      const stopped = life.core.syncer.ask("stop", undefined);
+      const stopped = life.core.syncer.end();
       if (isInside([life.core.dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
       else await stopped;
     },
     async syncOnce({ signal, deadline: _, ...settings } = {}) {
-      const { events, isSettled } = await unwrapped(life.core.syncer.ask("once", settings, { signal }));
+      const { events, isSettled } = await unwrapped(life.core.syncer.once(settings, { signal }));
       signal?.throwIfAborted();
       return { events, rounds: 1, left: isSettled ? undefined : "handlers" };
     },
@@ -118,8 +118,8 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
       if (!isJsonObject(data) || typeof data.next_batch !== "string") {
         throw new ValueError("Cannot handle the sync response: it has no next_batch");
       }
-      const batch = await unwrapped(life.core.syncer.ask("take", structuredClone(data))); // events are tagged in place
-      return [life.core.dispatcher.ask("settled", batch).catch(() => {})]; // why it was closed or failed is in `done`
+      const batch = await unwrapped(life.core.syncer.take(structuredClone(data))); // events are tagged in place
+      return [life.core.dispatcher.settled(batch).catch(() => {})]; // why it was closed or failed is in `done`
     },
   };
 }

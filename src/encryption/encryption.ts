@@ -7,13 +7,13 @@
 import { RESTART_DELAY, type Session } from "../api/http/mod.ts";
 import type { ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
 import { pruneCrypto, spawnCrypto } from "../actors/crypto/crypto_actor.ts";
-import type { DispatcherProtocol } from "../actors/dispatcher/dispatcher_protocol.ts";
+import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
 import { EngineCrypto } from "./engine_crypto.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
 import { requestSender } from "../actors/crypto/request_sender.ts";
 import { roomDescriber } from "../actors/crypto/room_preparer.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
-import type { StoreProtocol } from "../actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../actors/store/store_actor.ts";
 import { type ClientAPI, coreAPI } from "../api/api.ts";
 import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
 import { lazyDehydration } from "./dehydration/lazy_dehydration.ts";
@@ -29,13 +29,13 @@ export interface ClientEncryptionParts {
   /** The operations. */
   readonly api: ClientAPI;
   /** Stores the engine's records. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: (signal?: AbortSignal) => Promise<void>;
   /** Says which rooms are encrypted. */
   readonly stateStore: StateStore;
   /** Delivers events whose key came late. */
-  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Whether the store outlives the process. */
   readonly isDurable: boolean;
   /** Whether the access token was given, and outlives the process. */
@@ -86,10 +86,10 @@ export function clientEncryption(
     sharesHistory: options.shareHistory === true,
     dehydration: (parts) => lazyDehydration({ ...parts, api, signal: stopping.signal, clock, log }),
     describe: roomDescriber({ core: coreAPI(session), stateStore }),
-    deliver: (events) => dispatcher.ask("recover", events),
+    deliver: (events) => dispatcher.recover(events),
     alarm(alarm) {
       const event = { type: InternalEventType.DEVICE_ALARM, data: { alarm } };
-      dispatcher.ask("announce", event).catch(() => {}); // the client is closed
+      dispatcher.announce(event).catch(() => {}); // the client is closed
     },
     onNewRecipient: options.onNewRecipient,
     http: session.http,

@@ -148,7 +148,7 @@ export class EngineCrypto implements CryptoMachine {
 
   async start({ following }: CryptoStartOptions = {}): Promise<void> {
     const failure = await this.#begin(following);
-    if (!await this.#options.actor.ask("isDoubtful", undefined)) return;
+    if (!await this.#options.actor.isDoubtful()) return;
     this.#checked = undefined;
     throw failure ?? new EncryptionError("Cannot sync: the own device could not be looked up; try again");
   }
@@ -160,7 +160,7 @@ export class EngineCrypto implements CryptoMachine {
   async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
     await this.#open();
     this.#refuseConflict();
-    const output = await this.#options.actor.ask("receiveSync", input);
+    const output = await this.#options.actor.receiveSync(input);
     this.#noteRecovered(output.recovered);
     if (this.#options.showsRooms) this.#following.synced();
     let verifies = [...output.toDevice, ...output.recovered].some(({ event }) => isVerification(event));
@@ -188,15 +188,15 @@ export class EngineCrypto implements CryptoMachine {
 
   async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
     await this.#open();
-    return await this.#options.actor.ask("isRoomEncrypted", roomId);
+    return await this.#options.actor.isRoomEncrypted(roomId);
   }
 
   async decrypt(event: MessageEvent): Promise<Decryption> {
     await this.#open();
     const { actor } = this.#options;
-    let result = await actor.ask("decrypt", event);
+    let result = await actor.decrypt(event);
     if (!("event" in result) && await this.backup.restoreFor(event)) {
-      result = await actor.ask("decrypt", event);
+      result = await actor.decrypt(event);
     }
     if ("event" in result) noteEncryption(result.event, result);
     return result;
@@ -215,7 +215,7 @@ export class EngineCrypto implements CryptoMachine {
       options.signal?.throwIfAborted();
       this.#refuseConflict();
       input.since = sinceNow(input.since, clock);
-      const encrypted = await actor.ask("encrypt", input);
+      const encrypted = await actor.encrypt(input);
       if (encrypted !== undefined) return encrypted.content;
       const prepared = this.#prepare(roomId, input.since); // for others, too: it goes on without this one
       await (options.signal === undefined ? prepared : abortable(prepared, options.signal));
@@ -226,7 +226,7 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async sent(event: SentRoomEvent): Promise<void> {
-    await this.#options.actor.ask("roomEventSent", event);
+    await this.#options.actor.roomEventSent(event);
   }
 
   async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
@@ -236,12 +236,12 @@ export class EngineCrypto implements CryptoMachine {
 
   async discardGroupSession(roomId: RoomID): Promise<void> {
     await this.#open();
-    await this.#options.actor.ask("discardGroupSession", roomId);
+    await this.#options.actor.discardGroupSession(roomId);
   }
 
   async identity(): Promise<OwnIdentity> {
     await this.#open();
-    return await this.#options.actor.ask("ownDevice", undefined);
+    return await this.#options.actor.ownDevice();
   }
 
   readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#options.secrets ?? {}) =>
@@ -268,7 +268,7 @@ export class EngineCrypto implements CryptoMachine {
   async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
     try {
       await this.#open();
-      await this.#options.actor.ask("memberChanged", { roomId, userId, membership });
+      await this.#options.actor.memberChanged({ roomId, userId, membership });
     } catch (error) {
       this.#options.log.warn("Could not note a change of members", { roomId, error: String(error) });
     }
@@ -286,7 +286,7 @@ export class EngineCrypto implements CryptoMachine {
   }
 
   async settle(events: readonly RecoveredEvent[]): Promise<void> {
-    await this.#options.actor.ask("settle", events.map(({ ref }) => ref));
+    await this.#options.actor.settle(events.map(({ ref }) => ref));
   }
 
   async idle(): Promise<void> {
@@ -294,7 +294,7 @@ export class EngineCrypto implements CryptoMachine {
       do await this.#requests.idle(); while (await this.#verifications.idle());
     }
     this.#refuseConflict();
-    if (this.#opener.isOpen) await this.#options.actor.ask("noteSent", undefined);
+    if (this.#opener.isOpen) await this.#options.actor.noteSent();
   }
 
   /** Aborts the requests under way, and makes no more. The next process makes them. */
@@ -320,7 +320,7 @@ export class EngineCrypto implements CryptoMachine {
   async quiet(): Promise<void> {
     if (!this.#opener.isOpen) return;
     do await this.#requests.quiet(); while (await this.#verifications.idle());
-    await this.#options.actor.ask("noteSent", undefined);
+    await this.#options.actor.noteSent();
   }
 
   /** Aborts the requests under way, and makes none until {@link EngineCrypto.resume}. */
@@ -361,7 +361,7 @@ export class EngineCrypto implements CryptoMachine {
   async #warn(): Promise<void> {
     const { actor, keysAreLost, secrets } = this.#options;
     if (this.#requests.conflict !== undefined) return;
-    if (secrets === undefined) this.#warnings.unsigned(await actor.ask("health", undefined));
+    if (secrets === undefined) this.#warnings.unsigned(await actor.health());
     if (keysAreLost) this.#warnings.volatile();
   }
 

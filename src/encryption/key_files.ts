@@ -16,7 +16,7 @@ import type { MegolmSessionRef } from "../crypto/megolm/session_ref.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { CryptoProtocol } from "../actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../actors/crypto/crypto_actor.ts";
 
 /** The progress of an export. */
 export interface KeyExportProgress {
@@ -77,7 +77,7 @@ export interface ImportKeysOptions {
 /** What key files are read and written with. */
 export interface KeyFilesOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Opens the engine. */
   readonly open: () => Promise<unknown>;
   /** Delivers events that can be decrypted now. */
@@ -131,7 +131,7 @@ export class KeyFiles {
     let batch: ImportedRoomKey[] = [];
     const flush = async (): Promise<void> => {
       signal?.throwIfAborted();
-      const { recovered, ...counts } = await actor.ask("importKeys", batch);
+      const { recovered, ...counts } = await actor.importKeys(batch);
       batch = [];
       for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
       deliver(recovered);
@@ -165,7 +165,7 @@ export class KeyFiles {
     for (const roomId of rooms === undefined ? [undefined] : new Set(rooms)) {
       let after: MegolmSessionRef | undefined;
       do {
-        const page = await actor.ask("exportSessions", { roomId, after, limit: SESSIONS_A_STEP });
+        const page = await actor.exportSessions({ roomId, after, limit: SESSIONS_A_STEP });
         const entries = page.sessions.map(writeEntry).join(",\n");
         if (entries !== "") yield (sessions === 0 ? "[" : ",\n") + entries;
         sessions += page.sessions.length;

@@ -3,6 +3,7 @@ import { ActorError, ActorStoppedError } from "../../src/actors/kernel/actor_err
 import { Housekeeping } from "../../src/client/housekeeping.ts";
 import type { KvMutation } from "../../src/store/base/kv_store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
+import { answeredBy } from "../support/answered_by.ts";
 
 const DAY = 86_400_000;
 const YEAR = 365 * DAY;
@@ -53,8 +54,7 @@ class Stage {
       },
     };
     return new Housekeeping({
-      // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
-      store: { ask: async (kind: string, body: never): Promise<any> => await answers[kind]?.(body) },
+      store: answeredBy(async (kind, body) => await answers[kind]?.(body as never)),
       ready: () => Promise.resolve(),
       pruneCrypto: undefined,
       clock: { now: () => this.now, delay: () => Promise.resolve() },

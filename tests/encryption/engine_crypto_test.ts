@@ -6,8 +6,7 @@
 
 import { RESTART_DELAY } from "../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
-import type { ActorRef } from "../../src/actors/kernel/actor.ts";
-import type { CryptoProtocol } from "../../src/actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
 import { EngineCrypto } from "../../src/encryption/engine_crypto.ts";
 import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";
@@ -18,6 +17,7 @@ import { encryptionOf } from "../../src/types/events/encryption_of.ts";
 import type { MessageEvent } from "../../src/types/events/event.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { query, turns } from "../actors/support/requests_stage.ts";
+import { answeredBy } from "../support/answered_by.ts";
 
 const unused = () => Promise.reject(new Error());
 
@@ -47,13 +47,10 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     expireVerifications: () => ({ states: [], sends: [] }),
     ...answers,
   };
-  const actor = {
-    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
-    async ask(kind: string, body: any): Promise<any> {
-      asked.push([kind, body]);
-      return await all[kind]?.(body as never);
-    },
-  } as ActorRef<CryptoProtocol>;
+  const actor = answeredBy<CryptoHandlers>(async (kind, body) => {
+    asked.push([kind, body]);
+    return await all[kind]?.(body as never);
+  });
   const encryption = new EngineCrypto({
     backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
     dehydration: () => ({ isDue: false }) as never, // likewise

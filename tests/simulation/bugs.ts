@@ -44,7 +44,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A response counts as handled before its handlers have settled",
     path: "src/actors/dispatcher/checkpoint.ts",
-    find: "    await this.#settled(latest.batch);\n",
+    find: "    await this.#pending.upTo(latest.batch);\n",
     replace: "",
   },
   {
@@ -847,7 +847,7 @@ export const BUGS: readonly Bug[] = [
     name: "What is careful forgets which handlers have settled",
     path: "src/actors/dispatcher/careful_delivery.ts",
     find:
-      '    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));\n    if (ended.length > 0)',
+      "    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));\n    if (ended.length > 0)",
     replace: "    if (ended.length > 0)",
     worlds: ["--favour=crash"],
   },

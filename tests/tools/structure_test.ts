@@ -78,7 +78,7 @@ Deno.test("checkLayers() refuses a file that is in no layer", () => {
 
 Deno.test("checkKernel() refuses Matrix in the kernel", () => {
   const clean = [
-    "src/actors/kernel/spawn.ts -> src/actors/kernel/mailbox.ts",
+    "src/actors/kernel/spawn.ts -> src/actors/kernel/channel.ts",
     "src/actors/kernel/actor_error.ts -> src/errors/matrix_error.ts",
   ];
   const outside = "src/actors/syncer/syncer.ts -> src/api/server/sync.ts";

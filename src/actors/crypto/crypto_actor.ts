@@ -1,5 +1,5 @@
 /**
- * The Crypto actor: the engine behind a mailbox.
+ * The Crypto actor: the engine behind a channel.
  *
  * @module
  */
@@ -20,135 +20,115 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { spawn } from "../kernel/spawn.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 
-/** The methods of the engine, and of its steps about identities, keys and the like, that are messages. */
+/** Whose methods are the steps of an engine: its own, and its parts'. */
+interface EngineParts {
+  readonly core: Omit<
+    Engine,
+    "identity" | "identities" | "keys" | "verifications" | "dehydration" | "history" | "close"
+  >;
+  readonly identities: IdentitySteps;
+  readonly keys: KeySteps;
+  readonly dehydration: DehydrationSteps;
+  readonly history: HistorySteps;
+  readonly verifications: VerificationSteps;
+}
+
 type Steps =
-  & Omit<Engine, "identity" | "identities" | "keys" | "verifications" | "dehydration" | "history" | "close">
+  & EngineParts["core"]
   & IdentitySteps
   & KeySteps
   & DehydrationSteps
   & HistorySteps
   & VerificationSteps;
-type EngineStep = keyof Steps;
-type Bodies = { [Step in EngineStep]: Parameters<Steps[Step]>[0] };
-type Replies = { [Step in EngineStep]: Awaited<ReturnType<Steps[Step]>> };
-type EngineSteps = { [Step in EngineStep]: (body: Bodies[Step]) => Promise<Replies[Step]> };
-type StepProtocol = { [Step in EngineStep]: (body: Bodies[Step]) => Replies[Step] };
 
 /**
  * What the Crypto actor can be asked: each step of the engine, under its name. What a step has
  * changed is durable when the reply comes; of `receiveSync` it is with the commit of the sync
  * token. A commit that fails is fatal.
  */
-export interface CryptoProtocol extends StepProtocol {
-  /** Opens the engine of a device; before anything else. */
-  open(account: EngineAccount): OwnIdentity;
-}
+export type CryptoHandlers = { readonly [Step in keyof Steps]: Steps[Step] } & Pick<EngineHandlers, "open">;
 
-/** The names of all steps: the engine is not loaded yet when the actor starts. */
-const STEPS = namesOf<CoreStep>({
-  isDoubtful: true,
-  isDue: true,
-  receiveSync: true,
-  decrypt: true,
-  requests: true,
-  answer: true,
-  fail: true,
-  prepare: true,
-  describeRoom: true,
-  memberChanged: true,
-  encrypt: true,
-  roomEventSent: true,
-  noteSent: true,
-  settle: true,
-  discardGroupSession: true,
-  devicesOf: true,
-  areDevicesStale: true,
-  isRoomEncrypted: true,
-  prune: true,
-});
-
-/** The steps of the engine itself. */
-type CoreStep = Exclude<
-  EngineStep,
-  IdentityStep | KeyStep | DehydrationStep | HistoryStep | VerificationStep
->;
-type IdentityStep = keyof IdentitySteps;
-type KeyStep = keyof KeySteps;
-type DehydrationStep = keyof DehydrationSteps;
-type HistoryStep = keyof HistorySteps;
-type VerificationStep = keyof VerificationSteps;
-
-/** The names of the steps about devices and identities. */
-const IDENTITY_STEPS = namesOf<IdentityStep>({
-  setDeviceTrust: true,
-  identityOf: true,
-  acknowledgeIdentity: true,
-  withdrawVerification: true,
-  ownDevice: true,
-  ownIdentity: true,
-  health: true,
-  compareIdentity: true,
-  askForIdentity: true,
-  offerIdentity: true,
-  createIdentity: true,
-  confirmIdentity: true,
-  abandonIdentity: true,
-  keepOpener: true,
-  signIdentity: true,
-  signDevice: true,
-  signatureFate: true,
-  requestSecrets: true,
-  releaseUpload: true,
-});
-
-/** The names of the steps about keys. */
-const KEY_STEPS = namesOf<KeyStep>({
-  exportSessions: true,
-  importKeys: true,
-  backupState: true,
-  newBackup: true,
-  adoptBackup: true,
-  followBackup: true,
-  forgetBackup: true,
-  versionFor: true,
-  restoreKeys: true,
-});
-
-/** The names of the steps about dehydrated devices. */
-const DEHYDRATION_STEPS = namesOf<DehydrationStep>({
-  dehydrationState: true,
-  keepPickleKey: true,
-  pickleKeyToStore: true,
-  renewPickleKey: true,
-  pickleKeyRenewed: true,
-  createDehydrated: true,
-  dehydratedUploaded: true,
-  beginRehydration: true,
-  receiveRehydrated: true,
-  clearRehydration: true,
-});
-
-/** The names of the steps about history that is shared. */
-const HISTORY_STEPS = namesOf<HistoryStep>({ historyRecipients: true, offerHistory: true });
-
-/** The names of the steps about verifications. */
-const VERIFICATION_STEPS = namesOf<VerificationStep>({
-  receiveVerification: true,
-  requestVerification: true,
-  askInRoom: true,
-  askedInRoom: true,
-  mayRead: true,
-  actInVerification: true,
-  completeVerification: true,
-  expireVerifications: true,
-});
+/** All steps, and whose they are: the engine is not loaded yet when the actor starts. */
+const STEPS: {
+  readonly [Step in keyof Steps]: {
+    [Part in keyof EngineParts]: Step extends keyof EngineParts[Part] ? Part : never;
+  }[keyof EngineParts];
+} = {
+  isDoubtful: "core",
+  isDue: "core",
+  receiveSync: "core",
+  decrypt: "core",
+  requests: "core",
+  answer: "core",
+  fail: "core",
+  prepare: "core",
+  describeRoom: "core",
+  memberChanged: "core",
+  encrypt: "core",
+  roomEventSent: "core",
+  noteSent: "core",
+  settle: "core",
+  discardGroupSession: "core",
+  devicesOf: "core",
+  areDevicesStale: "core",
+  isRoomEncrypted: "core",
+  prune: "core",
+  setDeviceTrust: "identities",
+  identityOf: "identities",
+  acknowledgeIdentity: "identities",
+  withdrawVerification: "identities",
+  ownDevice: "identities",
+  ownIdentity: "identities",
+  health: "identities",
+  compareIdentity: "identities",
+  askForIdentity: "identities",
+  offerIdentity: "identities",
+  createIdentity: "identities",
+  confirmIdentity: "identities",
+  abandonIdentity: "identities",
+  keepOpener: "identities",
+  signIdentity: "identities",
+  signDevice: "identities",
+  signatureFate: "identities",
+  requestSecrets: "identities",
+  releaseUpload: "identities",
+  exportSessions: "keys",
+  importKeys: "keys",
+  backupState: "keys",
+  newBackup: "keys",
+  adoptBackup: "keys",
+  followBackup: "keys",
+  forgetBackup: "keys",
+  versionFor: "keys",
+  restoreKeys: "keys",
+  dehydrationState: "dehydration",
+  keepPickleKey: "dehydration",
+  pickleKeyToStore: "dehydration",
+  renewPickleKey: "dehydration",
+  pickleKeyRenewed: "dehydration",
+  createDehydrated: "dehydration",
+  dehydratedUploaded: "dehydration",
+  beginRehydration: "dehydration",
+  receiveRehydrated: "dehydration",
+  clearRehydration: "dehydration",
+  historyRecipients: "history",
+  offerHistory: "history",
+  receiveVerification: "verifications",
+  requestVerification: "verifications",
+  askInRoom: "verifications",
+  askedInRoom: "verifications",
+  mayRead: "verifications",
+  actInVerification: "verifications",
+  completeVerification: "verifications",
+  expireVerifications: "verifications",
+};
 
 /** What the Crypto actor is made of. */
 export interface CryptoActorOptions {
   /** Stores the engine's records. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** The wall clock. */
   readonly clock: Clock;
   /** Where the engine logs. */
@@ -167,38 +147,58 @@ export function loadEngine(): Promise<typeof import("../../crypto/engine/engine.
   });
 }
 
+/** Opens the engine, and has a method for each of its steps. */
+class EngineHandlers implements AsyncDisposable {
+  readonly #options: CryptoActorOptions;
+  #opened: Engine | undefined;
+
+  /** @param options What the engine is made of. */
+  constructor(options: CryptoActorOptions) {
+    this.#options = options;
+  }
+
+  static {
+    for (const [step, part] of Object.entries(STEPS)) {
+      Object.defineProperty(this.prototype, step, {
+        value(this: EngineHandlers, body: unknown): unknown {
+          return this.#part(part)[step]?.(body);
+        },
+      });
+    }
+  }
+
+  /** Opens the engine of a device; before anything else. */
+  async open(account: EngineAccount): Promise<OwnIdentity> {
+    if (this.#opened === undefined) {
+      const { Engine } = await loadEngine();
+      const { store, ...options } = this.#options;
+      this.#opened = await Engine.open({ account, vault: storeVault(store), ...options });
+    }
+    return this.#opened.identity();
+  }
+
+  /** Closes the engine. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.close();
+  }
+
+  #part(part: keyof EngineParts): Readonly<Record<string, (body: unknown) => unknown>> {
+    const engine = this.#opened;
+    if (engine === undefined) {
+      throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
+    }
+    return (part === "core" ? engine : engine[part]) as never; // whose steps are methods
+  }
+}
+
 /**
  * Starts the Crypto actor, and begins to load its engine and vodozemac, while the client asks the
  * server whose token it has.
  */
-export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): Actor<CryptoProtocol> {
-  const vault = storeVault(store);
+export function spawnCrypto(options: CryptoActorOptions): Actor<CryptoHandlers> {
   loadEngine().catch(() => {}); // `open` rejects with it
-  let opened: Engine | undefined;
-  const engine = (): Engine => {
-    if (opened !== undefined) return opened;
-    throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
-  };
-  return spawn<CryptoProtocol>({
-    name: "crypto",
-    log,
-    handlers: {
-      open: async (account) => {
-        if (opened === undefined) {
-          const { Engine } = await loadEngine();
-          opened = await Engine.open({ account, vault, clock, log, policy });
-        }
-        return opened.identity();
-      },
-      ...handlersOf(STEPS, engine),
-      ...handlersOf(IDENTITY_STEPS, () => engine().identities),
-      ...handlersOf(KEY_STEPS, () => engine().keys),
-      ...handlersOf(DEHYDRATION_STEPS, () => engine().dehydration),
-      ...handlersOf(HISTORY_STEPS, () => engine().history),
-      ...handlersOf(VERIFICATION_STEPS, () => engine().verifications),
-    },
-    onStop: () => opened?.close(),
-  });
+  const handlers = new EngineHandlers(options) as unknown as CryptoHandlers; // with all steps
+  return spawn({ name: "crypto", handlers, log: options.log });
 }
 
 /**
@@ -208,36 +208,22 @@ export function spawnCrypto({ store, clock, log, policy }: CryptoActorOptions): 
  * @param crypto The actor, which has been opened.
  * @returns How many records were removed in all, by their kind.
  */
-export async function pruneCrypto(crypto: ActorRef<CryptoProtocol>): Promise<PruneReport> {
+export async function pruneCrypto(crypto: ActorRef<CryptoHandlers>): Promise<PruneReport> {
   const removed: Record<string, number> = {};
   for (;;) {
-    const step = await crypto.ask("prune", undefined);
+    const step = await crypto.prune();
     for (const [kind, count] of Object.entries(step.removed)) removed[kind] = (removed[kind] ?? 0) + count;
     if (step.done) return { done: true, removed };
   }
 }
 
-/** The names of steps, each said once: the type check finds one that is missing. */
-function namesOf<Name extends EngineStep>(names: Readonly<Record<Name, true>>): Name[] {
-  return Object.keys(names) as Name[]; // its own, and no others
-}
-
-/** One handler for each step, which calls the method of that name. */
-function handlersOf<Name extends EngineStep>(
-  names: readonly Name[],
-  steps: () => Pick<EngineSteps, Name>,
-): Pick<EngineSteps, Name> {
-  const handlerOf = (name: Name) => (body: Bodies[Name]) => steps()[name](body);
-  return Object.fromEntries(names.map((name) => [name, handlerOf(name)])) as Pick<EngineSteps, Name>; // of all
-}
-
 /** The Store, as the engine uses it. A commit that fails ends the Store, and everything with it. */
-function storeVault(store: ActorRef<StoreProtocol>): Vault {
+function storeVault(store: ActorRef<StoreHandlers>): Vault {
   return {
-    getMany: (keys) => store.ask("readRecords", keys),
-    list: (prefix, options) => store.ask("listRecords", { prefix, ...options }),
-    commit: (mutations) => store.ask("commitRecords", mutations),
-    defer: (mutations) => store.ask("deferRecords", mutations),
-    flush: () => store.ask("flush", undefined),
+    getMany: (keys) => store.readRecords(keys),
+    list: (prefix, options) => store.listRecords({ prefix, ...options }),
+    commit: (mutations) => store.commitRecords(mutations),
+    defer: (mutations) => store.deferRecords(mutations),
+    flush: () => store.flush(),
   };
 }

@@ -8,12 +8,12 @@ import type { OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
 import type { EngineAccount } from "../../crypto/context/context.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { CryptoHandlers } from "./crypto_actor.ts";
 
 /** What it needs. */
 export interface EngineOpenerOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Whose device it is. Resolves once the store is open for it. */
   readonly account: () => Promise<EngineAccount>;
 }
@@ -49,7 +49,7 @@ export class EngineOpener {
         `Cannot encrypt as ${account.userId}: the access token belongs to no device; log in`,
       );
     }
-    const identity = await actor.ask("open", account);
+    const identity = await actor.open(account);
     this.isOpen = true;
     return identity;
   }

@@ -13,7 +13,7 @@ import { UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { CryptoHandlers } from "./crypto_actor.ts";
 import { failureOf, isDueToRequest } from "./request_failure.ts";
 
 /** Makes a request of the engine. */
@@ -22,7 +22,7 @@ export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Pro
 /** What outgoing requests are made with. */
 export interface OutgoingRequestsOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Makes a request. */
   readonly send: RequestSender;
   /** Receives what an answer has led to. Must not wait for handlers, which may wait for a request. */
@@ -178,7 +178,7 @@ export class OutgoingRequests {
   async #collectAll(): Promise<void> {
     while (this.#again && !this.#isPaused) {
       this.#again = false;
-      for (const request of await this.#options.actor.ask("requests", undefined)) {
+      for (const request of await this.#options.actor.requests()) {
         const lane = this.#lane(laneOf(request.kind));
         const waits = lane.ended < lane.made++;
         lane.done = lane.done.then(() => this.#make(request, lane, { waits }));
@@ -194,12 +194,12 @@ export class OutgoingRequests {
     try {
       // No device could read an event whose key was not sent.
       const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about) ||
-        waits && !await actor.ask("isDue", id);
+        waits && !await actor.isDue(id);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
         [lane.refused, lane.last] = [0, undefined];
         this.deadToken = undefined;
-        deliver(await actor.ask("answer", { id, response: response.answer }));
+        deliver(await actor.answer({ id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
         if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(laneOf(kind))) {
           this.wake();
@@ -209,7 +209,7 @@ export class OutgoingRequests {
       if (response.failure instanceof UnknownTokenError) this.deadToken = response.failure;
       const failure = failureOf(response.failure);
       if (response !== BLOCKED) this.#noteFailure(lane, request, { ...failure, error: response.failure });
-      const { settled } = await actor.ask("fail", { id, failure });
+      const { settled } = await actor.fail({ id, failure });
       lane.again ||= settled;
       if (!settled && response !== BLOCKED) lane.last = response.failure;
       if (settled) this.wake();

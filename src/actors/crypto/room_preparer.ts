@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { StateStore } from "../store/state_store.ts";
 import type { OutgoingRequests } from "./outgoing_requests.ts";
-import type { CryptoProtocol } from "./crypto_actor.ts";
+import type { CryptoHandlers } from "./crypto_actor.ts";
 import { sinceNow } from "./following.ts";
 
 /**
@@ -38,7 +38,7 @@ export type OnNewRecipient = (
 /** What rooms are made ready with. */
 export interface RoomPreparerOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Reads a room's description from the server. */
   readonly describe: (roomId: RoomID) => Promise<RoomDescription>;
   /** Called before users get a room's key for the first time. */
@@ -101,13 +101,13 @@ export class RoomPreparer {
         keysClaim: rounds.keysClaim >= MAX_ROUNDS,
       };
       const asOf = sinceNow(since, clock);
-      const readiness = await actor.ask("prepare", { roomId, tolerate, approved, hasWaited, since: asOf });
+      const readiness = await actor.prepare({ roomId, tolerate, approved, hasWaited, since: asOf });
       hasWaited = false;
       switch (readiness.needs) {
         case "nothing":
           return readiness.share;
         case "room":
-          await actor.ask("describeRoom", await this.#described(roomId, describe));
+          await actor.describeRoom(await this.#described(roomId, describe));
           break;
         case "approval":
           await this.#approve(roomId, readiness.users);

@@ -11,7 +11,7 @@ import type { ActorRef } from "../kernel/actor.ts";
 import type { NamedDelivery, Started, Task } from "./deliver.ts";
 import { type Quarantine, settlesInTime } from "./quarantine.ts";
 import type { AnyDelivery } from "./quarantine_record.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 
 /** Something that is to be delivered. */
 export interface Step {
@@ -28,7 +28,7 @@ export interface Step {
 /** What a careful delivery works with. */
 export interface CarefulDeliveryOptions {
   /** Stores what was begun. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Measures how long to wait for handlers. */
   readonly clock: Clock;
   /** Deliveries that settle immediately are added here. */
@@ -53,8 +53,8 @@ export async function deliverCarefully(
   const overs: Promise<void>[] = [];
   for (const { delivery, id, isWanted, start } of steps) {
     if (!isWanted()) continue; // saves a commit
-    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));
-    const { lives, verdict } = await store.ask("attempt", { id, ended: ended.splice(0) });
+    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));
+    const { lives, verdict } = await store.attempt({ id, ended: ended.splice(0) });
     if (verdict === "poison") tasks.push(...await quarantine.take(id, delivery, lives));
     if (verdict !== "begin") continue;
     const begun = start();
@@ -65,13 +65,13 @@ export async function deliverCarefully(
       ended.push(id);
     });
     overs.push(over);
-    if (!await settlesInTime(clock, over)) await store.ask("outlived", id);
+    if (!await settlesInTime(clock, over)) await store.outlived(id);
   }
   // An event that has ended must not be blamed if the process ends before anything else is
   // committed; nor come again, since then it would never be blamed for what it does when it has ended.
   const note = async () => {
-    if (settled.length > 0) await store.ask("noteSettled", settled.splice(0).map(({ name }) => name));
-    if (ended.length > 0) await store.ask("ended", ended.splice(0));
+    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));
+    if (ended.length > 0) await store.ended(ended.splice(0));
   };
   await note();
   Promise.all(overs).then(note).catch(() => {}); // a store that failed rejects its `done`

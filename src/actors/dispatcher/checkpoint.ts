@@ -7,6 +7,8 @@
 import type { Started } from "./deliver.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import type { SyncToken } from "../../types/ids.ts";
+import type { ActorRef } from "../kernel/actor.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 
 /** The handlers at work, by the batch they were started with. */
 export class PendingTasks {
@@ -112,19 +114,22 @@ export class PendingTasks {
  * fast.
  */
 export class Checkpoint {
-  readonly #settled: (batch: number) => Promise<void>;
-  readonly #record: (token: SyncToken) => Promise<void>;
+  readonly #pending: Pick<PendingTasks, "upTo" | "isCutOff" | "handled">;
+  readonly #store: Pick<ActorRef<StoreHandlers>, "handled">;
   #latest: { readonly batch: number; readonly token: SyncToken } | undefined;
   /** Each run ends when the batch that was the latest at its start has been recorded. */
   readonly #records = new SharedRuns(() => this.#follow());
 
   /**
-   * @param settled Resolves when the handlers of a batch and of those before have settled.
-   * @param record Stores a token.
+   * @param pending Knows when the handlers of a batch and of those before have settled.
+   * @param store Stores a token.
    */
-  constructor(settled: (batch: number) => Promise<void>, record: (token: SyncToken) => Promise<void>) {
-    this.#settled = settled;
-    this.#record = record;
+  constructor(
+    pending: Pick<PendingTasks, "upTo" | "isCutOff" | "handled">,
+    store: Pick<ActorRef<StoreHandlers>, "handled">,
+  ) {
+    this.#pending = pending;
+    this.#store = store;
   }
 
   /** Follows one more batch, with the token that its response ended with. */
@@ -145,7 +150,9 @@ export class Checkpoint {
   async #follow(): Promise<void> {
     const latest = this.#latest;
     if (latest === undefined) return;
-    await this.#settled(latest.batch);
-    await this.#record(latest.token);
+    await this.#pending.upTo(latest.batch);
+    if (this.#pending.isCutOff) return;
+    this.#pending.handled(latest.batch); // it is about to be recorded
+    await this.#store.handled(latest.token);
   }
 }

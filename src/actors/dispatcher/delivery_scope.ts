@@ -9,12 +9,11 @@ import type { HandlerScope, Outgoing } from "../../base/handler_scope.ts";
 import type { TransactionID } from "../../types/ids.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import type { KvKey } from "../../store/base/mod.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { HandlerSessionsOptions } from "./handler_sessions.ts";
 
 /** The record of the key that IDs are made with. */
-const KEY: KvKey = ["send_key"];
+const KEY = ["send_key"];
 
 /**
  * Makes transaction IDs. The ID of an encrypted event is a hash with a key that only the store has,
@@ -48,9 +47,9 @@ export class SendIds {
   async #open(): Promise<Hash> {
     const { store, ready } = this.#options;
     await ready();
-    const [kept] = await store.ask("readRecords", [KEY]);
+    const [kept] = await store.readRecords([KEY]);
     const key = kept instanceof Uint8Array ? kept : crypto.getRandomValues(new Uint8Array(32));
-    if (key !== kept) await store.ask("commitRecords", [{ type: "set", key: KEY, value: key }]);
+    if (key !== kept) await store.commitRecords([{ type: "set", key: KEY, value: key }]);
     const { createHmac } = await nodeCrypto();
     return (text, inClear) => createHmac("sha256", inClear ? "" : key).update(text).digest("base64url");
   }

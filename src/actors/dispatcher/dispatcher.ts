@@ -1,6 +1,8 @@
 /**
  * The Dispatcher: delivers the events of sync responses to handlers, room by room, in order.
  *
+ * Over 300 lines because each of its messages is a method with its documentation.
+ *
  * @module
  */
 
@@ -10,15 +12,16 @@ import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
 import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
-import type { DispatcherProtocol, InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
+import type { InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
 import { Quarantine } from "./quarantine.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { fatal } from "../kernel/actor_error.ts";
-import { later, spawn } from "../kernel/spawn.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import { spawn } from "../kernel/spawn.ts";
+import { type Later, later } from "../kernel/turn.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 import type { UnreadNotes } from "./unread_rooms.ts";
 
 /** What the Dispatcher is made of. */
@@ -26,7 +29,7 @@ export interface DispatcherOptions {
   /** Starts the handlers. */
   readonly deliverer: Deliverer;
   /** Stores the checkpoint. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Records that events which had waited for their keys have been handled. */
   readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
   /** Looks at what is delivered before its handlers get it; undefined: nothing does. */
@@ -50,104 +53,181 @@ const CUT_OFF =
   "Cannot go on: handlers were cut off when the access token died; make a new client, which calls them again";
 
 /** Starts the Dispatcher. */
-export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherProtocol> {
-  const { deliverer, store, settle, note, comesAgain, maxPending, isOver, clock, log } = options;
-  const none = (): Started => comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
-  const pending = new PendingTasks();
-  const recovering = new Notes();
-  const checkpoint = new Checkpoint(async (batch) => {
-    await pending.upTo(batch);
-    if (!pending.isCutOff) pending.handled(batch); // it is about to be recorded
-  }, async (token) => {
-    if (!pending.isCutOff) await store.ask("handled", token);
-  });
-  const quarantine = new Quarantine({ store, deliverer, clock, log });
-  /** The careful delivery under way, or the latest. */
-  let careful: Promise<unknown> = Promise.resolve();
-  let prepared: Promise<void> | undefined;
-  /** An earlier process may have settled some of what comes again, or have quarantined it. */
-  const prepare = () =>
-    prepared ??= store.ask("settled", undefined).then(async (names) => {
-      deliverer.leaveOut(names);
-      if (comesAgain) pending.add({ tasks: [...await quarantine.open()] });
-    });
-  const carefully = (batch: SyncBatch): Promise<Started> => {
-    const settled: NamedDelivery[] = [];
-    return deliverCarefully(stepsOf(batch, deliverer, settled), { store, clock, settled, quarantine });
-  };
-  /** @returns The number of the batch, when the next may come. */
-  const follow = (started: Started, { nextBatch }: SyncBatch): number | Promise<number> => {
-    const number = pending.add(started);
-    checkpoint.follows(number, nextBatch);
-    const waits = waitSync(started.tasks);
-    if (waits.length === 0 && pending.size <= maxPending) return number;
-    return Promise.all([...waits, pending.atMost(maxPending)]).then(() => number);
-  };
-  return spawn<DispatcherProtocol>({
-    name: "dispatcher",
-    log,
-    handlers: {
-      dispatch: async (batch) => {
-        if (pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
-        await prepare();
-        if (comesAgain) noteSettled(pending, store);
-        if (!quarantine.isEmpty) {
-          await quarantine.forgetRedacted(batch);
-          quarantine.retryDue();
-        }
-        const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
-        if (isSuspect && !deliverer.idle) {
-          const followed = carefully(batch).then((started) => follow(started, batch));
-          careful = followed.catch(() => {}); // who asked for it gets that
-          return later(followed);
-        }
-        const number = follow(start(batch, { deliverer, note, started: none() }), batch);
-        return typeof number === "number" ? number : later(number);
-      },
-      recover: async (events) => {
-        await prepare();
-        const started = none();
-        for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
-        const number = pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
-        recovering.add(pending.of(number).then((isSettled) => isSettled ? settle(events) : undefined));
-        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
-      },
-      settled: (batch) => later(pending.of(batch).then(() => {})),
-      noted: (body) =>
-        later(
-          careful.then(() => pending.upTo(Infinity)).then(() => quarantine.idle()).then(() =>
-            checkpoint.recorded()
-          )
-            .then(() => body?.later ? undefined : store.ask("flush", undefined)),
-        ),
-      redeliver: async (id) => {
-        await prepare();
-        return later(quarantine.redeliver(id));
-      },
-      drop: (id) => quarantine.drop(id),
-      announce: ({ type, data }) => {
-        const started: Started = { tasks: [] };
-        deliverer.internal(type, data, started);
-        pending.add(started);
-        return later(Promise.all(waitSync(started.tasks)).then(() => {}));
-      },
-    },
-    onStop: async () => {
-      note?.end();
-      store.ask("ending", { isEnding: true }).catch(() => {}); // a store that failed rejects its `done`
-      await pending.upTo(Infinity);
-      if (pending.isCutOff) noteSettled(pending, store); // what was cut off comes again, and nothing else
-      await recovering.all();
-      await quarantine.idle();
-      await checkpoint.recorded().catch(() => {}); // a store that failed rejects its `done`
-    },
-  });
+export function spawnDispatcher(options: DispatcherOptions): Actor<DispatcherHandlers> {
+  return spawn({ name: "dispatcher", handlers: new DispatcherHandlers(options), log: options.log });
 }
 
-/** Records what has settled of responses that wait for other handlers. */
-function noteSettled(pending: PendingTasks, store: ActorRef<StoreProtocol>): void {
-  const names = pending.takeSettled();
-  if (names.length > 0) store.ask("noteSettled", names).catch(() => {}); // a store that failed rejects its `done`
+/** What the Dispatcher can be asked. */
+export class DispatcherHandlers implements AsyncDisposable {
+  readonly #options: DispatcherOptions;
+  readonly #pending = new PendingTasks();
+  readonly #recovering = new Notes();
+  readonly #checkpoint: Checkpoint;
+  readonly #quarantine: Quarantine;
+  /** The careful delivery under way, or the latest. */
+  #careful: Promise<unknown> = Promise.resolve();
+  #prepared: Promise<void> | undefined;
+
+  /** @param options What they work with. */
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#checkpoint = new Checkpoint(this.#pending, options.store);
+    this.#quarantine = new Quarantine(options);
+  }
+
+  /**
+   * Starts the handlers of a batch. Answered when those that are to be waited for have settled, and
+   * not too many of the others are still at work.
+   *
+   * @returns The number of the batch.
+   */
+  async dispatch(batch: SyncBatch): Promise<number | Later<number>> {
+    const { deliverer, comesAgain, isOver } = this.#options;
+    if (this.#pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
+    await this.#prepare();
+    if (comesAgain) this.#noteSettled();
+    const quarantine = this.#quarantine;
+    if (!quarantine.isEmpty) {
+      await quarantine.forgetRedacted(batch);
+      quarantine.retryDue();
+    }
+    const isSuspect = batch.crashes >= (quarantine.isEmpty ? CAREFUL_AFTER : 1);
+    if (isSuspect && !deliverer.idle) {
+      const followed = this.#carefully(batch).then((started) => this.#follow(started, batch));
+      this.#careful = followed.catch(() => {}); // who asked for it gets that
+      return later(followed);
+    }
+    const number = this.#follow(this.#start(batch), batch);
+    return typeof number === "number" ? number : later(number);
+  }
+
+  /**
+   * Starts the handlers of events that had been waiting for their keys, and notes it when they have
+   * settled. Answered when those have settled that are to be waited for.
+   */
+  async recover(events: readonly RecoveredEvent[]): Promise<Later<void>> {
+    const { deliverer, settle } = this.#options;
+    await this.#prepare();
+    const started = this.#nothing();
+    for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
+    const number = this.#pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
+    this.#recovering.add(
+      this.#pending.of(number).then((isSettled) => isSettled ? settle(events) : undefined),
+    );
+    return later(waitSync(started.tasks));
+  }
+
+  /** Answered when all handlers of a batch have settled. */
+  settled(batch: number): Later<void> {
+    return later(this.#pending.of(batch).then(() => {}));
+  }
+
+  /**
+   * Answered when all handlers that have been started by now have settled, and the store has
+   * recorded that: durably, or, if there is `later`, with the next commit.
+   */
+  noted(body?: { readonly later: boolean }): Later<void> {
+    return later(this.#note(body?.later === true));
+  }
+
+  /**
+   * Delivers an event that was left out again. Answered when its handlers have settled.
+   *
+   * @throws {ValueError} If there is none, or it has no handler.
+   */
+  async redeliver(id: string): Promise<Later<void>> {
+    await this.#prepare();
+    return later(this.#quarantine.redeliver(id));
+  }
+
+  /** Forgets an event that was left out. Answers whether there was one. */
+  drop(id: string): Promise<boolean> {
+    return this.#quarantine.drop(id);
+  }
+
+  /**
+   * Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for
+   * have settled.
+   */
+  announce({ type, data }: InternalDelivery): Later<void> {
+    const started: Started = { tasks: [] };
+    this.#options.deliverer.internal(type, data, started);
+    this.#pending.add(started);
+    return later(waitSync(started.tasks));
+  }
+
+  /** Waits for handlers, and records what has settled. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { note, store } = this.#options;
+    note?.end();
+    store.ending({ isEnding: true }).catch(() => {}); // a store that failed rejects its `done`
+    await this.#pending.upTo(Infinity);
+    if (this.#pending.isCutOff) this.#noteSettled(); // what was cut off comes again, and nothing else
+    await this.#recovering.all();
+    await this.#quarantine.idle();
+    await this.#checkpoint.recorded().catch(() => {}); // a store that failed rejects its `done`
+  }
+
+  /** An earlier process may have settled some of what comes again, or have quarantined it. */
+  #prepare(): Promise<void> {
+    const { deliverer, store, comesAgain } = this.#options;
+    return this.#prepared ??= store.settled().then(async (names) => {
+      deliverer.leaveOut(names);
+      if (comesAgain) this.#pending.add({ tasks: [...await this.#quarantine.open()] });
+    });
+  }
+
+  #nothing(): Started {
+    return this.#options.comesAgain ? { tasks: [], settled: [] } : { tasks: [] };
+  }
+
+  #start(batch: SyncBatch): Started {
+    const { deliverer, note } = this.#options;
+    const started = this.#nothing();
+    if (deliverer.idle) return started;
+    visit(batch, {
+      deliver: (event) => {
+        note?.event(event);
+        deliverer.event(event, started);
+      },
+      tell: (delivery) => {
+        note?.told(delivery);
+        deliverer.internal(delivery.type, delivery.data, started);
+      },
+    });
+    return started;
+  }
+
+  #carefully(batch: SyncBatch): Promise<Started> {
+    const { deliverer, store, clock } = this.#options;
+    const settled: NamedDelivery[] = [];
+    const steps = stepsOf(batch, deliverer, settled);
+    return deliverCarefully(steps, { store, clock, settled, quarantine: this.#quarantine });
+  }
+
+  /** @returns The number of the batch, when the next may come. */
+  #follow(started: Started, { nextBatch }: SyncBatch): number | Promise<number> {
+    const { maxPending } = this.#options;
+    const number = this.#pending.add(started);
+    this.#checkpoint.follows(number, nextBatch);
+    const waits = started.tasks.filter((task) => task.waitSync).map(({ done }) => done);
+    if (waits.length === 0 && this.#pending.size <= maxPending) return number;
+    return Promise.all([...waits, this.#pending.atMost(maxPending)]).then(() => number);
+  }
+
+  async #note(isLater: boolean): Promise<void> {
+    await this.#careful;
+    await this.#pending.upTo(Infinity);
+    await this.#quarantine.idle();
+    await this.#checkpoint.recorded();
+    if (!isLater) await this.#options.store.flush();
+  }
+
+  /** Records what has settled of responses that wait for other handlers. */
+  #noteSettled(): void {
+    const names = this.#pending.takeSettled();
+    if (names.length > 0) this.#options.store.noteSettled(names).catch(() => {}); // a store that failed rejects its `done`
+  }
 }
 
 /** Calls back with all events of a batch, in the order of delivery. */
@@ -167,26 +247,6 @@ function visit(
     ephemeral.forEach(deliver);
     accountData.forEach(deliver);
   }
-}
-
-function start(
-  batch: SyncBatch,
-  { deliverer, note, started }: Pick<DispatcherOptions, "deliverer" | "note"> & {
-    readonly started: Started;
-  },
-): Started {
-  if (deliverer.idle) return started;
-  visit(batch, {
-    deliver: (event) => {
-      note?.event(event);
-      deliverer.event(event, started);
-    },
-    tell: (delivery) => {
-      note?.told(delivery);
-      deliverer.internal(delivery.type, delivery.data, started);
-    },
-  });
-  return started;
 }
 
 function stepsOf(batch: SyncBatch, deliverer: Deliverer, settled: NamedDelivery[]): Step[] {
@@ -224,8 +284,9 @@ function nameOf(data: object): string {
   return typeof event_id === "string" ? event_id : JSON.stringify([type, room_id, sender, state_key]);
 }
 
-function waitSync(tasks: readonly Task[]): Promise<unknown>[] {
-  return tasks.filter((task) => task.waitSync).map(({ done }) => done);
+/** Waits for the tasks that are to be waited for. */
+async function waitSync(tasks: readonly Task[]): Promise<void> {
+  await Promise.all(tasks.filter((task) => task.waitSync).map(({ done }) => done));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the Dispatcher can be asked: to deliver events to handlers, one message per sync response.
+ * What messages to the Dispatcher carry: the events of a sync response in one.
  *
  * Events that were decrypted have on them how (`noteEncryption()`), which no port carries: the
  * Dispatcher is where the Syncer is.
@@ -7,7 +7,6 @@
  * @module
  */
 
-import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { RoomID, SyncToken } from "../../types/ids.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
@@ -51,40 +50,4 @@ export interface SyncBatch {
   readonly global: readonly MatrixEvent[];
   /** Rooms. */
   readonly rooms: readonly RoomBatch[];
-}
-
-/** The messages of the Dispatcher actor. */
-export interface DispatcherProtocol {
-  /**
-   * Starts the handlers of a batch. Answered when those that are to be waited for have settled, and
-   * not too many of the others are still at work.
-   *
-   * @returns The number of the batch.
-   */
-  dispatch(batch: SyncBatch): number;
-  /**
-   * Starts the handlers of events that had been waiting for their keys, and notes it when they have
-   * settled. Answered when those have settled that are to be waited for.
-   */
-  recover(events: readonly RecoveredEvent[]): void;
-  /** Answered when all handlers of a batch have settled. */
-  settled(batch: number): void;
-  /**
-   * Answered when all handlers that have been started by now have settled, and the store has
-   * recorded that: durably, or, if there is `later`, with the next commit.
-   */
-  noted(body: { readonly later: boolean } | undefined): void;
-  /**
-   * Delivers an event that was left out again. Answered when its handlers have settled.
-   *
-   * @throws {ValueError} If there is none, or it has no handler.
-   */
-  redeliver(id: string): void;
-  /** Forgets an event that was left out. Answers whether there was one. */
-  drop(id: string): boolean;
-  /**
-   * Delivers one event of Greenroom's own. Answered when the handlers that are to be waited for
-   * have settled.
-   */
-  announce(event: InternalDelivery): void;
 }

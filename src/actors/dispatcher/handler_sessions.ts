@@ -10,14 +10,14 @@ import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../sto
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 import { sessionKey } from "./session_keys.ts";
 import type { SessionUpdate } from "./session_updates.ts";
 
 /** The parts that {@link HandlerSessions} uses. */
 export interface HandlerSessionsOptions {
   /** The store. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: () => Promise<void>;
 }
@@ -181,7 +181,7 @@ export class HandlerSessions {
     const { store, ready } = this.#options;
     try {
       await ready();
-      const [state] = await store.ask("readRecords", [kept.key]);
+      const [state] = await store.readRecords([kept.key]);
       kept.bytes = state === undefined ? undefined : encodeValue(state);
     } catch (error) {
       kept.read = undefined;
@@ -211,7 +211,7 @@ export class HandlerSessions {
     const settled: string[] = [];
     const done = this.#committed.then(async () => {
       this.#next = undefined;
-      await this.#options.store.ask("commitSessions", { mutations: [...mutations.values()], settled });
+      await this.#options.store.commitSessions({ mutations: [...mutations.values()], settled });
     });
     this.#committed = done.catch(() => {}); // a failed store rejects its `done`
     return { mutations, settled, done };

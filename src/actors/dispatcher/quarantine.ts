@@ -20,7 +20,7 @@ import {
   type QuarantineRecord,
   told,
 } from "./quarantine_record.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 
 /** How long after a check for due events there is no other, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
@@ -35,7 +35,7 @@ const LEFT_OUT =
 /** What the quarantine works with. */
 export interface QuarantineOptions {
   /** Stores the events. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Starts handlers. */
   readonly deliverer: Deliverer;
   /** The wall clock. */
@@ -72,7 +72,7 @@ export class Quarantine {
     const { store, log } = this.#options;
     const tried = (await this.#read()).filter(({ isTrying }) => isTrying);
     for (const record of tried) {
-      await store.ask("waitQuarantined", { id: record.id, at: record.waitsFrom });
+      await store.waitQuarantined({ id: record.id, at: record.waitsFrom });
       log.error("An event that had been left out has ended the process once more", logged(record));
     }
     return tried.flatMap((record) => this.#tell(told(record)));
@@ -92,7 +92,7 @@ export class Quarantine {
       waitsFrom: now,
       isTrying: false,
     };
-    const dropped = await store.ask("quarantine", record);
+    const dropped = await store.quarantine(record);
     log.error(LEFT_OUT, logged(record));
     for (const each of dropped) {
       log.error("Dropped an event that had been left out: there are too many", logged(each));
@@ -146,7 +146,7 @@ export class Quarantine {
 
   /** Forgets one. */
   async drop(id: string): Promise<boolean> {
-    const was = await this.#options.store.ask("release", { id, settled: [] });
+    const was = await this.#options.store.release({ id, settled: [] });
     await this.#read();
     return was;
   }
@@ -160,7 +160,7 @@ export class Quarantine {
   async #tryDue(): Promise<void> {
     const { store, clock } = this.#options;
     for (const { id, waitsFrom } of await this.#read()) {
-      if (waitsFrom > clock.now()) await store.ask("waitQuarantined", { id, at: clock.now() });
+      if (waitsFrom > clock.now()) await store.waitQuarantined({ id, at: clock.now() });
     }
     for (const record of await this.#read()) {
       const isDue = clock.now() >= nextTry(record);
@@ -182,24 +182,24 @@ export class Quarantine {
 
   async #tryOnce(id: string): Promise<void> {
     const { store, clock, log } = this.#options;
-    const record = await store.ask("retryQuarantined", { id, at: clock.now() });
+    const record = await store.retryQuarantined({ id, at: clock.now() });
     if (record === undefined) return;
     const settled: NamedDelivery[] = [];
     const tasks = this.#start(record, { tasks: [], settled, leftOut: new Set(record.settled) });
     const names = settled.map(({ name }) => name);
-    if (tasks.length > 0 && names.length > 0) await store.ask("noteSettled", names);
+    if (tasks.length > 0 && names.length > 0) await store.noteSettled(names);
     const endings = await Promise.all(tasks.map(async ({ name, done }) => {
       const ending = await done;
       if (name === undefined || ending === "cut off") return ending;
       names.push(name);
-      await store.ask("noteSettled", [name]);
+      await store.noteSettled([name]);
       return ending;
     }));
     if (endings.includes("cut off")) {
-      await store.ask("waitQuarantined", { id, at: record.waitsFrom });
+      await store.waitQuarantined({ id, at: record.waitsFrom });
       return;
     }
-    await store.ask("release", { id, settled: names });
+    await store.release({ id, settled: names });
     await this.#read();
     log.info("Handled an event that had been left out", logged(record));
   }
@@ -222,7 +222,7 @@ export class Quarantine {
 
   async #read(): Promise<QuarantineRecord[]> {
     const { store, clock } = this.#options;
-    const records = await store.ask("quarantined", undefined);
+    const records = await store.quarantined();
     this.isEmpty = records.length === 0;
     this.#checkedAt = clock.now();
     this.#dueAt = Math.min(...records.filter(({ id }) => !this.#trying.has(id)).map(nextTry));

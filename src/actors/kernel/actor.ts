@@ -1,66 +1,76 @@
 /**
- * What an asker sees of an actor, as types: a protocol says what it can be asked, a reference is
- * what it is asked by.
+ * Actors, as types: the handlers of one say what it can be asked, a reference is what it is asked by.
  *
- * A protocol is an interface with one method for each kind of message, from body to reply:
+ * Handlers are the methods of a class, one for each kind of message, from body to reply; what
+ * releases resources is its `[Symbol.asyncDispose]()`:
  *
  * ```ts ignore
- * interface Counter {
- *   add(body: { by: number }): number;
- *   reset(): void;
+ * class Counter {
+ *   #sum = 0;
+ *   add({ by }: { by: number }): number {
+ *     return this.#sum += by;
+ *   }
  * }
- * await counter.ask("add", { by: 2 });
+ * const counter = spawn({ name: "counter", handlers: new Counter() });
+ * await counter.add({ by: 2 });
  * ```
  *
- * Bodies and replies are plain data. Who asks whom is a graph without cycles: two actors that ask
- * each other could wait for each other for ever.
+ * A reference has the same methods, so that an editor goes from a call to the handler. A call is a
+ * message on the actor's channel: handled in its turn, and always answered. Bodies and replies are
+ * plain data. Who asks whom is a graph without cycles: two actors that ask each other could wait for
+ * each other for ever.
  *
  * @module
  */
 
-/** The constraint on protocols: every member is a function from one body to a reply. */
-// deno-lint-ignore no-explicit-any -- the body is contravariant: `unknown` would refuse every protocol
-export type Protocol<P> = { [K in keyof P]: (body: any) => unknown };
+import type { Later, TurnContext } from "./turn.ts";
 
-/** The kinds of message of a protocol. */
-export type Kind<P> = Extract<keyof P, string>;
+/** What handles one kind of message: from its body to the reply. */
+// deno-lint-ignore no-explicit-any -- the body is contravariant: `unknown` would refuse every handler
+export type Handler = (body: any, context: TurnContext) => unknown;
 
-/** What a message of kind `K` carries; `undefined` if its method takes nothing. */
-export type Body<P extends Protocol<P>, K extends Kind<P>> = Parameters<P[K]>[0];
+/** The constraint on handlers: every member is one, and none is called as what an actor has anyway. */
+export type Handlers<H> = {
+  [K in keyof H]: K extends symbol ? unknown : K extends keyof Lifecycle ? never : Handler;
+};
 
-/** What a message of kind `K` is answered with. */
-export type Reply<P extends Protocol<P>, K extends Kind<P>> = ReturnType<P[K]>;
+/** The kinds of message of an actor. */
+export type Kind<H> = Extract<keyof H, string>;
 
-/** Every message of a protocol, as a union discriminated by `kind`. */
-export type Message<P extends Protocol<P>> = {
-  [K in Kind<P>]: { readonly kind: K; readonly body: Body<P, K> };
-}[Kind<P>];
+/** What a message carries; `undefined` if its handler takes nothing. */
+export type Body<F extends Handler> = Parameters<F>[0];
 
-/** The options of one ask. */
+/** What a message is answered with. */
+export type Reply<F extends Handler> = Settled<ReturnType<F>>;
+
+type Settled<R> = R extends Promise<infer T> ? Settled<T> : R extends Later<infer T> ? T : R;
+
+/** The options of one message. */
 export interface AskOptions {
   /**
-   * Cancels the ask. While it is queued it rejects immediately with the signal's reason, and its
+   * Cancels the message. While it is queued it rejects immediately with the signal's reason, and its
    * turn never runs. Once its turn runs, the handler gets the signal and decides.
    */
   signal?: AbortSignal;
 }
 
-/** All that an asker sees of an actor. */
-export interface ActorRef<P extends Protocol<P>> {
-  /**
-   * Asks; every ask is answered, in order. The mailbox is unbounded: an asker of many messages
-   * waits for replies in between.
-   *
-   * @param kind What to do.
-   * @param body What to do it with: plain data.
-   * @param options The asker's signal.
-   * @returns The reply. Rejects with what the handler threw; with `ActorError` if the actor failed
-   *   at it; with `ActorStoppedError` if the actor ended before the turn came.
-   */
-  ask<K extends Kind<P>>(kind: K, body: Body<P, K>, options?: AskOptions): Promise<Reply<P, K>>;
-}
+/**
+ * Sends a message, and is answered, in order. The channel is unbounded: an asker of many messages
+ * waits for replies in between.
+ *
+ * Rejects with what the handler threw; with `ActorError` if the actor failed at it; with
+ * `ActorStoppedError` if the actor ended before the turn came.
+ */
+export type Ask<F extends Handler> = 0 extends Parameters<F>["length"]
+  ? (body?: Body<F>, options?: AskOptions) => Promise<Reply<F>>
+  : (body: Body<F>, options?: AskOptions) => Promise<Reply<F>>;
 
-/** The life of an actor, without its protocol. */
+/** All that an asker sees of an actor: a method for each kind of message. */
+export type ActorRef<H> = {
+  readonly [K in keyof H as K extends string ? K : never]: H[K] extends Handler ? Ask<H[K]> : never;
+};
+
+/** The life of an actor, without what it can be asked. */
 export interface Lifecycle {
   /** The name, as it appears in errors and in the log. */
   readonly name: string;
@@ -71,7 +81,7 @@ export interface Lifecycle {
    */
   readonly done: Promise<void>;
   /**
-   * Stops: refuses further asks, handles those in the mailbox, waits for every task, and releases
+   * Stops: refuses further messages, handles those in the channel, waits for every task, and releases
    * resources. May be called again, and after a failure.
    *
    * Called by the actor's own handler, or by what that handler started, it resolves immediately:
@@ -82,7 +92,7 @@ export interface Lifecycle {
    */
   stop(): Promise<void>;
   /**
-   * Abandons the actor, when {@link Lifecycle.stop} takes too long: every ask not yet answered
+   * Abandons the actor, when {@link Lifecycle.stop} takes too long: every message not yet answered
    * rejects with `ActorStoppedError`, and `done` resolves, though a turn or a task may still be
    * running.
    */
@@ -90,4 +100,4 @@ export interface Lifecycle {
 }
 
 /** An actor as its owner sees it. */
-export interface Actor<P extends Protocol<P>> extends ActorRef<P>, Lifecycle {}
+export type Actor<H> = ActorRef<H> & Lifecycle;

@@ -6,94 +6,42 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import type { Actor, AskOptions, Body, Kind, Message, Protocol, Reply } from "./actor.ts";
+import type { Actor, AskOptions, Handler, Handlers, Lifecycle } from "./actor.ts";
 import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
-import { Mailbox } from "./mailbox.ts";
+import { Channel } from "./channel.ts";
+import { Later, type TurnContext } from "./turn.ts";
 import { isInside, runInside } from "./turn_scope.ts";
 
-/** What a handler gets besides the body. */
-export interface TurnContext {
-  /**
-   * The asker's signal, if it gave one: aborted when the asker does not wait for the reply any
-   * more.
-   */
-  readonly signal?: AbortSignal;
-  /**
-   * The actor's own signal: aborted when the actor begins to stop.
-   *
-   * Work that may be aborted (a long poll, a retry's wait) uses it. Work that must be finished does
-   * not: asks that are queued are still handled. The reason is an `ActorStoppedError`.
-   */
-  readonly stopping: AbortSignal;
-}
-
-/** A reply that a task will give; the actor owns the task. */
-export class Later<T> {
-  /** Settles with the reply. */
-  readonly promise: Promise<T>;
-
-  /**
-   * Wraps a task.
-   *
-   * @param promise Settles with the reply.
-   */
-  constructor(promise: Promise<T>) {
-    this.promise = promise;
-    // A rejection before the handler returns is not unhandled: the actor will handle it.
-    promise.catch(() => {});
-  }
-}
-
-/**
- * Hands the reply to a task, so that no turn waits for the network: the turn ends immediately, and
- * the ask is answered when the promise settles.
- *
- * The actor owns the task: `stop()` waits for it, and a rejection with `fatal(cause)` ends the
- * actor. Return it from the handler: a task that is not returned answers no ask.
- *
- * @param promise The task.
- * @returns What the handler returns.
- */
-export function later<T>(promise: Promise<T>): Later<T> {
-  return new Later(promise);
-}
-
-/** One function for each kind of message: a kind without a handler does not compile. */
-export type Handlers<P extends Protocol<P>> = {
-  readonly [K in Kind<P>]: (
-    body: Body<P, K>,
-    context: TurnContext,
-  ) => Reply<P, K> | Later<Reply<P, K>> | Promise<Reply<P, K> | Later<Reply<P, K>>>;
-};
-
 /** What an actor is made of. */
-export interface SpawnOptions<P extends Protocol<P>> {
+export interface SpawnOptions<H extends Handlers<H>> {
   /** The name, as it appears in errors and in the log. */
   name: string;
-  /** What it does, one function for each kind of message. */
-  handlers: Handlers<P>;
+  /**
+   * What it does: an object of a class of which each method handles a kind of message. If it can be
+   * disposed of, that is done after the last turn and the last task, also after a failure.
+   */
+  handlers: H;
   /** Where a failure is reported; the default logger if absent. */
   log?: Logger;
-  /** Releases resources: called after the last turn and the last task, also after a failure. */
-  onStop?: () => void | Promise<void>;
 }
 
 /**
  * Starts an actor: it handles one message at a time, in order.
  *
- * What a handler throws rejects that ask; what it throws as `fatal(cause)` ends the actor.
+ * What a handler throws rejects that message; what it throws as `fatal(cause)` ends the actor.
  *
  * @param options What the actor is made of.
  * @returns The actor, ready to be asked.
  */
-export function spawn<P extends Protocol<P>>(options: SpawnOptions<P>): Actor<P> {
-  return new LocalActor(options);
+export function spawn<H extends Handlers<H>>(options: SpawnOptions<H>): Actor<H> {
+  const made = new (LocalActor.of(options.handlers))(options);
+  return made as unknown as Actor<H>; // it has the methods of the handlers' class
 }
 
-/** An ask that has not been answered. */
-interface Call<P extends Protocol<P>> {
-  readonly kind: Message<P>["kind"];
-  readonly body: Message<P>["body"];
+/** A message that has not been answered. */
+interface Call {
+  readonly kind: string;
+  readonly body: unknown;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -101,47 +49,65 @@ interface Call<P extends Protocol<P>> {
   readonly onAbort: () => void;
 }
 
-class LocalActor<P extends Protocol<P>> implements Actor<P> {
+/** Handlers, by the kind of message. */
+type Messages = Readonly<Record<string, Handler>> & Partial<AsyncDisposable>;
+
+/** The classes of actors, by the prototypes of their handlers. */
+const classes = new WeakMap<object, typeof LocalActor>();
+
+class LocalActor implements Lifecycle {
   readonly name: string;
   readonly done: Promise<void>;
-  readonly #handlers: Handlers<P>;
-  readonly #mailbox = new Mailbox<Call<P>>();
+  readonly #handlers: Messages;
+  readonly #channel = new Channel<Call>();
   readonly #log: Logger;
-  readonly #onStop: SpawnOptions<P>["onStop"];
   readonly #stopping = new AbortController();
   readonly #context: TurnContext = { stopping: this.#stopping.signal };
   readonly #done = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
-  readonly #tasks = new Map<Call<P>, Promise<void>>();
-  #turn: Call<P> | undefined;
+  readonly #tasks = new Map<Call, Promise<void>>();
+  #turn: Call | undefined;
   #ended = false;
   #failure: ActorError | undefined;
 
-  constructor(options: SpawnOptions<P>) {
-    const { name, handlers, log, onStop } = options;
+  constructor({ name, handlers, log }: SpawnOptions<object>) {
     this.name = name;
     this.#log = loggerOf(log, systemClock, "actors", name);
-    this.#onStop = onStop;
-    this.#handlers = handlers;
+    this.#handlers = handlers as Messages; // as `Handlers` says
     this.done = this.#done.promise;
     this.done.catch(() => {}); // `#fail` logs it, so the owner need not handle it
     runInside(this, () => this.#live()).then(this.#stopped.resolve, this.#stopped.reject);
   }
 
-  ask<K extends Kind<P>>(kind: K, body: Body<P, K>, options?: AskOptions): Promise<Reply<P, K>> {
+  /** A class of actors with a method for each kind of message: its objects cost no more for them. */
+  static of(handlers: object): typeof LocalActor {
+    const prototype: object = Object.getPrototypeOf(handlers);
+    return classes.getOrInsertComputed(prototype, () => {
+      class AskedActor extends LocalActor {}
+      for (const kind of Object.getOwnPropertyNames(prototype)) {
+        if (kind === "constructor") continue;
+        Object.defineProperty(AskedActor.prototype, kind, {
+          value(this: LocalActor, body?: unknown, options?: AskOptions): Promise<unknown> {
+            return this.#ask(kind, body, options);
+          },
+        });
+      }
+      return AskedActor;
+    });
+  }
+
+  #ask(kind: string, body: unknown, options: AskOptions | undefined): Promise<unknown> {
     const signal = options?.signal;
     return new Promise((resolve, reject) => {
-      const call: Call<P> = {
+      const call: Call = {
         kind,
         body,
         signal,
-        // The reply of a call is of the type its kind says: a handler of another type does not
-        // compile.
-        resolve: resolve as (reply: unknown) => void,
+        resolve,
         reject,
         onAbort: () => this.#refuse(call),
       };
-      if (signal?.aborted || !this.#mailbox.send(call)) this.#refuse(call);
+      if (signal?.aborted || !this.#channel.send(call)) this.#refuse(call);
       else signal?.addEventListener("abort", call.onAbort, { once: true });
     });
   }
@@ -160,10 +126,10 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   async #live(): Promise<void> {
-    while (await this.#mailbox.ready()) await this.#receive();
+    while (await this.#channel.ready()) await this.#receive();
     await Promise.all(this.#tasks.values());
     try {
-      await this.#onStop?.();
+      await this.#handlers[Symbol.asyncDispose]?.();
     } catch (error) {
       this.#fail(new ActorError(this.name, { cause: error }));
     }
@@ -176,7 +142,7 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
    * next one comes.
    */
   async #receive(): Promise<void> {
-    const call = this.#mailbox.take();
+    const call = this.#channel.take();
     if (call === undefined || call.signal?.aborted) return;
     call.signal?.removeEventListener("abort", call.onAbort);
     this.#turn = call;
@@ -190,15 +156,15 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.#turn = undefined;
   }
 
-  #handle(call: Call<P>): unknown {
+  #handle(call: Call): unknown {
     const { signal } = call;
-    return this.#handlers[call.kind](
+    return this.#handlers[call.kind]?.(
       call.body,
       signal === undefined ? this.#context : { ...this.#context, signal },
     );
   }
 
-  async #finish(call: Call<P>, task: Promise<unknown>): Promise<void> {
+  async #finish(call: Call, task: Promise<unknown>): Promise<void> {
     try {
       call.resolve(await task);
     } catch (error) {
@@ -207,14 +173,14 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
     this.#tasks.delete(call);
   }
 
-  #reject(call: Call<P>, error: unknown): void {
+  #reject(call: Call, error: unknown): void {
     if (!(error instanceof FatalError)) return call.reject(error);
     const failure = new ActorError(this.name, { kind: call.kind, cause: error.cause });
     call.reject(failure);
     this.#fail(failure);
   }
 
-  #refuse(call: Call<P>): void {
+  #refuse(call: Call): void {
     if (call.signal?.aborted) return call.reject(call.signal.reason);
     call.reject(new ActorStoppedError(this.name, { kind: call.kind, cause: this.#failure }));
   }
@@ -230,14 +196,14 @@ class LocalActor<P extends Protocol<P>> implements Actor<P> {
   }
 
   #close(): void {
-    this.#mailbox.close();
+    this.#channel.close();
     this.#stopping.abort(new ActorStoppedError(this.name));
   }
 
-  /** Answers every ask. Turns and tasks that are running may go on, but no ask waits for them. */
+  /** Answers every message. Turns and tasks that are running may go on, but no answer waits for them. */
   #end(): void {
     this.#ended = true;
-    for (const call of this.#mailbox.clear()) {
+    for (const call of this.#channel.clear()) {
       call.signal?.removeEventListener("abort", call.onAbort);
       this.#refuse(call);
     }

@@ -9,7 +9,15 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { KvKey } from "../../store/base/mod.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { StoreProtocol } from "./store_protocol.ts";
+import type { StoreHandlers } from "./store_actor.ts";
+
+/** A Store that is opened before it is asked. */
+export interface OpenableStore {
+  /** The Store; another, if that takes its place. */
+  readonly store: ActorRef<StoreHandlers>;
+  /** Opens it, the first time. */
+  readonly ready: OpenStore;
+}
 
 /** Who acts. */
 export interface Account {
@@ -24,7 +32,7 @@ export interface Account {
 /** What a {@link storeOpener} works with. */
 export interface StoreOpenerOptions {
   /** The Store actor. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Who acts. */
   readonly session: Account;
   /** Whether the store may have records of other accounts, so that it matters who acts. */
@@ -47,7 +55,7 @@ export type OpenStore = (signal?: AbortSignal) => Promise<void>;
  */
 export function storeOpener({ store, session, shared }: StoreOpenerOptions): OpenStore {
   const opening = new Opening(async (signal) => {
-    await store.ask("open", shared ? await session.account({ signal }) : [], { signal });
+    await store.open(shared ? await session.account({ signal }) : [], { signal });
   });
   let owner: Pick<Account, "mxid" | "deviceId"> = { mxid: "", deviceId: undefined };
   return async (signal) => {

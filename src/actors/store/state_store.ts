@@ -20,7 +20,8 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { StoreProtocol } from "./store_protocol.ts";
+import type { OpenableStore } from "./opener.ts";
+import type { StoreHandlers } from "./store_actor.ts";
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -46,19 +47,16 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  * ```
  */
 export class StateStore {
-  readonly #store: ActorRef<StoreProtocol>;
-  readonly #ready: () => Promise<void>;
+  readonly #actors: OpenableStore;
 
   /**
    * Made by the client.
    *
    * @internal
-   * @param store The Store actor.
-   * @param ready Opens it, the first time.
+   * @param actors Have the Store.
    */
-  constructor(store: ActorRef<StoreProtocol>, ready: () => Promise<void>) {
-    this.#store = store;
-    this.#ready = ready;
+  constructor(actors: OpenableStore) {
+    this.#actors = actors;
   }
 
   /**
@@ -70,7 +68,7 @@ export class StateStore {
    * @returns The event, stripped in a room the user is not in; undefined if it is not known.
    */
   async getState(roomId: RoomID, type: string, stateKey: string = ""): Promise<StoredState | undefined> {
-    return await this.#ask("getState", { roomId, type, stateKey });
+    return await (await this.#store()).getState({ roomId, type, stateKey });
   }
 
   /**
@@ -80,7 +78,7 @@ export class StateStore {
    * @param type Only this type. Default: all.
    */
   async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
-    return await this.#ask("listState", { roomId, type });
+    return await (await this.#store()).listState({ roomId, type });
   }
 
   /** The content of a user's member event in a room; undefined if it is not known. */
@@ -127,7 +125,7 @@ export class StateStore {
 
   /** The rooms the acting user is in. */
   async getJoinedRooms(): Promise<RoomID[]> {
-    const rooms = await this.#ask("rooms", undefined);
+    const rooms = await (await this.#store()).rooms();
     return rooms.filter(({ membership }) => membership === Membership.JOIN).map(({ roomId }) => roomId);
   }
 
@@ -215,7 +213,7 @@ export class StateStore {
     members: readonly StoredState[],
     { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
   ): Promise<void> {
-    await this.#ask("replaceMembers", { roomId, events: members, only, complete });
+    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete });
   }
 
   /**
@@ -240,7 +238,7 @@ export class StateStore {
 
   /** Stores state that the server sent or accepted. */
   async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    await this.#ask("putState", { roomId, events });
+    await (await this.#store()).putState({ roomId, events });
   }
 
   /** Stores a content of which nothing else is known. */
@@ -252,11 +250,11 @@ export class StateStore {
    * Stores that the server says a room has no encryption; an encryption that was seen once stays.
    */
   async setUnencrypted(roomId: RoomID): Promise<void> {
-    await this.#ask("noEncryption", roomId);
+    await (await this.#store()).noEncryption(roomId);
   }
 
   async #room(roomId: RoomID): Promise<RoomRecord | undefined> {
-    return await this.#ask("room", roomId);
+    return await (await this.#store()).room(roomId);
   }
 
   async #power(roomId: RoomID): Promise<RoomPower | undefined> {
@@ -270,10 +268,10 @@ export class StateStore {
     return create && { powerLevels, create }; // creators may stand above all levels
   }
 
-  readonly #ask: ActorRef<StoreProtocol>["ask"] = async (kind, body) => {
-    await this.#ready();
-    return await this.#store.ask(kind, body);
-  };
+  async #store(): Promise<ActorRef<StoreHandlers>> {
+    await this.#actors.ready();
+    return this.#actors.store;
+  }
 }
 
 /** A state event of which only the content is known. */

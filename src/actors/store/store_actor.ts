@@ -1,26 +1,49 @@
 /**
  * The Store: the single writer of a device's records.
  *
+ * Over 300 lines because each of its messages is a method with its documentation.
+ *
  * @module
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { type KvKey, type KvMutation, type KvStore, MemoryStore } from "../../store/base/mod.ts";
-import type { LeaseOptions } from "../../store/device/mod.ts";
-import type { Actor, ActorRef } from "../kernel/actor.ts";
-import { MemoryRoomState } from "./memory_room_state.ts";
-import { StoredRoomState } from "./stored_room_state.ts";
-import { type Later, later, spawn } from "../kernel/spawn.ts";
+import {
+  type KvKey,
+  type KvListOptions,
+  type KvMutation,
+  type KvStore,
+  MemoryStore,
+} from "../../store/base/mod.ts";
+import type { LeaseOptions, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
+import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
+import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
+import type { Actor } from "../kernel/actor.ts";
+import { spawn } from "../kernel/spawn.ts";
+import { type Later, later, type TurnContext } from "../kernel/turn.ts";
 import { StoreAttempts, StoreDeliveries } from "./deliveries.ts";
+import { MemoryRoomState } from "./memory_room_state.ts";
 import { StorePosition } from "./position.ts";
-import type { CommittedSync, StoreProtocol, SyncChange } from "./store_protocol.ts";
 import { QuarantinedEvents } from "./quarantined_events.ts";
+import { StoreRooms } from "./rooms.ts";
 import { ShownLog } from "./shown_log.ts";
-import { type RoomMutations, StoreRooms } from "./rooms.ts";
+import { StoreKeeper } from "./store_keeper.ts";
+import type {
+  Attempt,
+  Attempted,
+  CommittedSync,
+  KeptRecord,
+  MembersChange,
+  PrunedRooms,
+  QuarantineTime,
+  RememberedRoom,
+  SessionCommit,
+  StateQuery,
+  SyncChange,
+} from "./store_protocol.ts";
+import { StoreSync } from "./store_sync.ts";
+import { type RoomState, StoredRoomState } from "./stored_room_state.ts";
 import { StoreWriter } from "./writer.ts";
-import { StoreError } from "../../errors/store_error.ts";
-import type { SyncToken } from "../../types/ids.ts";
 
 /** What the Store is made of. */
 export interface StoreOptions {
@@ -34,196 +57,308 @@ export interface StoreOptions {
   readonly log?: Logger;
 }
 
-/** How long a change may wait for a commit to go along with, in milliseconds. */
-const MAX_DEFERRED = 5_000;
-
 /** Starts the Store. */
-export function spawnStore(
-  { kv: given, lease, clock = systemClock, log }: StoreOptions,
-): Actor<StoreProtocol> {
-  const kv = given ?? new MemoryStore();
-  const writer = new StoreWriter({ kv, lease: lease && { ...lease, clock, log }, log });
-  const state = given === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
-  const shown = new ShownLog(writer);
-  const position = new StorePosition(writer, shown, clock);
-  const rooms = new StoreRooms(writer, state, clock, shown);
-  const sync = new StoreSync(writer, position, rooms);
-  const quarantine = new QuarantinedEvents(writer);
-  const deliveries = new StoreDeliveries(writer, quarantine);
-  const attempts = new StoreAttempts(writer);
-  const records = (mutations: readonly KvMutation[]): KvMutation[] =>
-    mutations.map((each) => ({ ...each, key: writer.keys.record(each.key) }));
-  /**
-   * Begins work when all earlier changes are durable. Sync responses need not wait for one another.
-   */
-  const settled =
-    <Body, Reply>(work: (body: Body) => Reply | Promise<Reply>) => (body: Body): Reply | Promise<Reply> =>
-      writer.settled?.then(() => work(body)) ?? work(body);
-  let opening: Promise<void> = Promise.resolve();
-  let keeping: Promise<void> | undefined;
-  const open = async (prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> => {
-    const held = await writer.open(prefix, signal);
-    if (held !== undefined) keeping ??= keep(store, { writer, clock, stopping });
-  };
-  const store = spawn<StoreProtocol>({
-    name: "store",
-    log,
-    handlers: {
-      // Another process may hold the device, and no turn waits for that. After a cancelled ask, the
-      // next one goes on.
-      open: (prefix, { stopping, signal = stopping }) => {
-        const go = () => open(prefix, stopping, AbortSignal.any([stopping, signal]));
-        opening = opening.then(go, go);
-        return later(opening);
-      },
-      commitSync: (change) => sync.commit(change),
-      async handled(token) {
-        if (!await position.handled(token)) return;
-        await deliveries.checkpointed();
-        await attempts.checkpointed();
-      },
-      async remembered(roomIds) {
-        await position.get(); // which loads what was shown
-        return await rooms.remembered(roomIds);
-      },
-      noteSettled: (names) => deliveries.noteSettled(names),
-      readRecords: (keys) => writer.getMany(keys.map((key) => writer.keys.record(key))),
-      async deferRecords(mutations) {
-        await position.receivesAhead();
-        writer.owe(records(mutations));
-      },
-      position: settled(() => position.get()),
-      move: settled((nextBatch) => position.move(nextBatch)),
-      syncAnew: settled(() => position.syncAnew()),
-      settled: settled(() => deliveries.settled()),
-      commitSessions: settled((change) => deliveries.commitSessions(change)),
-      attempt: settled(async (attempt) => {
-        const attempted = await attempts.begin(attempt);
-        return await quarantine.has(attempt.id) ? { ...attempted, verdict: "out" } : attempted;
-      }),
-      outlived: settled((id) => attempts.outlived(id)),
-      ended: settled((ids) => attempts.ended(ids)),
-      ending: settled(async ({ isEnding }) => {
-        const changes = await attempts.ending(isEnding);
-        if (!isEnding) return;
-        position.ending();
-        await writer.flush([...changes, ...quarantine.ending()]);
-      }),
-      quarantine: settled(async (record) =>
-        await quarantine.add(record, await deliveries.settled(), await attempts.leavingOut(record.id))
-      ),
-      quarantined: settled(() => quarantine.list()),
-      retryQuarantined: settled(({ id, at }) => quarantine.retry(id, at)),
-      waitQuarantined: settled(({ id, at }) => quarantine.wait(id, at)),
-      release: settled(async ({ id, settled }) =>
-        await quarantine.release(id, await deliveries.recording(settled))
-      ),
-      flush: settled(() => writer.flush()),
-      rest: settled(() => writer.rest()),
-      take: settled(() => writer.take()),
-      handBack: settled(({ hears }) => writer.handBack(hears)),
-      saveFilter: settled((filter) => position.saveFilter(filter)),
-      getState: settled((query) => rooms.getState(query)),
-      listState: settled(({ roomId, type }) => rooms.listState(roomId, type)),
-      putState: settled(({ roomId, events }) => rooms.putState(roomId, events)),
-      replaceMembers: settled(({ roomId, events, only, complete }) =>
-        rooms.replaceMembers(roomId, events, only, complete)
-      ),
-      room: settled((roomId) => rooms.room(roomId)),
-      rooms: settled(() => rooms.rooms()),
-      pruneRooms: settled(({ leftBefore }) => rooms.prune(leftBefore)),
-      noEncryption: settled((roomId) => rooms.noEncryption(roomId)),
-      listRecords: settled(({ prefix, ...options }) => writer.listRecords(prefix, options)),
-      commitRecords: settled((mutations) => writer.commit(records(mutations))),
-    },
-    onStop: async () => {
-      await keeping;
-      await writer.close();
-    },
-  });
-  return store;
+export function spawnStore({ kv, lease, clock = systemClock, log }: StoreOptions): Actor<StoreHandlers> {
+  const leased = lease && { ...lease, clock, log };
+  const writer = new StoreWriter({ kv: kv ?? new MemoryStore(), lease: leased, log });
+  const state = kv === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
+  const keeper = new StoreKeeper(writer, clock);
+  const handlers = new StoreHandlers({ writer, state, keeper, clock });
+  return keeper.store = spawn({ name: "store", handlers, log }); // which asks it in turn
 }
 
-interface Keeping {
-  readonly writer: Pick<StoreWriter, "isResting" | "isKept" | "isLeftOver" | "dueIn" | "onDeferred">;
+/** What the Store's handlers work with. */
+interface StoreParts {
+  readonly writer: StoreWriter;
+  readonly state: RoomState;
+  readonly keeper: StoreKeeper;
   readonly clock: Clock;
-  readonly stopping: AbortSignal;
 }
 
-/** Renews the lease, and commits deferred changes if nothing else does. Between the two nothing wakes up. */
-async function keep(
-  store: ActorRef<StoreProtocol>,
-  { writer, clock, stopping }: Keeping,
-): Promise<void> {
-  const passes = (ms: number) => clock.delay(ms, { signal: stopping, persistent: false });
-  const flush = async () => {
-    if (!writer.isResting) await store.ask("flush", undefined);
-  };
-  let isDue = false;
-  writer.onDeferred = () => {
-    if (isDue) return;
-    isDue = true;
-    // It rejects when the Store is stopping, or has failed, and rejects its `done`.
-    passes(MAX_DEFERRED).then(() => (isDue = false, flush())).catch(() => {});
-  };
-  writer.onDeferred(); // the opening may have left something
-  try {
-    for (;;) {
-      await passes(writer.isKept ? writer.dueIn : Math.min(writer.dueIn, MAX_DEFERRED));
-      if (writer.isLeftOver) await store.ask("handBack", { hears: false }); // a call between two passes has taken it
-      else await flush();
-    }
-  } catch {
-    // As above.
-  }
-}
+type Turn<Reply> = Reply | Promise<Reply>;
 
-/** Commits sync responses: those that come while a commit is on its way go into the next one. */
-export class StoreSync {
+/** What the Store can be asked: it alone reads and writes a device's records. A commit that fails is fatal. */
+export class StoreHandlers implements AsyncDisposable {
   readonly #writer: StoreWriter;
+  readonly #keeper: StoreKeeper;
   readonly #position: StorePosition;
   readonly #rooms: StoreRooms;
-  /** The token of the last response that could not be committed. */
-  #refused: SyncToken | undefined;
+  readonly #sync: StoreSync;
+  readonly #quarantine: QuarantinedEvents;
+  readonly #deliveries: StoreDeliveries;
+  readonly #attempts: StoreAttempts;
+  #opening: Promise<void> = Promise.resolve();
 
-  /**
-   * @param writer Makes the commits.
-   * @param position Stores the token.
-   * @param rooms Store room state.
-   */
-  constructor(writer: StoreWriter, position: StorePosition, rooms: StoreRooms) {
+  /** @param parts What they work with. */
+  constructor({ writer, state, keeper, clock }: StoreParts) {
+    const shown = new ShownLog(writer);
     this.#writer = writer;
-    this.#position = position;
-    this.#rooms = rooms;
+    this.#keeper = keeper;
+    this.#position = new StorePosition(writer, shown, clock);
+    this.#rooms = new StoreRooms(writer, state, clock, shown);
+    this.#sync = new StoreSync(writer, this.#position, this.#rooms);
+    this.#quarantine = new QuarantinedEvents(writer);
+    this.#deliveries = new StoreDeliveries(writer, this.#quarantine);
+    this.#attempts = new StoreAttempts(writer);
   }
 
   /**
-   * Works out what a response changes, and commits it, together with other responses if that saves
-   * a commit.
+   * Opens the store for an account, before anything else. In a shared store this takes the device,
+   * which lasts as long as another process holds it, or is fatal; and it upgrades the records of
+   * older versions.
    */
-  async commit(change: SyncChange): Promise<CommittedSync | Later<CommittedSync>> {
-    const { nextBatch, after } = change;
-    try {
-      if (after !== undefined && after === this.#refused) {
-        throw new StoreError(
-          "Cannot keep a sync response: the one before it could not be kept; ask for both again",
-        );
-      }
-      const changes = await this.#rooms.changes(change.rooms);
-      const crashes = await this.#position.advance(change, changes.mutations.length > 0);
-      if (this.#refused === nextBatch) this.#refused = undefined;
-      if (crashes === undefined) return { former: changes.former, crashes: 0 };
-      return later(this.#commit(changes, crashes));
-    } catch (error) {
-      this.#refused = nextBatch;
-      throw error;
-    }
+  open(prefix: KvKey, { stopping, signal = stopping }: TurnContext): Later<void> {
+    // Another process may hold the device, and no turn waits for that. After a cancelled message, the
+    // next one goes on.
+    const go = () => this.#open(prefix, stopping, AbortSignal.any([stopping, signal]));
+    this.#opening = this.#opening.then(go, go);
+    return later(this.#opening);
   }
 
-  async #commit(changes: RoomMutations, crashes: number): Promise<CommittedSync> {
-    this.#rooms.committing(changes);
-    await this.#writer.flush(changes.mutations);
-    this.#rooms.committed(changes);
-    return { former: changes.former, crashes };
+  /** The position in the sync stream. */
+  position(): Turn<SyncRecord> {
+    return this.#after(() => this.#position.get());
+  }
+
+  /** Moves the position, for `syncStore`. */
+  move(nextBatch: SyncToken | undefined): Turn<void> {
+    return this.#after(() => this.#position.move(nextBatch));
+  }
+
+  /** Lets the next response begin at the start, since the server does not know the token. */
+  syncAnew(): Turn<void> {
+    return this.#after(() => this.#position.syncAnew());
+  }
+
+  /** Applies a sync response, its token with it, in one commit. */
+  commitSync(change: SyncChange): Promise<CommittedSync | Later<CommittedSync>> {
+    return this.#sync.commit(change);
+  }
+
+  /**
+   * Records that everything up to a token has been handled; no effect if the position was moved
+   * since. It is durable with the next commit, at the latest with `flush`, which comes by itself.
+   */
+  async handled(token: SyncToken): Promise<void> {
+    if (!await this.#position.handled(token)) return;
+    await this.#deliveries.checkpointed();
+    await this.#attempts.checkpointed();
+  }
+
+  /** The names of deliveries that have settled, of responses that were not handled as a whole. */
+  settled(): Turn<string[]> {
+    return this.#after(() => this.#deliveries.settled());
+  }
+
+  /**
+   * Records deliveries that have settled. Durable with the next commit, at the latest with `flush`.
+   */
+  noteSettled(names: readonly string[]): Turn<void> {
+    return this.#deliveries.noteSettled(names);
+  }
+
+  /** Changes sessions of handlers and records deliveries that have settled, in one commit. */
+  commitSessions(change: SessionCommit): Turn<void> {
+    return this.#after(() => this.#deliveries.commitSessions(change));
+  }
+
+  /** Records durably that a delivery is about to begin. */
+  attempt(attempt: Attempt): Turn<Attempted> {
+    return this.#after(async () => {
+      const attempted = await this.#attempts.begin(attempt);
+      return await this.#quarantine.has(attempt.id) ? { ...attempted, verdict: "out" } : attempted;
+    });
+  }
+
+  /** Records durably that the process still lives long after a delivery has begun. */
+  outlived(id: string): Turn<void> {
+    return this.#after(() => this.#attempts.outlived(id));
+  }
+
+  /** Records durably that deliveries have ended. */
+  ended(ids: readonly string[]): Turn<void> {
+    return this.#after(() => this.#attempts.ended(ids));
+  }
+
+  /**
+   * Records durably that the process is about to end by itself, so that no delivery is blamed; or
+   * that it goes on.
+   */
+  ending({ isEnding }: { readonly isEnding: boolean }): Turn<void> {
+    return this.#after(async () => {
+      const changes = await this.#attempts.ending(isEnding);
+      if (!isEnding) return;
+      this.#position.ending();
+      await this.#writer.flush([...changes, ...this.#quarantine.ending()]);
+    });
+  }
+
+  /**
+   * Stores an event that is left out.
+   *
+   * @returns What had to be dropped for it.
+   */
+  quarantine(record: QuarantineRecord): Turn<QuarantineRecord[]> {
+    return this.#after(async () => {
+      const settled = await this.#deliveries.settled();
+      return await this.#quarantine.add(record, settled, await this.#attempts.leavingOut(record.id));
+    });
+  }
+
+  /** The events that are left out, the oldest first. */
+  quarantined(): Turn<QuarantineRecord[]> {
+    return this.#after(() => this.#quarantine.list());
+  }
+
+  /** Records durably that one is about to be tried again. Undefined: it is gone. */
+  retryQuarantined({ id, at }: QuarantineTime): Turn<QuarantineRecord | undefined> {
+    return this.#after(() => this.#quarantine.retry(id, at));
+  }
+
+  /** Records durably that one is not being tried, and waits from a time on. */
+  waitQuarantined({ id, at }: QuarantineTime): Turn<void> {
+    return this.#after(() => this.#quarantine.wait(id, at));
+  }
+
+  /**
+   * Removes one, and records which of its deliveries have settled.
+   *
+   * @returns Whether it was there.
+   */
+  release({ id, settled }: { readonly id: string; readonly settled: readonly string[] }): Turn<boolean> {
+    return this.#after(async () =>
+      await this.#quarantine.release(id, await this.#deliveries.recording(settled))
+    );
+  }
+
+  /** Makes all changes durable. */
+  flush(): Turn<void> {
+    return this.#after(() => this.#writer.flush());
+  }
+
+  /** Stores the ID of an uploaded filter. */
+  saveFilter(filter: { readonly id: FilterID; readonly definition: string }): Turn<void> {
+    return this.#after(() => this.#position.saveFilter(filter));
+  }
+
+  /** One piece of a room's state. */
+  getState(query: StateQuery): Turn<StoredState | undefined> {
+    return this.#after(() => this.#rooms.getState(query));
+  }
+
+  /** A room's state, all of it or all of a type. */
+  listState({ roomId, type }: { readonly roomId: RoomID; readonly type?: string }): Turn<StoredState[]> {
+    return this.#after(() => this.#rooms.listState(roomId, type));
+  }
+
+  /** Applies state that did not come with sync: sent by the client, or read from the server. */
+  putState({ roomId, events }: Pick<MembersChange, "roomId" | "events">): Turn<void> {
+    return this.#after(() => this.#rooms.putState(roomId, events));
+  }
+
+  /** Replaces the members of a room, those of one membership or all. */
+  replaceMembers({ roomId, events, only, complete }: MembersChange): Turn<void> {
+    return this.#after(() => this.#rooms.replaceMembers(roomId, events, only, complete));
+  }
+
+  /** What is known of a room beside its state. */
+  room(roomId: RoomID): Turn<RoomRecord | undefined> {
+    return this.#after(() => this.#rooms.room(roomId));
+  }
+
+  /** What is to be remembered of rooms, in the order of the rooms. */
+  async remembered(roomIds: readonly RoomID[]): Promise<RememberedRoom[]> {
+    await this.#position.get(); // which loads what was shown
+    return await this.#rooms.remembered(roomIds);
+  }
+
+  /** Every room that is known. */
+  rooms(): Turn<RoomRecord[]> {
+    return this.#after(() => this.#rooms.rooms());
+  }
+
+  /**
+   * Removes state of rooms that were left before a time, in milliseconds since the epoch; their
+   * records stay. Each call removes a limited number, so that others need not wait long: call it
+   * until it is done.
+   */
+  pruneRooms({ leftBefore }: { readonly leftBefore: number }): Turn<PrunedRooms> {
+    return this.#after(() => this.#rooms.prune(leftBefore));
+  }
+
+  /** Records that the server says a room has no encryption. Encryption that was seen stays. */
+  noEncryption(roomId: RoomID): Turn<void> {
+    return this.#after(() => this.#rooms.noEncryption(roomId));
+  }
+
+  /**
+   * Commits deferred changes, and then does not touch the store, nor renew the lease, until the
+   * next change.
+   */
+  rest(): Turn<void> {
+    return this.#after(() => this.#writer.rest());
+  }
+
+  /**
+   * Takes the device, if it was handed back. Answers whether what the actors know of its records
+   * holds: if another process has had it, they are of no use any more.
+   */
+  take(): Turn<boolean> {
+    return this.#after(() => this.#writer.take());
+  }
+
+  /**
+   * Commits deferred changes and hands the device back, so that another process can take it.
+   * Answers whether it did: not if `hears`, and another has come for it since it was taken.
+   */
+  handBack({ hears }: { readonly hears: boolean }): Turn<boolean> {
+    return this.#after(() => this.#writer.handBack(hears));
+  }
+
+  /**
+   * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
+   * account's.
+   */
+  readRecords(keys: readonly KvKey[]): Turn<unknown[]> {
+    return this.#writer.getMany(keys.map((key) => this.#writer.keys.record(key)));
+  }
+
+  /** Reads another actor's records below a prefix, in order: all, or those of a page. */
+  listRecords({ prefix, ...options }: KvListOptions & { readonly prefix: KvKey }): Turn<KeptRecord[]> {
+    return this.#after(() => this.#writer.listRecords(prefix, options));
+  }
+
+  /** Changes records of another actor's, in one commit. */
+  commitRecords(mutations: readonly KvMutation[]): Turn<void> {
+    return this.#after(() => this.#writer.commit(this.#records(mutations)));
+  }
+
+  /**
+   * Changes them with the next commit: at the latest with the sync response that they belong to.
+   * Reads see them immediately.
+   */
+  async deferRecords(mutations: readonly KvMutation[]): Promise<void> {
+    await this.#position.receivesAhead();
+    this.#writer.owe(this.#records(mutations));
+  }
+
+  /** Releases the device, and closes the store. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#keeper.ended;
+    await this.#writer.close();
+  }
+
+  async #open(prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> {
+    const held = await this.#writer.open(prefix, signal);
+    if (held !== undefined) this.#keeper.begin(stopping);
+  }
+
+  /** Begins work when all earlier changes are durable. Sync responses need not wait for one another. */
+  #after<Reply>(work: () => Turn<Reply>): Turn<Reply> {
+    return this.#writer.settled?.then(work) ?? work();
+  }
+
+  #records(mutations: readonly KvMutation[]): KvMutation[] {
+    return mutations.map((each) => ({ ...each, key: this.#writer.keys.record(each.key) }));
   }
 }

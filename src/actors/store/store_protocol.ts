@@ -1,15 +1,14 @@
 /**
- * What the Store can be asked: it alone reads and writes a device's records.
+ * What messages to the Store carry, and its answers.
  *
  * @module
  */
 
-import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
-import type { CatchUp, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
+import type { KvKey, KvMutation } from "../../store/base/mod.ts";
+import type { CatchUp, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { EventID, FilterID, RoomID, SyncToken } from "../../types/ids.ts";
-import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
+import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { ShownEvents } from "../syncer/shown_events.ts";
 
 /** What one sync response changes of a room. */
@@ -103,6 +102,18 @@ export interface StateQuery {
   readonly stateKey: string;
 }
 
+/** Members of a room that take the place of those that were known. */
+export interface MembersChange {
+  /** The room. */
+  readonly roomId: RoomID;
+  /** The members. */
+  readonly events: readonly StoredState[];
+  /** The membership that all of them have. Absent: they are of any. */
+  readonly only?: Membership;
+  /** Whether they are all members of the room. */
+  readonly complete: boolean;
+}
+
 /** A record of another actor. */
 export interface KeptRecord {
   /** Its key, relative to the account's. */
@@ -154,124 +165,4 @@ export interface CommittedSync {
    * How many processes in a row have ended before the response, or the one it repeats, was handled.
    */
   readonly crashes: number;
-}
-
-/** The messages of the Store actor. A commit that fails is fatal. */
-export interface StoreProtocol {
-  /**
-   * Opens the store for an account, before anything else. In a shared store this takes the device,
-   * which lasts as long as another process holds it, or is fatal; and it upgrades the records of
-   * older versions.
-   */
-  open(prefix: KvKey): void;
-  /** The position in the sync stream. */
-  position(): SyncRecord;
-  /** Moves the position, for `syncStore`. */
-  move(nextBatch: SyncToken | undefined): void;
-  /** Lets the next response begin at the start, since the server does not know the token. */
-  syncAnew(): void;
-  /** Applies a sync response, its token with it, in one commit. */
-  commitSync(change: SyncChange): CommittedSync;
-  /**
-   * Records that everything up to a token has been handled; no effect if the position was moved
-   * since. It is durable with the next commit, at the latest with `flush`, which comes by itself.
-   */
-  handled(token: SyncToken): void;
-  /** The names of deliveries that have settled, of responses that were not handled as a whole. */
-  settled(): string[];
-  /**
-   * Records deliveries that have settled. Durable with the next commit, at the latest with `flush`.
-   */
-  noteSettled(names: readonly string[]): void;
-  /** Changes sessions of handlers and records deliveries that have settled, in one commit. */
-  commitSessions(change: SessionCommit): void;
-  /** Records durably that a delivery is about to begin. */
-  attempt(attempt: Attempt): Attempted;
-  /** Records durably that the process still lives long after a delivery has begun. */
-  outlived(id: string): void;
-  /** Records durably that deliveries have ended. */
-  ended(ids: readonly string[]): void;
-  /**
-   * Records durably that the process is about to end by itself, so that no delivery is blamed; or
-   * that it goes on.
-   */
-  ending(body: { readonly isEnding: boolean }): void;
-  /**
-   * Stores an event that is left out.
-   *
-   * @returns What had to be dropped for it.
-   */
-  quarantine(record: QuarantineRecord): QuarantineRecord[];
-  /** The events that are left out, the oldest first. */
-  quarantined(): QuarantineRecord[];
-  /** Records durably that one is about to be tried again. Undefined: it is gone. */
-  retryQuarantined(time: QuarantineTime): QuarantineRecord | undefined;
-  /** Records durably that one is not being tried, and waits from a time on. */
-  waitQuarantined(time: QuarantineTime): void;
-  /**
-   * Removes one, and records which of its deliveries have settled.
-   *
-   * @returns Whether it was there.
-   */
-  release(body: { readonly id: string; readonly settled: readonly string[] }): boolean;
-  /** Makes all changes durable. */
-  flush(): void;
-  /** Stores the ID of an uploaded filter. */
-  saveFilter(filter: { readonly id: FilterID; readonly definition: string }): void;
-  /** One piece of a room's state. */
-  getState(query: StateQuery): StoredState | undefined;
-  /** A room's state, all of it or all of a type. */
-  listState(query: { readonly roomId: RoomID; readonly type?: string }): StoredState[];
-  /** Applies state that did not come with sync: sent by the client, or read from the server. */
-  putState(body: { readonly roomId: RoomID; readonly events: readonly StoredState[] }): void;
-  /** Replaces the members of a room, those of one membership or all. */
-  replaceMembers(body: {
-    readonly roomId: RoomID;
-    readonly events: readonly StoredState[];
-    readonly only?: Membership;
-    readonly complete: boolean;
-  }): void;
-  /** What is known of a room beside its state. */
-  room(roomId: RoomID): RoomRecord | undefined;
-  /** What is to be remembered of rooms, in the order of the rooms. */
-  remembered(roomIds: readonly RoomID[]): RememberedRoom[];
-  /** Every room that is known. */
-  rooms(): RoomRecord[];
-  /**
-   * Removes state of rooms that were left before a time, in milliseconds since the epoch; their
-   * records stay. Each call removes a limited number, so that others need not wait long: call it
-   * until it is done.
-   */
-  pruneRooms(body: { readonly leftBefore: number }): PrunedRooms;
-  /** Records that the server says a room has no encryption. Encryption that was seen stays. */
-  noEncryption(roomId: RoomID): void;
-  /**
-   * Commits deferred changes, and then does not touch the store, nor renew the lease, until the
-   * next change.
-   */
-  rest(): void;
-  /**
-   * Takes the device, if it was handed back. Answers whether what the actors know of its records
-   * holds: if another process has had it, they are of no use any more.
-   */
-  take(): boolean;
-  /**
-   * Commits deferred changes and hands the device back, so that another process can take it.
-   * Answers whether it did: not if `hears`, and another has come for it since it was taken.
-   */
-  handBack(body: { readonly hears: boolean }): boolean;
-  /**
-   * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
-   * account's.
-   */
-  readRecords(keys: readonly KvKey[]): unknown[];
-  /** Reads another actor's records below a prefix, in order: all, or those of a page. */
-  listRecords(query: KvListOptions & { readonly prefix: KvKey }): KeptRecord[];
-  /** Changes records of another actor's, in one commit. */
-  commitRecords(mutations: readonly KvMutation[]): void;
-  /**
-   * Changes them with the next commit: at the latest with the sync response that they belong to.
-   * Reads see them immediately.
-   */
-  deferRecords(mutations: readonly KvMutation[]): void;
 }

@@ -9,7 +9,7 @@ import { Membership } from "../../types/enums.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/actor.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 import { isOwnMember, type StayView } from "./own_stay.ts";
 import type { RoomGaps } from "./room_gaps.ts";
 import { sideBySide } from "../../base/side_by_side.ts";
@@ -29,7 +29,7 @@ export interface RoomResumption {
   /** The acting user. */
   readonly own: UserID;
   /** Has the rooms of earlier responses. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** What was shown before. */
   readonly memory: { views(rooms: readonly RoomPart[], own: UserID): StayView[] | Promise<StayView[]> };
   /** Reads what is new. */
@@ -58,7 +58,7 @@ export async function resumeRooms(
   { own, memory, store, gaps }: RoomResumption,
 ): Promise<{ readonly known: readonly ViewedRoom[]; readonly others: readonly ViewedRoom[] }> {
   const before = new Map(
-    (await store.ask("rooms", undefined)).map((room) => [room.roomId, room.membership]),
+    (await store.rooms()).map((room) => [room.roomId, room.membership]),
   );
   const isNew = ({ roomId, membership }: RoomPart): boolean =>
     from.repeated || membership === Membership.JOIN || before.get(roomId) !== membership;
@@ -74,7 +74,7 @@ export async function resumeRooms(
   );
   await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
     if (!from.dropTimeline) await gaps.resume({ room, view }, from.limit);
-    const stored = await store.ask("listState", { roomId: room.roomId });
+    const stored = await store.listState({ roomId: room.roomId });
     const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
     const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
     room.shown = new Set([...room.shown, ...same]);

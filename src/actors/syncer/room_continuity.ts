@@ -9,7 +9,8 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import { markHistory, type StayView } from "./own_stay.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
-import type { RememberedRoom, StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
+import type { RememberedRoom } from "../store/store_protocol.ts";
 import { namesOf, shownAmong, withShown } from "./shown_events.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
@@ -21,7 +22,7 @@ import type { ActorRef } from "../kernel/actor.ts";
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {
   /** Has the rooms of earlier responses. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** What was shown before. */
   readonly memory: RoomMemory;
   /** The acting user. */
@@ -226,11 +227,11 @@ const WEIGHT_OF_ROOM = 100;
  * handled.
  */
 export class RoomMemory {
-  readonly #store: ActorRef<StoreProtocol>;
+  readonly #store: ActorRef<StoreHandlers>;
   readonly #rooms = new WeighedCache<RoomID, RememberedRoom>(CAPACITY);
 
   /** @param store Has what earlier processes have handled. */
-  constructor(store: ActorRef<StoreProtocol>) {
+  constructor(store: ActorRef<StoreHandlers>) {
     this.#store = store;
   }
 
@@ -245,7 +246,7 @@ export class RoomMemory {
     const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
     const unknown = rooms.filter((_, index) => known[index] === undefined);
     if (unknown.length === 0) return known.map((room) => view(room));
-    return this.#store.ask("remembered", unknown.map(({ roomId }) => roomId)).then((recalled) => {
+    return this.#store.remembered(unknown.map(({ roomId }) => roomId)).then((recalled) => {
       const others = recalled.values();
       return known.map((room) => view(room ?? others.next().value));
     });

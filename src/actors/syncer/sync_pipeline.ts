@@ -17,8 +17,9 @@ import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { SyncCrypto } from "../crypto/sync_crypto.ts";
-import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
-import type { CommittedSync, RoomChange, StoreProtocol, SyncChange } from "../store/store_protocol.ts";
+import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
+import type { CommittedSync, RoomChange, SyncChange } from "../store/store_protocol.ts";
 import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
 import {
   isMember,
@@ -35,7 +36,7 @@ export interface SyncIntake {
   /** Receives keys and decrypts. Undefined: there is no encryption. */
   readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
   /** Stores room state and the token. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Joins its rooms to what came before, and fills gaps. */
   readonly connect: (parts: SyncParts) => Promise<void> | undefined;
   /**
@@ -77,7 +78,7 @@ export async function takeSync(
   await connect(parts);
   await readAhead(parts);
   const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
-  const committed = store.ask("commitSync", syncChange(parts, context));
+  const committed = store.commitSync(syncChange(parts, context));
   committed.catch(() => {}); // `deliverSync()` rejects with it
   return { parts, context, recovered, committed };
 }
@@ -91,11 +92,11 @@ export async function takeSync(
  */
 export async function deliverSync(
   { parts, context, recovered, committed }: TakenSync,
-  dispatcher: ActorRef<DispatcherProtocol>,
+  dispatcher: ActorRef<DispatcherHandlers>,
 ): Promise<number> {
   const known = await committed;
-  if (recovered.length > 0) await dispatcher.ask("recover", recovered);
-  return await dispatcher.ask("dispatch", syncBatch(parts, context, known));
+  if (recovered.length > 0) await dispatcher.recover(recovered);
+  return await dispatcher.dispatch(syncBatch(parts, context, known));
 }
 
 /** @returns Earlier events that can be read now. */

@@ -18,7 +18,7 @@ import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { SyncSettings } from "./start_options.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 import type { SyncContext } from "./sync_batch.ts";
 
 /** How many events of a room servers return where the filter does not say. */
@@ -34,7 +34,7 @@ const LONG_WAIT = 30_000;
 /** The filter that the settings describe, by the ID that the server gave it. */
 export class SyncFilter {
   readonly #requests: Pick<SyncRequests, "createFilter">;
-  readonly #store: ActorRef<StoreProtocol>;
+  readonly #store: ActorRef<StoreHandlers>;
   readonly #filter: FilterID | Filter | undefined;
   /** The filter's ID: requested once, since a client syncs thousands of times. */
   #id: FilterID | undefined;
@@ -47,7 +47,7 @@ export class SyncFilter {
   constructor(
     { filterData, lazyLoadMembers }: SyncSettings,
     requests: Pick<SyncRequests, "createFilter">,
-    store: ActorRef<StoreProtocol>,
+    store: ActorRef<StoreHandlers>,
   ) {
     this.#requests = requests;
     this.#store = store;
@@ -118,14 +118,14 @@ export class SyncFilter {
 
   /** The ID that the Store has of this filter. */
   async #remembered(filter: Filter): Promise<FilterID | undefined> {
-    const { filter: remembered } = await this.#store.ask("position", undefined);
+    const { filter: remembered } = await this.#store.position();
     return remembered?.definition === JSON.stringify(filter) ? remembered.id : undefined;
   }
 
   async #upload(filter: Filter): Promise<FilterID> {
     this.#id = undefined;
     const id = await this.#requests.createFilter(filter);
-    await this.#store.ask("saveFilter", { id, definition: JSON.stringify(filter) });
+    await this.#store.saveFilter({ id, definition: JSON.stringify(filter) });
     return this.#id = id;
   }
 }

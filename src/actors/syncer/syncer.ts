@@ -18,7 +18,8 @@ import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
 import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
-import { later, spawn } from "../kernel/spawn.ts";
+import { spawn } from "../kernel/spawn.ts";
+import { type Later, later, type TurnContext } from "../kernel/turn.ts";
 import type { SyncSettings } from "./start_options.ts";
 import { reasonOf, RefusedTokenError } from "./refused_token.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
@@ -30,7 +31,7 @@ import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { positionIn, type SyncPosition } from "./sync_position.ts";
 import { SyncRound } from "./sync_round.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
-import type { SyncedOnce, SyncerProtocol } from "./syncer_protocol.ts";
+import type { OnceSettings, SyncedOnce } from "./syncer_protocol.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
@@ -44,21 +45,12 @@ const GAP_PATIENCE = 3;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
-export function spawnSyncer(options: SyncerOptions): Actor<SyncerProtocol> {
-  const syncer = new Syncer(options);
-  return spawn<SyncerProtocol>({
-    name: "syncer",
-    log: options.log,
-    handlers: {
-      run: (settings, { stopping, signal }) => later(syncer.run(settings, stopping, signal)),
-      stop: () => later(syncer.stop()),
-      once: (settings, { stopping, signal }) => later(syncer.once(settings, stopping, signal)),
-      take: (response, { stopping }) => later(syncer.take(response, stopping)),
-    },
-  });
+export function spawnSyncer(options: SyncerOptions): Actor<SyncerHandlers> {
+  return spawn({ name: "syncer", handlers: new SyncerHandlers(options), log: options.log });
 }
 
-class Syncer {
+/** What the Syncer can be asked. */
+export class SyncerHandlers {
   readonly #options: SyncerOptions;
   /** The token of the last response whose handlers have been started by this process. */
   #dispatched: SyncToken | undefined;
@@ -70,27 +62,57 @@ class Syncer {
   readonly #names = new FreshNames();
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
+  /** @param options What they work with. */
   constructor(options: SyncerOptions) {
     this.#options = options;
     this.#memory = new RoomMemory(options.store);
   }
 
-  async run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+  /**
+   * Syncs until it is stopped, and answers then. A dead token, or another final failure, is fatal.
+   */
+  run(settings: SyncSettings, { stopping, signal }: TurnContext): Later<void> {
+    return later(this.#run(settings, stopping, signal));
+  }
+
+  /** Ends the sync, and answers when it has ended. */
+  end(): Later<void> {
+    return later(this.#end());
+  }
+
+  /**
+   * Syncs once, and answers when all handlers have settled and encryption has made its requests; or
+   * before, if it is cancelled when the response has been taken in. That handlers have settled is
+   * recorded durably; or, in a pass, with the commit that hands the device back.
+   */
+  once(settings: OnceSettings, { stopping, signal }: TurnContext): Later<SyncedOnce> {
+    return later(this.#once(settings, stopping, signal));
+  }
+
+  /**
+   * Takes a response that was requested elsewhere. Answers with the number of its batch when
+   * handlers have been started.
+   */
+  take(response: SyncResponse, { stopping }: TurnContext): Later<number> {
+    return later(this.#take(response, stopping));
+  }
+
+  async #run(settings: SyncSettings, ...signals: (AbortSignal | undefined)[]): Promise<void> {
     const waits = syncBackoff(settings.backoff);
-    const before = this.stop();
+    const before = this.#end();
     await this.#runs(signals, async (signal) => {
       await before;
       await this.#loop(settings, waits, signal);
     });
   }
 
-  async stop(): Promise<void> {
+  async #end(): Promise<void> {
     this.#running?.abort.abort();
     await this.#running?.done;
   }
 
-  async once(
-    { isPass = false, ...settings }: Parameters<SyncerProtocol["once"]>[0],
+  async #once(
+    { isPass = false, ...settings }: OnceSettings,
     ...signals: (AbortSignal | undefined)[]
   ): Promise<SyncedOnce> {
     if (this.#running !== undefined) {
@@ -109,13 +131,13 @@ class Syncer {
   /** Waits until handlers have settled and requests are made: the program may end then. */
   async #settle(noted: { readonly later: boolean }): Promise<void> {
     const { dispatcher, encryption, afterSync, afterFirst } = this.#options;
-    await dispatcher.ask("noted", noted);
+    await dispatcher.noted(noted);
     await encryption.crypto?.idle();
     await afterSync();
     afterFirst();
   }
 
-  async take(response: SyncResponse, signal: AbortSignal): Promise<number> {
+  async #take(response: SyncResponse, signal: AbortSignal): Promise<number> {
     const own = await this.#open(signal);
     const { store, log, encryption: { crypto }, acceptClear, clearRooms, clock } = this.#options;
     clearRooms.answered({ since: undefined, nextBatch: response.next_batch, asked: clock.now() });
@@ -123,7 +145,7 @@ class Syncer {
       own,
       initial: false,
       repeated: false,
-      again: (await store.ask("position", undefined)).again,
+      again: (await store.position()).again,
       handledBefore: false, // unknown
       members: "some", // the filter is unknown
       acceptClear: crypto && acceptClear,
@@ -142,7 +164,7 @@ class Syncer {
     return this.#batch;
   }
 
-  /** Work that {@link Syncer.stop} ends and waits for. */
+  /** Work that {@link SyncerHandlers.end} ends and waits for. */
   async #runs<Result>(
     signals: readonly (AbortSignal | undefined)[],
     work: (signal: AbortSignal) => Promise<Result>,
@@ -150,7 +172,7 @@ class Syncer {
     const { store } = this.#options;
     const abort = new AbortController();
     const signal = AbortSignal.any([abort.signal, ...signals.filter((signal) => signal !== undefined)]);
-    const ending = () => void store.ask("ending", { isEnding: signal.aborted }).catch(() => {});
+    const ending = () => void store.ending({ isEnding: signal.aborted }).catch(() => {});
     signal.addEventListener("abort", ending); // so that handlers which are cut off are not blamed
     ending();
     const done = work(signal);
@@ -208,7 +230,7 @@ class Syncer {
       }
     }
     await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
-    await this.#options.store.ask("flush", undefined).catch(() => {}); // a store that failed rejects its `done`
+    await this.#options.store.flush().catch(() => {}); // a store that failed rejects its `done`
     if (failure !== undefined) throw fatal(failure);
   }
 
@@ -262,7 +284,7 @@ class Syncer {
 
   #reportFirst(): void {
     const { dispatcher, afterFirst } = this.#options;
-    dispatcher.ask("settled", this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
+    dispatcher.settled(this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
   }
 
   /** Delivers a response. A delivery that takes longer than it may goes on by itself. */
@@ -279,7 +301,7 @@ class Syncer {
 
   async #position(): Promise<SyncPosition> {
     const { store, resume, clock } = this.#options;
-    const record = await store.ask("position", undefined);
+    const record = await store.position();
     const isMoved = record.anew === undefined && record.nextBatch === record.handled &&
       record.nextBatch !== this.#dispatched;
     if (isMoved) this.#memory.clear(); // by the application: events may come again
@@ -291,7 +313,7 @@ class Syncer {
     const { log, store } = this.#options;
     log.warn("The homeserver does not know where to go on from: syncing anew", { error: error.message });
     await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor: 0 } });
-    await store.ask("syncAnew", undefined);
+    await store.syncAnew();
   }
 
   async #reasonOf(error: unknown, signal: AbortSignal, failures?: number): Promise<unknown> {
@@ -309,6 +331,6 @@ class Syncer {
   }
 
   async #announce(event: InternalDelivery): Promise<void> {
-    if (this.#options.wants(event.type)) await this.#options.dispatcher.ask("announce", event);
+    if (this.#options.wants(event.type)) await this.#options.dispatcher.announce(event);
   }
 }

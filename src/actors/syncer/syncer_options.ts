@@ -10,9 +10,9 @@ import type { PresenceState } from "../../types/enums.ts";
 import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { CryptoHolder, SyncCrypto } from "../crypto/sync_crypto.ts";
-import type { DispatcherProtocol } from "../dispatcher/dispatcher_protocol.ts";
+import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { OpenStore } from "../store/opener.ts";
-import type { StoreProtocol } from "../store/store_protocol.ts";
+import type { StoreHandlers } from "../store/store_actor.ts";
 import type { ClearRooms } from "./clear_rooms.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncFeed } from "./sync_feed.ts";
@@ -36,11 +36,11 @@ export interface SyncerOptions {
    */
   readonly acceptClear: SyncContext["acceptClear"];
   /** Stores room state and the token. */
-  readonly store: ActorRef<StoreProtocol>;
+  readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: OpenStore;
   /** Delivers events to handlers. */
-  readonly dispatcher: ActorRef<DispatcherProtocol>;
+  readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Is called after each sync; never rejects. */
   readonly afterSync: () => Promise<void>;
   /** Is called when the handlers have settled of the first response of a start. */

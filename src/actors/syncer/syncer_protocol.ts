@@ -1,10 +1,9 @@
 /**
- * What the Syncer can be asked.
+ * What messages to the Syncer carry, and its answers.
  *
  * @module
  */
 
-import type { SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncSettings } from "./start_options.ts";
 
 /** What one response has brought. */
@@ -21,23 +20,8 @@ export interface SyncedOnce {
   readonly isSettled: boolean;
 }
 
-/** The messages of the Syncer actor. */
-export interface SyncerProtocol {
-  /**
-   * Syncs until it is stopped, and answers then. A dead token, or another final failure, is fatal.
-   */
-  run(settings: SyncSettings): void;
-  /** Ends the sync, and answers when it has ended. */
-  stop(): void;
-  /**
-   * Syncs once, and answers when all handlers have settled and encryption has made its requests; or
-   * before, if it is cancelled when the response has been taken in. That handlers have settled is
-   * recorded durably; or, in a pass, with the commit that hands the device back.
-   */
-  once(settings: SyncSettings & { readonly isPass?: boolean }): SyncedOnce;
-  /**
-   * Takes a response that was requested elsewhere. Answers with the number of its batch when
-   * handlers have been started.
-   */
-  take(response: SyncResponse): number;
+/** How to sync once. */
+export interface OnceSettings extends SyncSettings {
+  /** Whether the device is handed back afterwards. */
+  readonly isPass?: boolean;
 }

@@ -102,7 +102,7 @@ async function begin(
     throw refusal("no-secret", "what is stored as its key is none");
   }
   const newBackup = async (given: string | undefined) =>
-    await actor.ask("newBackup", { latest: undefined, isNew: false, secret: given });
+    await actor.newBackup({ latest: undefined, isNew: false, secret: given });
   let made = await newBackup(usable);
   if (usable === undefined) {
     await storage.set(BACKUP_SECRET, made.secret);
@@ -125,7 +125,7 @@ async function begin(
     await storage.set(BACKUP_SECRET, secret);
     shown = await latest();
   }
-  await actor.ask("adoptBackup", { shown, secret });
+  await actor.adoptBackup({ shown, secret });
 }
 
 /** Uses the backup that is there, if its key is the one that is stored, was so before, or is here. */
@@ -140,9 +140,9 @@ async function use(
 ): Promise<void> {
   const publicKey = publicKeyOf(shown);
   if (publicKey === undefined) throw refusal("unusable", "its algorithm or its public key is not known");
-  const { pending } = await parts.actor.ask("backupState", undefined) ?? {};
+  const { pending } = await parts.actor.backupState() ?? {};
   const adopt = async (key: string | undefined) => {
-    const outcome = await parts.actor.ask("adoptBackup", { shown, secret: key });
+    const outcome = await parts.actor.adoptBackup({ shown, secret: key });
     if (outcome === "left") throw leftBackup();
     return outcome === "adopted";
   };
@@ -174,9 +174,9 @@ async function finish(
   storage: SecretKeeper,
   shown: KeyBackupVersion,
 ): Promise<void> {
-  const { secret } = await actor.ask("newBackup", { latest: publicKeyOf(shown), isNew: true });
+  const { secret } = await actor.newBackup({ latest: publicKeyOf(shown), isNew: true });
   await storage.set(BACKUP_SECRET, secret);
-  await actor.ask("adoptBackup", { shown, secret });
+  await actor.adoptBackup({ shown, secret });
 }
 
 /** Stores the key of the backup in use. */
@@ -185,8 +185,8 @@ async function stored(
   storage: SecretKeeper,
   options: StoreSecretOptions = {},
 ): Promise<KeyBackupOutcome> {
-  const state = await actor.ask("backupState", undefined);
-  const { secret, isThere } = await actor.ask("newBackup", { latest: state?.publicKey, isNew: false });
+  const state = await actor.backupState();
+  const { secret, isThere } = await actor.newBackup({ latest: state?.publicKey, isNew: false });
   if (isThere) await storage.set(BACKUP_SECRET, secret, options);
   return "on";
 }

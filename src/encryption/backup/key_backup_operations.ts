@@ -57,7 +57,7 @@ async function infoOf(
   request: RequestOptions,
 ): Promise<KeyBackupInfo> {
   const [state, isWanted] = await Promise.all([
-    actor.ask("backupState", undefined),
+    actor.backupState(),
     isWantedBy(api, request),
   ]);
   const isUsed = latest !== undefined && state?.version === latest.version && state.phase === "on" &&
@@ -110,7 +110,7 @@ async function made(
   await open();
   const before = await latestVersion(api, request);
   const isNew = wanted === "a new one";
-  const { definition, publicKey, secret, isThere } = await actor.ask("newBackup", {
+  const { definition, publicKey, secret, isThere } = await actor.newBackup({
     latest: publicKeyOf(before),
     isNew,
   });
@@ -130,7 +130,7 @@ async function made(
     );
   }
   await storage?.set(BACKUP_SECRET, secret, request); // before anything is in it that only this key opens
-  await actor.ask("adoptBackup", { shown, secret });
+  await actor.adoptBackup({ shown, secret });
   await api.setAccountData(WANTED, { enabled: true }, request);
   wake();
   return await infoOf(parts, shown, request);
@@ -151,7 +151,7 @@ async function trusted(
     });
   }
   const isChosen = by.recoveryKey !== undefined;
-  switch (await actor.ask("adoptBackup", { shown, secret, isChosen })) {
+  switch (await actor.adoptBackup({ shown, secret, isChosen })) {
     case "adopted":
       wake();
       return await infoOf(parts, shown, request);
@@ -217,7 +217,7 @@ async function deleted(
   const request = optionsOfEach(options, {}, "delete the backup");
   await open();
   await api.setAccountData(WANTED, { enabled: false }, request); // before others make a new one
-  await actor.ask("forgetBackup", undefined);
+  await actor.forgetBackup();
   for (let count = 0; count < MAX_VERSIONS; count++) {
     const latest = await latestVersion(api, request);
     if (latest === undefined) break;

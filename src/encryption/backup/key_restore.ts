@@ -44,7 +44,7 @@ export async function restored(
     request.signal?.throwIfAborted();
     const keys = shown.slice(0, limit - report.total);
     if (await readableVersion(parts) !== version) throw changed();
-    const { recovered, ...counts } = await actor.ask("restoreKeys", { version, keys });
+    const { recovered, ...counts } = await actor.restoreKeys({ version, keys });
     report.total += keys.length;
     for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
     deliver(recovered);
@@ -95,7 +95,7 @@ async function inSteps(
 
 /** The version in use. */
 async function readableVersion({ actor }: KeyBackupParts): Promise<string> {
-  const state = await actor.ask("backupState", undefined);
+  const state = await actor.backupState();
   if (state?.isReadable && state.phase === "on") return state.version;
   throw new KeyBackupError(
     "Cannot restore room keys: no backup whose key is there is in use; trust() the backup with its key",
@@ -119,7 +119,7 @@ export async function restoreSession(
     if (error instanceof NotFoundError) return undefined;
     throw error;
   });
-  const { recovered, added, improved } = await actor.ask("restoreKeys", {
+  const { recovered, added, improved } = await actor.restoreKeys({
     version,
     keys: [{ ...session, data }],
   });

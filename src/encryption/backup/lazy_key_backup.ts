@@ -32,14 +32,14 @@ export function lazyKeyBackup(
     return await (signal === undefined ? done : abortable(done, signal)); // what is aborted makes no request
   };
   const inUse = async (): Promise<BackupState | undefined> => {
-    const state = await parts.actor.ask("backupState", undefined);
+    const state = await parts.actor.backupState();
     return state?.phase === "on" && state.isReadable && state.pending === undefined ? state : undefined;
   };
   /** Whether the server still has the backup in use, or one with the same key. */
   const isThere = async ({ version, publicKey }: BackupState): Promise<boolean> => {
     const shown = await latestVersion(parts.api, {});
     if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;
-    await parts.actor.ask("followBackup", shown);
+    await parts.actor.followBackup(shown);
     parts.wake();
     return await inUse() !== undefined;
   };
@@ -70,7 +70,7 @@ export function lazyKeyBackup(
     async restoreFor({ room_id, content }) {
       const session = readSessionRef(room_id, content.session_id);
       if (session === undefined) return false;
-      const version = await parts.actor.ask("versionFor", session);
+      const version = await parts.actor.versionFor(session);
       if (version === undefined) return false;
       const { restoreSession } = await import("./key_restore.ts");
       return await restoreSession(parts, version, session).catch((error) => {

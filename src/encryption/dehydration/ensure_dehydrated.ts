@@ -53,7 +53,7 @@ async function ensured(
   { identity, open }: EnsureDehydratedInput,
 ): Promise<DehydrationOutcome> {
   const { actor, api, clock, log, signal } = parts;
-  const state = await actor.ask("dehydrationState", undefined);
+  const state = await actor.dehydrationState();
   const { made } = state;
   const isFresh = made !== undefined && elapsed(clock.now(), made.at) < LIFETIME;
   if (isFresh && made.isUploaded && !state.isKeyOld && await isListed(identity)) {
@@ -63,7 +63,7 @@ async function ensured(
   if (!state.canSign) return "no-secret";
   let shown = await present(parts);
   if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
-    await actor.ask("dehydratedUploaded", made.deviceId);
+    await actor.dehydratedUploaded(made.deviceId);
     await identity.look();
     if (await isListed(identity)) return "on";
   }
@@ -76,10 +76,10 @@ async function ensured(
     shown = await present(parts);
   }
   if (state.isKeyOld && storage !== undefined) await renewKey(parts, storage);
-  const upload = await actor.ask("createDehydrated", undefined);
+  const upload = await actor.createDehydrated();
   if (upload === undefined) return "no-secret";
   await api.putDehydratedDevice(upload, { signal });
-  await actor.ask("dehydratedUploaded", upload.device_id);
+  await actor.dehydratedUploaded(upload.device_id);
   await announce(parts, upload);
   await clearRehydration(parts);
   await identity.look();
@@ -113,22 +113,22 @@ async function withKey(
 ): Promise<"no-secret" | "unusable" | undefined> {
   if (storage === undefined) return hasKey && !isKeyOld ? undefined : "no-secret";
   const known = await storedKey(storage);
-  if (known !== undefined) return await actor.ask("keepPickleKey", known) ? undefined : "unusable";
-  const secret = await actor.ask("pickleKeyToStore", undefined);
+  if (known !== undefined) return await actor.keepPickleKey(known) ? undefined : "unusable";
+  const secret = await actor.pickleKeyToStore();
   await storage.set(PICKLE_KEY_SECRETS[0], secret);
   const stored = await storedKey(storage); // another client may have been faster, or slower
   if (stored === undefined || stored === secret) return undefined;
-  return await actor.ask("keepPickleKey", stored) ? undefined : "unusable";
+  return await actor.keepPickleKey(stored) ? undefined : "unusable";
 }
 
 /** Puts another key in the place of one that may be known, wherever that is stored. */
 async function renewKey({ actor }: DehydrationParts, storage: SecretKeeper): Promise<void> {
-  const secret = await actor.ask("renewPickleKey", undefined);
+  const secret = await actor.renewPickleKey();
   for (const name of PICKLE_KEY_SECRETS) {
     const isStored = await secretOf(storage, name) !== undefined;
     if (isStored || name === PICKLE_KEY_SECRETS[0]) await storage.set(name, secret, { alone: true });
   }
-  await actor.ask("pickleKeyRenewed", undefined);
+  await actor.pickleKeyRenewed();
 }
 
 /** What is stored as the key; undefined: nothing for this key of the storage. */

@@ -26,10 +26,10 @@ const STEP = 100;
 export async function rehydrate(parts: DehydrationParts, device: DehydratedDevice): Promise<boolean> {
   const { actor, log } = parts;
   const { device_id: deviceId } = device;
-  let outcome = await actor.ask("beginRehydration", device);
+  let outcome = await actor.beginRehydration(device);
   if (outcome === "busy") {
     await clearRehydration(parts);
-    outcome = await actor.ask("beginRehydration", device);
+    outcome = await actor.beginRehydration(device);
   }
   if (outcome !== "reading") {
     log.warn(
@@ -39,7 +39,7 @@ export async function rehydrate(parts: DehydrationParts, device: DehydratedDevic
     );
     return true;
   }
-  let { reading } = await actor.ask("dehydrationState", undefined);
+  let { reading } = await actor.dehydrationState();
   while (reading?.isRead === false) {
     const page = await pageOf(parts, { deviceId, from: reading.from });
     if (page === undefined) return false;
@@ -52,7 +52,7 @@ export async function rehydrate(parts: DehydrationParts, device: DehydratedDevic
 
 /** Clears what is left of a device that was read. */
 export async function clearRehydration({ actor }: Pick<DehydrationParts, "actor">): Promise<void> {
-  while (!await actor.ask("clearRehydration", undefined));
+  while (!await actor.clearRehydration());
 }
 
 /** A page; undefined: the device is not the account's any more. */
@@ -104,7 +104,7 @@ async function step(
   { actor, deliver, wake }: DehydrationParts,
   page: RehydratedPage,
 ): Promise<RehydratedOutput> {
-  const output = await actor.ask("receiveRehydrated", page);
+  const output = await actor.receiveRehydrated(page);
   deliver(output.recovered);
   wake();
   return output;

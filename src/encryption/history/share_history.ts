@@ -61,12 +61,12 @@ export async function shareHistory(
   if (!isVerified) return none("unverified");
   if (devices === 0) return none("no-devices");
   // Whoever gets the present session by it is no member yet, and need not become one.
-  await actor.ask("discardGroupSession", roomId);
+  await actor.discardGroupSession(roomId);
   const bundle = bundleOf(await sessionsOf(parts, roomId));
   const keys = bundle.room_keys.length;
   if (keys === 0) return none("nothing");
   const file = await uploaded(parts, bundle);
-  const told = await actor.ask("offerHistory", { userId, roomId, file });
+  const told = await actor.offerHistory({ userId, roomId, file });
   wake();
   if (told === 0) return none("no-devices");
   await round("toDevice"); // before the invitation; later, if that fails
@@ -111,16 +111,16 @@ async function recipientsOf(
   const { actor, round } = parts;
   let since: number | undefined = Infinity; // of who shares no room nothing else shows changes
   for (let count = 0; count < MAX_ROUNDS; count++) {
-    if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
+    if (!await actor.areDevicesStale({ users: [userId], since })) break;
     since = undefined;
     const { failure } = await round("keysQuery");
     if (failure !== undefined) throw failure;
   }
   for (let restarts = 0;; restarts++) {
-    const { waiting } = await actor.ask("historyRecipients", userId);
+    const { waiting } = await actor.historyRecipients(userId);
     const { failure } = waiting === 0 ? {} : await round("keysClaim");
     if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;
-    const found = await actor.ask("historyRecipients", userId);
+    const found = await actor.historyRecipients(userId);
     if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told
     return found;
   }
@@ -152,7 +152,7 @@ async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise
   return all;
 
   function page(from: SessionQuery["after"]) {
-    return actor.ask("exportSessions", { roomId, limit: SESSIONS_A_STEP, ...(from && { after: from }) });
+    return actor.exportSessions({ roomId, limit: SESSIONS_A_STEP, ...(from && { after: from }) });
   }
 }
 

@@ -21,7 +21,7 @@ import type { KeyBackup } from "../backup/key_backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { IdentityPort } from "./identity_port.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
-import type { StoreProtocol } from "../../actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../../actors/store/store_actor.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
@@ -54,7 +54,7 @@ export interface DoctorParts {
   /** Whose device it is, and its transport. */
   readonly session: Session;
   /** Where all is stored. */
-  readonly store: Pick<ActorRef<StoreProtocol>, "ask">;
+  readonly store: Pick<ActorRef<StoreHandlers>, "commitRecords">;
   /** Whether that outlives the process. */
   readonly isDurable: boolean;
 }
@@ -179,7 +179,7 @@ async function storeFindings({ store, isDurable }: DoctorParts): Promise<CryptoF
   }
   try {
     // Nothing is there: that it can be deleted shows that this process may write.
-    await store.ask("commitRecords", [{ type: "delete", key: ["crypto", "doctor"] }]);
+    await store.commitRecords([{ type: "delete", key: ["crypto", "doctor"] }]);
     return [{ code: "store-kept", level: "ok", message: "The store is kept, and is this process's." }];
   } catch (error) {
     return [{

@@ -18,7 +18,7 @@ import type { AskedSecrets, WantedSecrets } from "../../crypto/secret_requests/s
 import { NetworkError } from "../../errors/network_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
-import type { CryptoProtocol } from "../../actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
@@ -26,7 +26,7 @@ import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts"
 /** What it needs of encryption. */
 export interface IdentityPortOptions {
   /** The Crypto actor, which has been opened. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Delivers events that can be read now. */
   readonly deliver: (events: readonly RecoveredEvent[]) => void;
   /** Makes the engine's requests. */
@@ -47,29 +47,29 @@ export class IdentityPort {
 
   /** The identity as it is known, without asking. */
   async known(): Promise<OwnIdentityState> {
-    return await this.#options.actor.ask("ownIdentity", undefined);
+    return await this.#options.actor.ownIdentity();
   }
 
   /** The identity as it is known; the server is asked if it may have changed. */
   async state(): Promise<OwnIdentityState> {
-    const state = await this.#options.actor.ask("ownIdentity", undefined);
+    const state = await this.#options.actor.ownIdentity();
     return state.isBehind ? await this.#answered() : state;
   }
 
   /** The identity that the server shows when it is asked now. */
   async look(): Promise<OwnIdentityState> {
-    await this.#options.actor.ask("askForIdentity", undefined);
+    await this.#options.actor.askForIdentity();
     return await this.#answered();
   }
 
   /** What is known of the own device and identity, without asking. */
   async health(): Promise<OwnHealth> {
-    return await this.#options.actor.ask("health", undefined);
+    return await this.#options.actor.health();
   }
 
   /** Compares private keys with the identity that the server has shown. */
   async compare(seeds: Partial<IdentitySeeds>): Promise<ComparedSeeds | undefined> {
-    return await this.#options.actor.ask("compareIdentity", seeds);
+    return await this.#options.actor.compareIdentity(seeds);
   }
 
   /**
@@ -82,40 +82,40 @@ export class IdentityPort {
     { isAsked = false }: { readonly isAsked?: boolean } = {},
   ): Promise<OfferOutcome> {
     if (!isAsked) await this.look();
-    const outcome = this.#offered(await this.#options.actor.ask("offerIdentity", seeds));
+    const outcome = this.#offered(await this.#options.actor.offerIdentity(seeds));
     return isAsked && outcome !== "adopted" ? await this.offer(seeds) : outcome;
   }
 
   /** Makes an identity, or returns the one that was made and is not published yet. */
   async create(input: NewIdentityInput): Promise<NewIdentity> {
-    return await this.#options.actor.ask("createIdentity", input);
+    return await this.#options.actor.createIdentity(input);
   }
 
   /** Keeps the identity that was made, if the server shows it when it is asked now. */
   async confirm(): Promise<OfferOutcome> {
     await this.look();
-    return this.#offered(await this.#options.actor.ask("confirmIdentity", undefined));
+    return this.#offered(await this.#options.actor.confirmIdentity());
   }
 
   /** Gives up the identity that was made and not published: the one before it counts again. */
   async abandon(): Promise<void> {
-    await this.#options.actor.ask("abandonIdentity", undefined);
+    await this.#options.actor.abandonIdentity();
   }
 
   /** Keeps what has opened the secret storage. */
   async keepOpener(opener: StorageOpener): Promise<void> {
-    await this.#options.actor.ask("keepOpener", opener);
+    await this.#options.actor.keepOpener(opener);
   }
 
   /** A user's devices, as far as they are known. */
   async devices(userId: UserID): Promise<Device[]> {
-    return await this.#options.actor.ask("devicesOf", [userId]);
+    return await this.#options.actor.devicesOf([userId]);
   }
 
   /** Asks the own verified devices for the secrets that are not here. */
   async requestSecrets(wanted: WantedSecrets): Promise<AskedSecrets> {
     const { actor, requests } = this.#options;
-    const asked = await actor.ask("requestSecrets", wanted);
+    const asked = await actor.requestSecrets(wanted);
     await requests.round("toDevice"); // later, if that fails
     return asked;
   }
@@ -123,7 +123,7 @@ export class IdentityPort {
   /** Publishes the device's keys, with the signature that they have by now or none. */
   async publishDevice(): Promise<void> {
     const { actor, requests } = this.#options;
-    await actor.ask("releaseUpload", undefined);
+    await actor.releaseUpload();
     const { failure } = await requests.round("keysUpload");
     if (failure !== undefined) throw failure;
   }
@@ -153,7 +153,7 @@ export class IdentityPort {
       const { failure } = await requests.round("keysQuery");
       if (requests.conflict !== undefined) throw requests.conflict;
       if (failure !== undefined) throw failure;
-      const state = await actor.ask("ownIdentity", undefined);
+      const state = await actor.ownIdentity();
       if (!state.isBehind) return state;
     }
     if (requests.deadToken !== undefined) throw requests.deadToken; // no later try would help

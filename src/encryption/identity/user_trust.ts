@@ -13,14 +13,14 @@ import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
-import type { CryptoProtocol } from "../../actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
 import type { Following } from "../../actors/crypto/following.ts";
 import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
 
 /** What it needs of encryption. */
 export interface UserTrustOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Opens the engine, the first time. */
   readonly open: () => Promise<unknown>;
   /** Delivers events that can be read now. */
@@ -65,12 +65,12 @@ export class UserTrust {
     await open();
     let since = isAnew ? Infinity : following.fresh;
     for (let round = 0; round < MAX_ROUNDS; round++, since = following.fresh) {
-      if (!await actor.ask("areDevicesStale", { users: [userId], since })) break;
+      if (!await actor.areDevicesStale({ users: [userId], since })) break;
       const { ended, failure } = await requests.round("keysQuery");
       if (failure !== undefined) throw failure;
       if (ended === 0) break;
     }
-    return await actor.ask("devicesOf", [userId]);
+    return await actor.devicesOf([userId]);
   }
 
   /** Sets whether a device is verified or blacklisted. */
@@ -78,7 +78,7 @@ export class UserTrust {
     const { actor, open, deliver, requests } = this.#options;
     await open();
     const { userId, deviceId, ed25519 } = device;
-    const say = () => actor.ask("setDeviceTrust", { userId, deviceId, ed25519, trust });
+    const say = () => actor.setDeviceTrust({ userId, deviceId, ed25519, trust });
     // A known device is not looked up: it can be blocked while the server does not answer.
     const recovered = await say().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
@@ -92,7 +92,7 @@ export class UserTrust {
   /** A user's identity. */
   async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
     await this.getDevices(userId); // they come together
-    return await this.#options.actor.ask("identityOf", userId);
+    return await this.#options.actor.identityOf(userId);
   }
 
   /** Signs a user's identity. */
@@ -102,7 +102,7 @@ export class UserTrust {
       userId,
       name: unpadded(master),
       named: userId,
-      sign: () => actor.ask("signIdentity", { userId, master }),
+      sign: () => actor.signIdentity({ userId, master }),
     });
   }
 
@@ -113,7 +113,7 @@ export class UserTrust {
       userId,
       name: deviceId,
       named: `device ${JSON.stringify(deviceId)}`,
-      sign: () => actor.ask("signDevice", { userId, deviceId, ed25519 }),
+      sign: () => actor.signDevice({ userId, deviceId, ed25519 }),
     });
   }
 
@@ -136,7 +136,7 @@ export class UserTrust {
     await requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
     await requests.round("signaturesUpload");
     requests.wake(); // a device that has asked for secrets may get them now
-    const fate = await actor.ask("signatureFate", { userId, name });
+    const fate = await actor.signatureFate({ userId, name });
     if (fate.state !== "refused") return; // what could not be uploaded is later
     throw new OwnIdentityError(
       `Cannot publish that ${named} is verified: the server refuses the signature, with ${fate.reason}; ` +
@@ -152,7 +152,7 @@ export class UserTrust {
   ): Promise<void> {
     const { actor, open, deliver, requests } = this.#options;
     await open();
-    deliver(await actor.ask(what, { userId, master }));
+    deliver(await actor[what]({ userId, master }));
     requests.wake();
   }
 }

@@ -20,7 +20,7 @@ import type { EventID, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { ActorStoppedError } from "../../actors/kernel/actor_error.ts";
-import type { CryptoProtocol } from "../../actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
 import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
 import type { UserTrust } from "../identity/user_trust.ts";
 import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
@@ -33,7 +33,7 @@ export type RoomSender = (send: VerificationSend & { readonly isClear: boolean }
 /** What it needs. */
 export interface VerificationHubOptions {
   /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoProtocol>;
+  readonly actor: ActorRef<CryptoHandlers>;
   /** Opens the engine, the first time. */
   readonly open: () => Promise<unknown>;
   /** Looks up devices. */
@@ -98,13 +98,13 @@ export class VerificationHub {
     }
     events.push(...clear.map(inRoom));
     if (events.length > 0) {
-      this.#background(this.#step(this.#options.actor.ask("receiveVerification", events)));
+      this.#background(this.#step(this.#options.actor.receiveVerification(events)));
     }
   }
 
   /** Says what an earlier process could not say any more. */
   begin(): void {
-    this.#background(this.#step(this.#options.actor.ask("expireVerifications", undefined)));
+    this.#background(this.#step(this.#options.actor.expireVerifications()));
   }
 
   /** Asks for a verification. */
@@ -164,7 +164,7 @@ export class VerificationHub {
           "getDevices()",
       );
     }
-    const reply = await this.#step(actor.ask("requestVerification", { userId, devices, ways }));
+    const reply = await this.#step(actor.requestVerification({ userId, devices, ways }));
     return reply.id ?? "";
   }
 
@@ -175,17 +175,17 @@ export class VerificationHub {
   ): Promise<string> {
     const { actor, users } = this.#options;
     await this.#options.open();
-    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    const { deviceKeys: { user_id: own } } = await actor.ownDevice();
     if (own === userId) {
       throw new ValueError("Cannot verify the own user in a room: ask the own devices, without roomId");
     }
     await users.getDevices(userId);
-    const send = await actor.ask("askInRoom", { roomId, userId, ways });
+    const send = await actor.askInRoom({ roomId, userId, ways });
     let [eventId, id]: [eventId?: EventID, id?: string] = [];
     try {
       eventId = await this.#toRoom(send);
     } finally {
-      ({ id } = await this.#step(actor.ask("askedInRoom", { id: send.id, eventId })));
+      ({ id } = await this.#step(actor.askedInRoom({ id: send.id, eventId })));
     }
     return id ?? "";
   }
@@ -198,7 +198,7 @@ export class VerificationHub {
         this.#options.log.warn("Could not look up a device to verify", { error: String(error) });
       });
     }
-    return (await this.#step(this.#options.actor.ask("actInVerification", { ...act, id }))).qrCode;
+    return (await this.#step(this.#options.actor.actInVerification({ ...act, id }))).qrCode;
   }
 
   /** Takes what a step has led to. */
@@ -222,7 +222,7 @@ export class VerificationHub {
       if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
       if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
       if (needs === "completion") {
-        this.#background(this.#step(this.#options.actor.ask("completeVerification", id)));
+        this.#background(this.#step(this.#options.actor.completeVerification(id)));
       }
     }
     for (const send of sends) this.#send(send);
@@ -237,13 +237,13 @@ export class VerificationHub {
   /** A device that was verified by another of its user gets what that one has. */
   async #askFor({ userId }: LiveVerification): Promise<void> {
     const { actor, requestSecrets } = this.#options;
-    const { deviceKeys: { user_id: own } } = await actor.ask("ownDevice", undefined);
+    const { deviceKeys: { user_id: own } } = await actor.ownDevice();
     if (own === userId) await requestSecrets();
   }
 
   /** Sends to a room: in clear to a device that would get no key, since encryption must not hinder it. */
   async #toRoom(send: VerificationSend): Promise<EventID> {
-    const isRead = await this.#options.actor.ask("mayRead", { userId: send.userId, devices: send.devices });
+    const isRead = await this.#options.actor.mayRead({ userId: send.userId, devices: send.devices });
     return await this.#options.sendToRoom({ ...send, isClear: !isRead });
   }
 
@@ -270,8 +270,7 @@ export class VerificationHub {
     const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
     const { signal } = this.#waiting;
     clock.delay(ms, { signal, persistent: false }).then(
-      () =>
-        this.#background(this.#step(actor.ask("expireVerifications", undefined)).then(() => this.#watch())),
+      () => this.#background(this.#step(actor.expireVerifications()).then(() => this.#watch())),
       () => {},
     );
   }

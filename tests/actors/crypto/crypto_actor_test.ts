@@ -1,14 +1,13 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 const ALICE = { userId: "@alice:example.org", deviceId: "ALICE" } as const;
 const DAY = 86_400_000;
@@ -16,18 +15,18 @@ const DAY = 86_400_000;
 Deno.test("The engine of a device is opened once, and used only after that", async () => {
   const log = recordingLogger();
   const store = spawnStore({ log });
-  await store.ask("open", ["greenroom"]);
+  await store.open(["greenroom"]);
   const crypto = spawnCrypto({
     store,
     clock: new TestClock(),
     log,
     policy: { ...DEFAULT_POLICY, ...EVERYBODY },
   });
-  await assertRejects(() => crypto.ask("requests", undefined), EncryptionError, "has not been opened");
-  const identity = await crypto.ask("open", ALICE);
-  assertNotEquals(await crypto.ask("requests", undefined), []);
-  assertEquals(await crypto.ask("open", ALICE), identity);
-  assertEquals(await crypto.ask("requests", undefined), [], "what is on its way is not made twice");
+  await assertRejects(() => crypto.requests(), EncryptionError, "has not been opened");
+  const identity = await crypto.open(ALICE);
+  assertNotEquals(await crypto.requests(), []);
+  assertEquals(await crypto.open(ALICE), identity);
+  assertEquals(await crypto.requests(), [], "what is on its way is not made twice");
   await crypto.stop();
   await store.stop();
 });
@@ -37,33 +36,26 @@ Deno.test("pruneCrypto() allows other messages between its steps, and reads only
   const clock = new TestClock();
   const log = recordingLogger();
   const store = spawnStore({ kv, log });
-  await store.ask("open", ["greenroom"]);
+  await store.open(["greenroom"]);
   const read: number[] = [];
-  const readingStore = {
-    async ask(kind: keyof StoreProtocol, body: never): Promise<unknown> {
-      const answer = await store.ask(kind, body);
-      if (Array.isArray(answer)) read.push(answer.length);
-      return answer;
-    },
-  } as ActorRef<StoreProtocol>;
+  const readingStore = answeredBy<StoreHandlers>(async (kind, body) => {
+    const answer = await store[kind as "readRecords"](body);
+    if (Array.isArray(answer)) read.push(answer.length);
+    return answer;
+  });
   const crypto = spawnCrypto({
     store: readingStore,
     clock,
     log,
     policy: { ...DEFAULT_POLICY, ...EVERYBODY },
   });
-  await crypto.ask("open", ALICE);
+  await crypto.open(ALICE);
   const day = String(Math.floor(clock.now() / DAY) - 1).padStart(8, "0");
-  await store.ask(
-    "commitRecords",
-    Array.from({ length: 950 }, (_, n) => {
-      return { type: "set", key: ["crypto", "leftover", day, `@user${n}:example.org`], value: 0 } as const;
-    }),
-  );
+  await store.commitRecords(Array.from({ length: 950 }, (_, n) => {
+    return { type: "set", key: ["crypto", "leftover", day, `@user${n}:example.org`], value: 0 } as const;
+  }));
   assertEquals(
-    (await store.ask("listRecords", { prefix: ["crypto", "leftover"], limit: 3 })).map(({ key }) =>
-      key.at(-1)
-    ),
+    (await store.listRecords({ prefix: ["crypto", "leftover"], limit: 3 })).map(({ key }) => key.at(-1)),
     ["@user0:example.org", "@user100:example.org", "@user101:example.org"],
   );
 
@@ -71,9 +63,9 @@ Deno.test("pruneCrypto() allows other messages between its steps, and reads only
   const pruned = pruneCrypto(crypto).finally(() => left = 0);
   const seen: number[] = [];
   while (left > 0) {
-    left = Math.min(left, (await store.ask("listRecords", { prefix: ["crypto", "leftover"] })).length);
+    left = Math.min(left, (await store.listRecords({ prefix: ["crypto", "leftover"] })).length);
     seen.push(left);
-    await crypto.ask("requests", undefined);
+    await crypto.requests();
   }
   assertEquals(await pruned, { done: true, removed: { leftover: 950 } });
   assert(new Set(seen).size >= 4, `${seen}`);

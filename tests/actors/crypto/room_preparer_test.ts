@@ -7,9 +7,8 @@ import {
   assertStrictEquals,
   assertStringIncludes,
 } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import type { OutgoingRequests, RoundOutcome } from "../../../src/actors/crypto/outgoing_requests.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
 import {
   type OnNewRecipient,
   roomDescriber,
@@ -21,6 +20,7 @@ import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { rejectionOf } from "../kernel/support.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 const ROOM = "!room:a";
 const DESCRIBED = { roomId: ROOM, encryption: {}, historyVisibility: undefined, members: [] } as const;
@@ -50,18 +50,15 @@ function stage(
     clock: new TestClock(),
     stopping: new AbortController(),
   };
-  const actor = {
-    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
-    async ask(kind: string, body: any): Promise<any> {
-      if (kind === "describeRoom") return here.described++;
-      const { needs, ended = 1, failure, users } = steps(asked.push(body) - 1);
-      outcome = { ended, failure };
-      await Promise.resolve();
-      return needs === "nothing"
-        ? { needs, share: { sessionId: `${body.since}` } }
-        : { needs, users, sessionId: "of the room" };
-    },
-  } as ActorRef<CryptoProtocol>;
+  const actor = answeredBy<CryptoHandlers>(async (kind, body) => {
+    if (kind === "describeRoom") return here.described++;
+    const { needs, ended = 1, failure, users } = steps(asked.push(body) - 1);
+    outcome = { ended, failure };
+    await Promise.resolve();
+    return needs === "nothing"
+      ? { needs, share: { sessionId: `${body.since}` } }
+      : { needs, users, sessionId: "of the room" };
+  });
   const round = (...kind: unknown[]): Promise<RoundOutcome> => {
     here.rounds.push(kind);
     return Promise.resolve(outcome);

@@ -1,5 +1,4 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import {
   CAREFUL_AFTER,
   deliverCarefully,
@@ -7,13 +6,13 @@ import {
 } from "../../../src/actors/dispatcher/careful_delivery.ts";
 import type { NamedDelivery, Task } from "../../../src/actors/dispatcher/deliver.ts";
 import type { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import { assertPending, recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { message } from "../support/events.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 /** How long a handler is waited for, in milliseconds. */
 const PATIENCE = 5_000;
@@ -26,18 +25,16 @@ interface Work {
 
 async function stage(kv: CountingStore = new CountingStore()) {
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
+  await store.open([]);
   const clock = new TestClock();
   const asked: unknown[] = [];
   const begun: string[] = [];
   const taken: unknown[] = [];
   const settled: NamedDelivery[] = [];
-  const watched = {
-    ask: (kind: "attempt", body: never) => {
-      asked.push([kind, body]);
-      return store.ask(kind, body);
-    },
-  } as unknown as ActorRef<StoreProtocol>;
+  const watched = answeredBy<StoreHandlers>((kind, body) => {
+    asked.push([kind, body]);
+    return store[kind as "attempt"](body);
+  });
   const step = ({ text, gate }: Work): Step => ({
     delivery: { data: message(text) as unknown as MatrixEvent },
     id: `$${text}`,
@@ -109,7 +106,7 @@ Deno.test("After a careful delivery, nothing is held against what has ended, als
   const attempts = async (id: string): Promise<number> => {
     const next = await stage(here.kv); // the process is killed, before anything else was committed
     try {
-      return (await next.store.ask("attempt", { id, ended: [] })).lives;
+      return (await next.store.attempt({ id, ended: [] })).lives;
     } finally {
       await next.store.stop();
     }
@@ -200,8 +197,8 @@ Deno.test("An event that has not ended when the next is begun counts as begun, u
   const delivery = here.run({ text: "1", gate: gate.promise }, { text: "2" }, { text: "3" });
   await here.clock.tick(PATIENCE);
   await delivery;
-  assertEquals((await here.store.ask("attempt", { id: "$1", ended: [] })).lives, 1);
-  assertEquals((await here.store.ask("attempt", { id: "$2", ended: [] })).lives, 0);
+  assertEquals((await here.store.attempt({ id: "$1", ended: [] })).lives, 1);
+  assertEquals((await here.store.attempt({ id: "$2", ended: [] })).lives, 0);
   gate.resolve();
 });
 

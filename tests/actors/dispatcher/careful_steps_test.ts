@@ -1,15 +1,16 @@
 import { assertEquals } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { SyncBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import type { Attempt, StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { Attempt } from "../../../src/actors/store/store_protocol.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 /** A Dispatcher, and what it begins of a response that so many processes did not live to see handled. */
 async function begunWith(
@@ -18,17 +19,15 @@ async function begunWith(
   const registry = new HandlerRegistry();
   const attempts: string[] = [];
   const delivered: unknown[] = [];
-  const store = {
-    ask(kind: string, body: unknown) {
-      if (kind === "attempt") attempts.push((body as Attempt).id);
-      const answers: Record<string, unknown> = {
-        settled: [],
-        quarantined: [],
-        attempt: { lives: 0, verdict: "begin" },
-      };
-      return Promise.resolve(answers[kind]);
-    },
-  } as unknown as ActorRef<StoreProtocol>;
+  const store = answeredBy<StoreHandlers>((kind, body) => {
+    if (kind === "attempt") attempts.push((body as Attempt).id);
+    const answers: Record<string, unknown> = {
+      settled: [],
+      quarantined: [],
+      attempt: { lives: 0, verdict: "begin" },
+    };
+    return Promise.resolve(answers[kind]);
+  });
   const log = recordingLogger();
   const dispatcher = spawnDispatcher({
     deliverer: new Deliverer(registry, log, NOTHING_KEPT),
@@ -41,7 +40,7 @@ async function begunWith(
     log,
   });
   for (const type of types) registry.add(type, () => void delivered.push(type));
-  await dispatcher.ask("dispatch", batch(crashes));
+  await dispatcher.dispatch(batch(crashes));
   await dispatcher.stop();
   return { attempts, delivered };
 }

@@ -126,9 +126,12 @@ function stage() {
     batches.set(batch, found);
     return found;
   };
-  const checkpoint = new Checkpoint((batch) => of(batch).promise, (token) => {
-    notes.push(token);
-    return Promise.resolve();
+  const pending = { upTo: (batch: number) => of(batch).promise, isCutOff: false, handled: () => {} };
+  const checkpoint = new Checkpoint(pending, {
+    handled(token) {
+      notes.push(token);
+      return Promise.resolve();
+    },
   });
   return { checkpoint, notes, end: (batch: number) => of(batch).resolve() };
 }
@@ -162,7 +165,7 @@ Deno.test("Checkpoint.recorded() resolves when there is nothing to note", async 
 
 Deno.test("Checkpoint.recorded() rejects with the store's failure, which need not be handled", async () => {
   const failure = new Error("The disk is full");
-  const checkpoint = new Checkpoint(() => Promise.resolve(), () => Promise.reject(failure));
+  const checkpoint = new Checkpoint(new PendingTasks(), { handled: () => Promise.reject(failure) });
   checkpoint.follows(1, "t1");
   await settle();
   checkpoint.follows(2, "t2");

@@ -17,7 +17,7 @@ function device() {
   return {
     async process<Result>(work: (ids: SendIds) => Promise<Result>): Promise<Result> {
       const store = spawnStore({ kv });
-      await store.ask("open", []);
+      await store.open([]);
       const result = await work(new SendIds({ store, ready: () => Promise.resolve() }));
       await store.stop();
       return result;
@@ -86,7 +86,7 @@ Deno.test("A store that could not be asked is asked again with the next send", a
   let asked = 0;
   const ready = () => asked++ === 0 ? Promise.reject(new RangeError("not now")) : Promise.resolve();
   const store = spawnStore({});
-  await store.ask("open", []);
+  await store.open([]);
   const sends = deliveryOf(new SendIds({ store, ready }));
   await assertRejects(() => sends.transactionId(say, undefined), RangeError, "not now");
   await sends.transactionId(say, undefined);

@@ -1,10 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
 import type { RoomBatch, SyncBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
 import { type HandlerOptions, HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
-import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
@@ -12,6 +11,7 @@ import { TestClock } from "../../../src/testing/test_clock.ts";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 function stage(
   { maxPending = 100, isOver = () => false }: { maxPending?: number; isOver?: () => boolean } = {},
@@ -19,17 +19,15 @@ function stage(
   const registry = new HandlerRegistry();
   const handled: unknown[] = [];
   const noting: { failure?: Error; gate?: Promise<void> } = {};
-  const store = {
-    async ask(kind: string, token: unknown) {
-      if (kind === "settled" || kind === "quarantined") return [];
-      if (kind === "ending") return undefined;
-      if (kind === "attempt") return { lives: 0, verdict: "begin" };
-      await noting.gate;
-      if (noting.failure !== undefined) throw noting.failure;
-      handled.push(kind === "handled" ? token : kind);
-      return undefined;
-    },
-  } as unknown as ActorRef<StoreProtocol>;
+  const store = answeredBy<StoreHandlers>(async (kind, token) => {
+    if (kind === "settled" || kind === "quarantined") return [];
+    if (kind === "ending") return undefined;
+    if (kind === "attempt") return { lives: 0, verdict: "begin" };
+    await noting.gate;
+    if (noting.failure !== undefined) throw noting.failure;
+    handled.push(kind === "handled" ? token : kind);
+    return undefined;
+  });
   const log = recordingLogger();
   const clock = new TestClock();
   const dispatcher = spawnDispatcher({
@@ -93,7 +91,7 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
     gap: { type: "GAP", data: { room_id: ROOM, read: 0, reason: "off", source: 1 } },
     remarks: new Map([[0, { type: "JOIN", data: events[0] }]]),
   } as unknown as RoomBatch;
-  await dispatcher.ask("dispatch", {
+  await dispatcher.dispatch({
     nextBatch: "n",
     crashes: 0,
     internal: [{ type: "DEVICE_LISTS", data: { changed: [], left: [] } }],
@@ -107,14 +105,14 @@ Deno.test("dispatch delivers in order: counts, global events, then room by room 
 Deno.test("dispatch is answered when waitSync handlers have settled, and does not wait for others", async () => {
   const { registry, dispatcher } = stage();
   const end = gates(registry);
-  await dispatcher.ask("dispatch", batch("t", "1"));
+  await dispatcher.dispatch(batch("t", "1"));
   registry.add("m.room.message", () => {}, { waitSync: true });
-  await dispatcher.ask("dispatch", batch("t", "2"));
+  await dispatcher.dispatch(batch("t", "2"));
   end("1");
   end("2");
   const waited = stage();
   const endWaited = gates(waited.registry, { waitSync: true });
-  const answer = waited.dispatcher.ask("dispatch", batch("t", "3"));
+  const answer = waited.dispatcher.dispatch(batch("t", "3"));
   await assertPending(answer);
   endWaited("3");
   await answer;
@@ -124,8 +122,8 @@ Deno.test("dispatch is answered when waitSync handlers have settled, and does no
 Deno.test("dispatch is answered late when too many handlers are at work", async () => {
   const { registry, dispatcher } = stage({ maxPending: 2 });
   const end = gates(registry);
-  await dispatcher.ask("dispatch", batch("t1", "1", "2"));
-  const answer = dispatcher.ask("dispatch", batch("t2", "3", "4"));
+  await dispatcher.dispatch(batch("t1", "1", "2"));
+  const answer = dispatcher.dispatch(batch("t2", "3", "4"));
   await assertPending(answer);
   end("3");
   await assertPending(answer);
@@ -140,7 +138,7 @@ for (const options of [{ waitSync: true }, { maxPending: 0 }]) {
   Deno.test(`A careful dispatch too is answered late with ${Object.keys(options)[0]}, beyond its patience`, async () => {
     const { registry, dispatcher, clock } = stage(options);
     const end = gates(registry, { waitSync: "waitSync" in options });
-    const answer = dispatcher.ask("dispatch", { ...batch("t", "1"), crashes: 2 });
+    const answer = dispatcher.dispatch({ ...batch("t", "1"), crashes: 2 });
     await clock.tick(10_000);
     await assertPending(answer);
     end("1");
@@ -152,16 +150,16 @@ for (const options of [{ waitSync: true }, { maxPending: 0 }]) {
 Deno.test("Handled events are recorded in order, and never before their handlers have settled", async () => {
   const { registry, dispatcher, handled } = stage();
   const end = gates(registry);
-  await dispatcher.ask("dispatch", batch("t1", "1"));
-  await dispatcher.ask("dispatch", batch("t2", "2"));
-  await dispatcher.ask("dispatch", batch("t3"));
+  await dispatcher.dispatch(batch("t1", "1"));
+  await dispatcher.dispatch(batch("t2", "2"));
+  await dispatcher.dispatch(batch("t3"));
   end("2");
   await settle();
   assertEquals(handled, []);
   end("1");
   await settle();
   assertEquals(handled, ["t1", "t3"]);
-  await dispatcher.ask("dispatch", batch("t4"));
+  await dispatcher.dispatch(batch("t4"));
   await settle();
   assertEquals(handled, ["t1", "t3", "t4"]);
   await dispatcher.stop();
@@ -172,10 +170,10 @@ Deno.test("settled is answered when the batch's own handlers have settled, noted
   const end = gates(registry);
   const store = Promise.withResolvers<void>();
   noting.gate = store.promise;
-  await dispatcher.ask("dispatch", batch("t1", "1"));
-  const second = await dispatcher.ask("dispatch", batch("t2", "2"));
-  const settled = dispatcher.ask("settled", second);
-  const noted = dispatcher.ask("noted", undefined);
+  await dispatcher.dispatch(batch("t1", "1"));
+  const second = await dispatcher.dispatch(batch("t2", "2"));
+  const settled = dispatcher.settled(second);
+  const noted = dispatcher.noted();
   await assertPending(settled);
   end("2");
   await settled;
@@ -190,8 +188,8 @@ Deno.test("settled is answered when the batch's own handlers have settled, noted
 Deno.test("noted rejects with what the store failed with", async () => {
   const { dispatcher, noting } = stage();
   noting.failure = new Error("The disk is full");
-  await dispatcher.ask("dispatch", batch("t1"));
-  assertEquals(await rejectionOf(dispatcher.ask("noted", undefined)), noting.failure);
+  await dispatcher.dispatch(batch("t1"));
+  assertEquals(await rejectionOf(dispatcher.noted()), noting.failure);
   await dispatcher.stop();
   await dispatcher.done;
 });
@@ -202,9 +200,9 @@ Deno.test("announce is answered when waitSync handlers of the event have settled
   registry.add("SYNC_STARTED", () => gate.promise, { waitSync: true });
   registry.add("SYNC_STOPPED", () => gate.promise);
   const data = { source: SyncStream.INTERNAL };
-  const started = dispatcher.ask("announce", { type: "SYNC_STARTED", data });
+  const started = dispatcher.announce({ type: "SYNC_STARTED", data });
   await assertPending(started);
-  await dispatcher.ask("announce", { type: "SYNC_STOPPED", data });
+  await dispatcher.announce({ type: "SYNC_STOPPED", data });
   gate.resolve();
   await started;
   await dispatcher.stop();
@@ -213,20 +211,20 @@ Deno.test("announce is answered when waitSync handlers of the event have settled
 Deno.test("The Dispatcher ends when all handlers have settled, and the store knows what was handled", async () => {
   const { registry, dispatcher, handled } = stage();
   const end = gates(registry);
-  await dispatcher.ask("dispatch", batch("t1", "1"));
+  await dispatcher.dispatch(batch("t1", "1"));
   const stopped = dispatcher.stop();
   await assertPending(stopped);
   end("1");
   await stopped;
   assertEquals(handled, ["t1"]);
-  await assertRejects(() => dispatcher.ask("dispatch", batch("t2")));
+  await assertRejects(() => dispatcher.dispatch(batch("t2")));
 });
 
 Deno.test("The Dispatcher ends when the handlers of an announcement have settled", async () => {
   const { registry, dispatcher } = stage();
   const gate = Promise.withResolvers<void>();
   registry.add("SYNC_STOPPED", () => gate.promise);
-  await dispatcher.ask("announce", { type: "SYNC_STOPPED", data: { source: SyncStream.INTERNAL } });
+  await dispatcher.announce({ type: "SYNC_STOPPED", data: { source: SyncStream.INTERNAL } });
   const stopped = dispatcher.stop();
   await assertPending(stopped);
   gate.resolve();
@@ -240,11 +238,11 @@ Deno.test("What is cut off is recorded neither up to a token nor as read late, a
     "m.room.message",
     ({ event_id }: { event_id: string }) => event_id === "$2" ? died.promise : Promise.resolve(),
   );
-  await dispatcher.ask("dispatch", batch("t", "1"));
-  await dispatcher.ask("noted", undefined);
+  await dispatcher.dispatch(batch("t", "1"));
+  await dispatcher.noted();
   const recovered = (text: string) => ({ event: { ...batch("t", text).rooms[0]?.events[0] } }) as never;
-  await dispatcher.ask("recover", [recovered("1"), recovered("2")]);
-  await dispatcher.ask("dispatch", batch("u", "1", "2", "3"));
+  await dispatcher.recover([recovered("1"), recovered("2")]);
+  await dispatcher.dispatch(batch("u", "1", "2", "3"));
   died.reject(new TypeError("the token died"));
   await dispatcher.stop();
   assertEquals(handled, ["t", "flush", "noteSettled", "noteSettled"]);

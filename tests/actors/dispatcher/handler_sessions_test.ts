@@ -16,7 +16,7 @@ Deno.test("A session is committed with the delivery that changed it, in one comm
   assertEquals(here.kv.commits.map(kinds), [[`set session counter ${ROOM}`, "set settled $1-x"]]);
   await using later = await sessionStage({ kv: here.kv });
   assertEquals(await later.count(), 6);
-  assertEquals(await later.store.ask("settled", undefined), ["$1-x"]);
+  assertEquals(await later.store.settled(), ["$1-x"]);
 });
 
 Deno.test("A session that is as it was costs no commit, and is read once", async () => {

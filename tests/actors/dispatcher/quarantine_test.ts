@@ -18,7 +18,7 @@ async function stage({ isOver = () => false }: { readonly isOver?: () => boolean
   const registry = new HandlerRegistry();
   const log = recordingLogger();
   const store = spawnStore({ log });
-  await store.ask("open", []);
+  await store.open([]);
   const quarantine = new Quarantine({
     store,
     deliverer: new Deliverer(registry, log, { ...NOTHING_KEPT, isOver }),
@@ -131,7 +131,7 @@ Deno.test("An event whose handler is cut off stays, and waits as long as before"
   await here.look();
   gate.reject(new TypeError("the token died"));
   await here.quarantine.idle();
-  const [record] = await here.store.ask("quarantined", undefined);
+  const [record] = await here.store.quarantined();
   assertEquals([here.tried.length, record?.isTrying, record?.settled], [1, false, []]);
   isOver = false;
   here.gates.clear();

@@ -8,12 +8,12 @@ import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEqua
 import fc from "fast-check";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/actor_error.ts";
-import { contractActor, type ContractProtocol } from "./contract_actor.ts";
+import { contractActor, type ContractHandlers } from "./contract_actor.ts";
 import { rejectionOf, settle } from "./support.ts";
 
 function test(
   name: string,
-  body: (actor: Actor<ContractProtocol>) => Promise<void>,
+  body: (actor: Actor<ContractHandlers>) => Promise<void>,
 ): void {
   Deno.test(`actor: ${name}`, async () => {
     const actor = contractActor();
@@ -22,31 +22,31 @@ function test(
   });
 }
 
-test("ask() is answered with what the handler returns", async (actor) => {
+test("a message is answered with what the handler returns", async (actor) => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ noUnicodeString: false }), async (body) => {
-      assertEquals(await actor.ask("echo", body), body);
+      assertEquals(await actor.echo(body), body);
     }),
     { numRuns: 50 },
   );
   assertEquals(
-    await actor.ask("echo", new Map([["bytes", new Uint8Array([1, 2])]])),
+    await actor.echo(new Map([["bytes", new Uint8Array([1, 2])]])),
     new Map([["bytes", new Uint8Array([1, 2])]]),
   );
 });
 
 test("messages are handled one at a time, in order", async (actor) => {
   const names = Array.from({ length: 50 }, (_, index) => `${index}`);
-  await Promise.all(names.map((name) => actor.ask("note", name)));
+  await Promise.all(names.map((name) => actor.note(name)));
   assertEquals(
-    await actor.ask("notes", undefined),
+    await actor.notes(),
     names.flatMap((name) => [`${name} begins`, `${name} ends`]),
   );
 });
 
 test("a handler that throws rejects that ask only", async (actor) => {
-  const failed = actor.ask("fail", "error");
-  const answered = actor.ask("echo", 1);
+  const failed = actor.fail("error");
+  const answered = actor.echo(1);
   const error = await assertRejects(() => failed, Error, "no luck");
   assertEquals([error.name, Reflect.get(error, "code")], ["DetailedError", "DETAILED"]);
   assertInstanceOf(error.cause, RangeError);
@@ -55,37 +55,37 @@ test("a handler that throws rejects that ask only", async (actor) => {
 });
 
 test("errors of the language stay what they are", async (actor) => {
-  await assertRejects(() => actor.ask("fail", "type"), TypeError, "wrong type");
+  await assertRejects(() => actor.fail("type"), TypeError, "wrong type");
 });
 
-test("ask() with an aborted signal rejects immediately and nothing runs", async (actor) => {
+test("a message with an aborted signal rejects immediately and nothing runs", async (actor) => {
   const signal = AbortSignal.abort(new Error("too late"));
-  const error = await assertRejects(() => actor.ask("note", "never", { signal }));
+  const error = await assertRejects(() => actor.note("never", { signal }));
   assertStrictEquals(error, signal.reason);
-  assertEquals(await actor.ask("notes", undefined), []);
+  assertEquals(await actor.notes(), []);
 });
 
 test("an ask aborted while queued rejects with the reason, and its turn never runs", async (actor) => {
   const [first, second] = [new AbortController(), new AbortController()];
-  const held = actor.ask("untilAborted", undefined, { signal: first.signal });
-  const queued = rejectionOf(actor.ask("note", "queued", { signal: second.signal }));
-  const alsoQueued = rejectionOf(actor.ask("note", "also queued", { signal: second.signal }));
-  const patient = actor.ask("note", "patient");
-  await actor.ask("echo", 1, { signal: AbortSignal.abort() }).catch(() => {});
+  const held = actor.untilAborted(undefined, { signal: first.signal });
+  const queued = rejectionOf(actor.note("queued", { signal: second.signal }));
+  const alsoQueued = rejectionOf(actor.note("also queued", { signal: second.signal }));
+  const patient = actor.note("patient");
+  await actor.echo(1, { signal: AbortSignal.abort() }).catch(() => {});
   second.abort(new Error("changed my mind"));
   assertStrictEquals(await queued, second.signal.reason);
   assertStrictEquals(await alsoQueued, second.signal.reason);
   first.abort(new Error("go on"));
   assertEquals(await held, "go on");
   await patient;
-  assertEquals(await actor.ask("notes", undefined), ["patient begins", "patient ends"]);
+  assertEquals(await actor.notes(), ["patient begins", "patient ends"]);
 });
 
 test("an abort during the turn is the handler's business", async (actor) => {
   const controller = new AbortController();
   const options = { signal: controller.signal };
-  const begun = actor.ask("echo", 1);
-  const ends = actor.ask("untilAborted", undefined, options);
+  const begun = actor.echo(1);
+  const ends = actor.untilAborted(undefined, options);
   await begun;
   await settle();
   controller.abort(new DOMException("enough", "AbortError"));
@@ -94,7 +94,7 @@ test("an abort during the turn is the handler's business", async (actor) => {
 
 test("a handler that throws its asker's reason gives the asker that very reason", async (actor) => {
   const controller = new AbortController();
-  const ask = rejectionOf(actor.ask("thrownByAbort", "reason", { signal: controller.signal }));
+  const ask = rejectionOf(actor.thrownByAbort("reason", { signal: controller.signal }));
   await settle();
   controller.abort(new Error("enough"));
   assertStrictEquals(await ask, controller.signal.reason);
@@ -102,7 +102,7 @@ test("a handler that throws its asker's reason gives the asker that very reason"
 
 test("a handler that throws something else after an abort gives the asker that", async (actor) => {
   const controller = new AbortController();
-  const ask = rejectionOf(actor.ask("thrownByAbort", "other", { signal: controller.signal }));
+  const ask = rejectionOf(actor.thrownByAbort("other", { signal: controller.signal }));
   await settle();
   controller.abort(new Error("enough"));
   assertInstanceOf(await ask, TypeError);
@@ -110,36 +110,36 @@ test("a handler that throws something else after an abort gives the asker that",
 
 test("thousands of asks may share one signal", async (actor) => {
   const [first, second] = [new AbortController(), new AbortController()];
-  const held = actor.ask("untilAborted", undefined, { signal: first.signal });
+  const held = actor.untilAborted(undefined, { signal: first.signal });
   await settle();
-  const asks = Array.from({ length: 2_000 }, () => actor.ask("echo", 1, { signal: second.signal }));
+  const asks = Array.from({ length: 2_000 }, () => actor.echo(1, { signal: second.signal }));
   second.abort(new Error("all of you"));
   const outcomes = await Promise.allSettled(asks);
   assert(outcomes.every(({ status }) => status === "rejected"));
   first.abort(new Error("you too"));
   assertEquals(await held, "you too");
-  assertEquals(await actor.ask("echo", 2), 2);
+  assertEquals(await actor.echo(2), 2);
 });
 
 test("later() ends the turn before the ask is answered", async (actor) => {
-  const gate = actor.ask("gate", undefined);
-  assertEquals(await actor.ask("echo", "in between"), "in between");
-  await actor.ask("open", "opened");
+  const gate = actor.gate();
+  assertEquals(await actor.echo("in between"), "in between");
+  await actor.open("opened");
   assertEquals(await gate, "opened");
 });
 
 test("a task that rejects rejects its ask only", async (actor) => {
-  await assertRejects(() => actor.ask("fail", "task"), Error, "no luck");
-  assertEquals(await actor.ask("echo", 1), 1);
+  await assertRejects(() => actor.fail("task"), Error, "no luck");
+  assertEquals(await actor.echo(1), 1);
 });
 
-test("stop() answers what is in the mailbox, refuses the rest and ends", async (actor) => {
+test("stop() answers what is in the channel, refuses the rest and ends", async (actor) => {
   const controller = new AbortController();
-  const held = actor.ask("untilAborted", undefined, { signal: controller.signal });
+  const held = actor.untilAborted(undefined, { signal: controller.signal });
   assertEquals(await Promise.race([held, Promise.resolve("still held")]), "still held");
-  const queued = actor.ask("note", "queued");
+  const queued = actor.note("queued");
   const stopped = actor.stop();
-  const late = await assertRejects(() => actor.ask("echo", 1), ActorStoppedError, `"echo"`);
+  const late = await assertRejects(() => actor.echo(1), ActorStoppedError, `"echo"`);
   assertEquals([late.actor, late.kind, late.code, late.cause], [
     "contract",
     "echo",
@@ -148,12 +148,12 @@ test("stop() answers what is in the mailbox, refuses the rest and ends", async (
   ]);
   controller.abort(new Error("go on"));
   await Promise.all([held, queued, stopped, actor.stop(), actor.done]);
-  await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+  await assertRejects(() => actor.echo(1), ActorStoppedError);
 });
 
 test("stop() aborts tasks and waits for them", async (actor) => {
-  const task = actor.ask("untilStopping", undefined);
-  await actor.ask("echo", 1);
+  const task = actor.untilStopping(undefined);
+  await actor.echo(1);
   const order: string[] = [];
   const answered = task.then((reason) => order.push(reason));
   await actor.stop().then(() => order.push("stopped"));
@@ -163,9 +163,9 @@ test("stop() aborts tasks and waits for them", async (actor) => {
 
 for (const how of ["turn", "task"] as const) {
   test(`a fatal error in a ${how} ends the actor and names it, the message and the cause`, async (actor) => {
-    const gate = rejectionOf(actor.ask("gate", undefined));
-    const failed = actor.ask("failForGood", how);
-    const stuck = rejectionOf(actor.ask("stuck", undefined));
+    const gate = rejectionOf(actor.gate());
+    const failed = actor.failForGood(how);
+    const stuck = rejectionOf(actor.stuck());
     const error = await assertRejects(() => failed, ActorError, `"failForGood" in actor "contract"`);
     assertEquals([error.actor, error.kind, error.code], ["contract", "failForGood", "ACTOR_FAILED"]);
     assertInstanceOf(error.cause, Error);
@@ -176,29 +176,29 @@ for (const how of ["turn", "task"] as const) {
     }
     const end = await assertRejects(() => actor.done, ActorError, "beyond repair");
     assertEquals([end.actor, end.kind, end.cause instanceof Error], ["contract", "failForGood", true]);
-    const late = await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+    const late = await assertRejects(() => actor.echo(1), ActorStoppedError);
     assertInstanceOf(late.cause, ActorError);
   });
 }
 
 test("stop() after a failure does not reject", async (actor) => {
-  await assertRejects(() => actor.ask("failForGood", "turn"), ActorError);
+  await assertRejects(() => actor.failForGood("turn"), ActorError);
   await actor.stop();
 });
 
 test("abandon() rejects every ask of a stuck actor and ends it", async (actor) => {
-  const asks = [actor.ask("gate", undefined), actor.ask("stuck", undefined), actor.ask("echo", 1)];
+  const asks = [actor.gate(), actor.stuck(), actor.echo(1)];
   const refused = Promise.all(asks.map(rejectionOf));
   const stopped = actor.stop();
   actor.abandon();
   actor.abandon();
   for (const error of await refused) assertInstanceOf(error, ActorStoppedError);
   await Promise.all([stopped, actor.done]);
-  await assertRejects(() => actor.ask("echo", 1), ActorStoppedError);
+  await assertRejects(() => actor.echo(1), ActorStoppedError);
 });
 
 test("a rejection of done or stop() that is not handled ends no process", async (actor) => {
-  await assertRejects(() => actor.ask("fail", "text"));
-  await assertRejects(() => actor.ask("failForGood", "task"), ActorError);
+  await assertRejects(() => actor.fail("text"));
+  await assertRejects(() => actor.failForGood("task"), ActorError);
   actor.stop();
 });

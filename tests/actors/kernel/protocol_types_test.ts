@@ -5,46 +5,52 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { ActorRef, Body, Kind, Message, Reply } from "../../../src/actors/kernel/actor.ts";
-import { type Handlers, later, spawn } from "../../../src/actors/kernel/spawn.ts";
+import type { ActorRef, Body, Kind, Reply } from "../../../src/actors/kernel/actor.ts";
+import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { type Later, later, type TurnContext } from "../../../src/actors/kernel/turn.ts";
 
-interface Counter {
-  add(body: { by: number }): number;
-  reset(): void;
+class Counter {
+  #sum = 0;
+
+  add({ by }: { by: number }, _: TurnContext): Promise<number | Later<number>> {
+    return Promise.resolve(later(Promise.resolve(this.#sum += by)));
+  }
+
+  reset(): void {
+    this.#sum = 0;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 
-Deno.test("a protocol's types are derived from its interface", () => {
+Deno.test("an actor's types are derived from the class of its handlers", () => {
   const kinds: Equal<Kind<Counter>, "add" | "reset"> = true;
-  const body: Equal<Body<Counter, "add">, { by: number }> = true;
-  const reply: Equal<Reply<Counter, "add">, number> = true;
-  assertEquals([kinds, body, reply], [true, true, true]);
-  const message = (of: Message<Counter>): number => of.kind === "add" ? of.body.by : 0;
-  assertEquals(message({ kind: "add", body: { by: 2 } }), 2);
+  const asked: Equal<keyof ActorRef<Counter>, "add" | "reset"> = true;
+  const body: Equal<Body<Counter["add"]>, { by: number }> = true;
+  const reply: Equal<Reply<Counter["add"]>, number> = true;
+  assertEquals([kinds, asked, body, reply], [true, true, true, true]);
 });
 
-Deno.test("handlers are exhaustive and typed, and so is an ask", async () => {
-  let sum = 0;
-  const handlers: Handlers<Counter> = {
-    add: ({ by }) => later(Promise.resolve(sum += by)),
-    reset: () => void (sum = 0),
-  };
-  // @ts-expect-error a kind without a handler
-  const _missing: Handlers<Counter> = { add: ({ by }) => by };
-  // @ts-expect-error a reply of another type
-  const _wrong: Handlers<Counter> = { ...handlers, add: () => "three" };
-  // @ts-expect-error a task with a reply of another type
-  const _wrongTask: Handlers<Counter> = { ...handlers, add: () => later(Promise.resolve("three")) };
-  const actor = spawn<Counter>({ name: "counter", handlers });
+Deno.test("a call of a reference is typed, and so is what handles it", async () => {
+  const actor = spawn({ name: "counter", handlers: new Counter() });
   const asker: ActorRef<Counter> = actor;
   // @ts-expect-error a body of another type
-  const _body = () => asker.ask("add", { by: "three" });
-  // @ts-expect-error a kind the protocol does not have
-  const _kind = () => asker.ask("subtract", { by: 1 });
-  const reply: number = await asker.ask("add", { by: 3 });
+  const _body = () => asker.add({ by: "three" });
+  // @ts-expect-error no body where there has to be one
+  const _none = () => asker.add();
+  // @ts-expect-error a kind that has no handler
+  const _kind = () => asker.subtract({ by: 1 });
+  // @ts-expect-error what an actor has anyway
+  const _taken = () => spawn({ name: "taken", handlers: { stop: () => {} } });
+  // @ts-expect-error what is no handler
+  const _value = () => spawn({ name: "value", handlers: { value: 1 } });
+  const reply: number = await asker.add({ by: 3 });
   assertEquals(reply, 3);
-  await asker.ask("reset", undefined);
-  assertEquals(sum, 0);
+  await asker.reset(undefined, { signal: new AbortController().signal });
+  assertEquals(await asker.add({ by: 1 }), 1);
   await actor.stop();
 });

@@ -1,22 +1,29 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { later, spawn, type TurnContext } from "../../../src/actors/kernel/spawn.ts";
+import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { later, type TurnContext } from "../../../src/actors/kernel/turn.ts";
 import { assertPending, eventLoopTurn, recordingLogger, rejectionOf, settle } from "./support.ts";
 
-interface Worker {
-  run(work: (context: TurnContext) => unknown): unknown;
+class Worker {
+  readonly #onStop: () => void | Promise<void>;
+
+  constructor(onStop: () => void | Promise<void>) {
+    this.#onStop = onStop;
+  }
+
+  run(work: (context: TurnContext) => unknown, context: TurnContext): unknown {
+    return work(context);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#onStop();
+  }
 }
 
 /** An actor that does what it is handed: only one of this thread could. */
-function worker(options: { onStop?: () => void | Promise<void> } = {}) {
+function worker({ onStop = () => {} }: { onStop?: () => void | Promise<void> } = {}) {
   const log = recordingLogger();
-  const actor = spawn<Worker>({
-    name: "worker",
-    log,
-    ...options,
-    handlers: { run: (work, context) => work(context) },
-  });
-  return { actor, log };
+  return { actor: spawn({ name: "worker", handlers: new Worker(onStop), log }), log };
 }
 
 /** A signal that counts its listeners. */
@@ -30,30 +37,30 @@ function countedSignal(): { signal: AbortSignal; listeners: () => number } {
   return { signal, listeners: () => listeners };
 }
 
-Deno.test("Actor.ask() queues any number of asks, and answers them in order", async () => {
+Deno.test("an actor queues any number of messages, and answers them in order", async () => {
   const { actor } = worker();
   const order: number[] = [];
-  const asks = Array.from({ length: 100_000 }, (_, index) => actor.ask("run", () => void order.push(index)));
+  const asks = Array.from({ length: 100_000 }, (_, index) => actor.run(() => void order.push(index)));
   await Promise.all(asks);
   assertEquals(order, Array.from({ length: 100_000 }, (_, index) => index));
   await actor.stop();
 });
 
-Deno.test("Actor.ask() aborted in the same breath never runs its turn", async () => {
+Deno.test("a message aborted in the same breath never runs its turn", async () => {
   const { actor } = worker();
   const controller = new AbortController();
   let ran = false;
-  const ask = rejectionOf(actor.ask("run", () => ran = true, { signal: controller.signal }));
+  const ask = rejectionOf(actor.run(() => ran = true, { signal: controller.signal }));
   controller.abort(new Error("never mind"));
   assertStrictEquals(await ask, controller.signal.reason);
   await actor.stop();
   assert(!ran);
 });
 
-Deno.test("Actor.ask() gives the handler the asker's signal, and none if there was none", async () => {
+Deno.test("a message gives the handler the asker's signal, and none if there was none", async () => {
   const { actor } = worker();
   const { signal } = new AbortController();
-  const contextOf = (options?: { signal: AbortSignal }) => actor.ask("run", (context) => context, options);
+  const contextOf = (options?: { signal: AbortSignal }) => actor.run((context) => context, options);
   const [without, again, within] = await Promise.all([
     contextOf(),
     contextOf(),
@@ -71,11 +78,11 @@ Deno.test("Actor.ask() gives the handler the asker's signal, and none if there w
 Deno.test("Actor.stop() handles every ask that is queued, and refuses those that come later", async () => {
   const { actor } = worker();
   const gate = Promise.withResolvers<number>();
-  const running = actor.ask("run", () => gate.promise);
+  const running = actor.run(() => gate.promise);
   await settle();
-  const queued = Array.from({ length: 200 }, (_, index) => actor.ask("run", () => index));
+  const queued = Array.from({ length: 200 }, (_, index) => actor.run(() => index));
   const stopped = actor.stop();
-  assertInstanceOf(await rejectionOf(actor.ask("run", () => "late")), ActorStoppedError);
+  assertInstanceOf(await rejectionOf(actor.run(() => "late")), ActorStoppedError);
   await assertPending(stopped);
   gate.resolve(-1);
   const replies: unknown[] = await Promise.all([running, ...queued]);
@@ -83,20 +90,20 @@ Deno.test("Actor.stop() handles every ask that is queued, and refuses those that
   await stopped;
 });
 
-Deno.test("Actor.ask() leaves no listener on a signal once the turn begins, or the ask is refused", async () => {
+Deno.test("a message leaves no listener on a signal once the turn begins, or the ask is refused", async () => {
   const { actor } = worker();
   const { signal, listeners } = countedSignal();
   const gate = Promise.withResolvers<void>();
-  const running = actor.ask("run", () => gate.promise, { signal });
-  const queued = actor.ask("run", () => {}, { signal });
+  const running = actor.run(() => gate.promise, { signal });
+  const queued = actor.run(() => {}, { signal });
   assertEquals(listeners(), 2);
   await settle();
   assertEquals(listeners(), 1);
   gate.resolve();
   await Promise.all([running, queued]);
   assertEquals(listeners(), 0);
-  actor.ask("run", () => new Promise(() => {})).catch(() => {});
-  const abandoned = rejectionOf(actor.ask("run", () => {}, { signal }));
+  actor.run(() => new Promise(() => {})).catch(() => {});
+  const abandoned = rejectionOf(actor.run(() => {}, { signal }));
   actor.abandon();
   assertInstanceOf(await abandoned, ActorStoppedError);
   assertEquals(listeners(), 0);
@@ -112,8 +119,8 @@ Deno.test("Actor.stop() releases what the actor holds after the last turn and th
     },
   });
   const gate = Promise.withResolvers<void>();
-  const task = actor.ask("run", () => later(gate.promise.then(() => void order.push("task"))));
-  const turn = actor.ask("run", () => void order.push("turn"));
+  const task = actor.run(() => later(gate.promise.then(() => void order.push("task"))));
+  const turn = actor.run(() => void order.push("turn"));
   const stopped = actor.stop().then(() => order.push("stopped"));
   await settle();
   gate.resolve();
@@ -132,7 +139,7 @@ Deno.test("Actor.done rejects if what the actor holds can't be released", async 
 Deno.test("Actor.stop() called by the actor's own turn does not wait for that turn", async () => {
   const { actor } = worker();
   const order: string[] = [];
-  await actor.ask("run", async () => {
+  await actor.run(async () => {
     await settle();
     await actor.stop();
     order.push("turn");
@@ -143,7 +150,7 @@ Deno.test("Actor.stop() called by the actor's own turn does not wait for that tu
 
 Deno.test("Actor.stop() called by what a turn has started does not wait for that turn either", async () => {
   const { actor } = worker();
-  await actor.ask("run", () => later(settle().then(() => actor.stop())));
+  await actor.run(() => later(settle().then(() => actor.stop())));
   await actor.done;
 });
 
@@ -151,8 +158,8 @@ Deno.test("Actor.stop() called by another actor's turn waits", async () => {
   const { actor: asked } = worker();
   const { actor: asker } = worker();
   const gate = Promise.withResolvers<void>();
-  const turn = asked.ask("run", () => gate.promise);
-  const stop = asker.ask("run", () => asked.stop());
+  const turn = asked.run(() => gate.promise);
+  const stop = asker.run(() => asked.stop());
   await assertPending(stop);
   gate.resolve();
   await Promise.all([turn, stop, asked.done, asker.stop()]);
@@ -162,10 +169,10 @@ Deno.test("an actor that failed releases what it holds, and says so before its l
   let released = false;
   const { actor, log } = worker({ onStop: () => void (released = true) });
   const gate = Promise.withResolvers<void>();
-  const leftover = rejectionOf(actor.ask("run", () => later(gate.promise)));
+  const leftover = rejectionOf(actor.run(() => later(gate.promise)));
   const cause = new Error("the commit failed");
   await assertRejects(() =>
-    actor.ask("run", () => {
+    actor.run(() => {
       throw fatal(cause);
     }), ActorError);
   const error = await assertRejects(() => actor.done, ActorError);
@@ -183,7 +190,7 @@ Deno.test("an actor that failed releases what it holds, and says so before its l
 Deno.test("a failure of what was left behind is reported, and changes nothing", async () => {
   const { actor, log } = worker();
   const gate = Promise.withResolvers<void>();
-  const abandoned = rejectionOf(actor.ask("run", () => gate.promise));
+  const abandoned = rejectionOf(actor.run(() => gate.promise));
   await settle();
   actor.abandon();
   assertInstanceOf(await abandoned, ActorStoppedError);
@@ -192,14 +199,14 @@ Deno.test("a failure of what was left behind is reported, and changes nothing", 
   await settle();
   await actor.done;
   assertEquals(log.lines.map(([level]) => level), ["error"]);
-  const late = await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
+  const late = await assertRejects(() => actor.run(() => 1), ActorStoppedError);
   assertEquals(late.cause, undefined);
 });
 
 Deno.test("Actor.abandon() ends the wait for what an actor that failed has left behind", async () => {
   const { actor } = worker();
-  const stuck = rejectionOf(actor.ask("run", () => later(new Promise(() => {}))));
-  const failed = rejectionOf(actor.ask("run", () => later(Promise.reject(fatal("no more")))));
+  const stuck = rejectionOf(actor.run(() => later(new Promise(() => {}))));
+  const failed = rejectionOf(actor.run(() => later(Promise.reject(fatal("no more")))));
   assertInstanceOf(await failed, ActorError);
   assertInstanceOf(await stuck, ActorStoppedError);
   const stopped = actor.stop();
@@ -210,7 +217,7 @@ Deno.test("Actor.abandon() ends the wait for what an actor that failed has left 
 
 Deno.test("later() owns the task from then on, even if the handler takes its time to return it", async () => {
   const { actor } = worker();
-  const ask = rejectionOf(actor.ask("run", async () => {
+  const ask = rejectionOf(actor.run(async () => {
     const reply = later(Promise.reject(new TypeError("failed early")));
     await eventLoopTurn();
     return reply;
@@ -220,17 +227,17 @@ Deno.test("later() owns the task from then on, even if the handler takes its tim
 });
 
 Deno.test("a turn that begins after the actor's end does not exist: what was taken out is answered", async () => {
-  // The first task fails in the very microtasks in which the next letter is on its way from the mailbox to its turn.
+  // The first task fails in the very microtasks in which the next letter is on its way from the channel to its turn.
   for (let rounds = 0; rounds < 12; rounds++) {
     const { actor } = worker();
     const late = async () => {
       for (let round = 0; round < rounds; round++) await Promise.resolve();
       throw fatal("no more");
     };
-    const failed = rejectionOf(actor.ask("run", () => later(late())));
+    const failed = rejectionOf(actor.run(() => later(late())));
     const next = Array.from(
       { length: 4 },
-      () => actor.ask("run", () => "answered").catch((error) => error.code),
+      () => actor.run(() => "answered").catch((error) => error.code),
     );
     assertInstanceOf(await failed, ActorError);
     const outcomes = await Promise.all(next);

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError, fatal } from "../../../src/actors/kernel/actor_error.ts";
-import { later, spawn } from "../../../src/actors/kernel/spawn.ts";
+import { spawn } from "../../../src/actors/kernel/spawn.ts";
+import { later } from "../../../src/actors/kernel/turn.ts";
 import { supervise } from "../../../src/actors/kernel/supervisor.ts";
 import {
   assertPending,
@@ -12,14 +13,25 @@ import {
   settle,
 } from "./support.ts";
 
-interface Stage {
-  run(work: () => unknown): unknown;
+class Stage {
+  readonly #onStop: () => void | Promise<void>;
+
+  constructor(onStop: () => void | Promise<void>) {
+    this.#onStop = onStop;
+  }
+
+  run(work: () => unknown): unknown {
+    return work();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#onStop();
+  }
 }
 
 function stages(onStop: (name: string) => void | Promise<void> = () => {}) {
   const log = recordingLogger();
-  const stage = (name: string): Actor<Stage> =>
-    spawn({ name, log, handlers: { run: (work) => work() }, onStop: () => onStop(name) });
+  const stage = (name: string): Actor<Stage> => spawn({ name, log, handlers: new Stage(() => onStop(name)) });
   return { log, first: stage("first"), second: stage("second"), third: stage("third") };
 }
 
@@ -49,9 +61,9 @@ Deno.test("Supervisor.stop() allows an actor to ask later ones while it drains",
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
   const asks = Array.from({ length: 10 }, (_, index) =>
-    first.ask("run", async () => {
+    first.run(async () => {
       await settle();
-      return await second.ask("run", () => index);
+      return await second.run(() => index);
     }));
   await supervisor.stop();
   assertEquals(await Promise.all(asks), Array.from({ length: 10 }, (_, index) => index));
@@ -71,8 +83,8 @@ Deno.test("a failure stops the other actors in order, and Supervisor.done reject
   const { log, first, second, third } = stages((name) => void order.push(name));
   const supervisor = supervise([first, second, third], { log });
   const gate = Promise.withResolvers<void>();
-  const turn = third.ask("run", () => gate.promise);
-  const failure = await rejectionOf(second.ask("run", fail));
+  const turn = third.run(() => gate.promise);
+  const failure = await rejectionOf(second.run(fail));
   await assertPending(supervisor.done);
   gate.resolve();
   await turn;
@@ -81,7 +93,7 @@ Deno.test("a failure stops the other actors in order, and Supervisor.done reject
   assertEquals(order.toSorted(), ["first", "second", "third"]);
   assert(order.indexOf("first") < order.indexOf("third"));
   for (const actor of [first, second, third]) {
-    await assertRejects(() => actor.ask("run", () => 1), ActorStoppedError);
+    await assertRejects(() => actor.run(() => 1), ActorStoppedError);
   }
   assertEquals(log.lines.map(([level, message]) => [level, message]), [
     ["debug", "An actor failed"],
@@ -94,7 +106,7 @@ Deno.test("Supervisor.done rejects with the first of several failures", async ()
     if (name === "first") throw new Error("can't close");
   });
   const supervisor = supervise([first, second], { log });
-  const failure = await rejectionOf(second.ask("run", fail));
+  const failure = await rejectionOf(second.run(fail));
   assertStrictEquals(await rejectionOf(supervisor.done), failure);
   assertInstanceOf(await rejectionOf(first.done), ActorError);
   assertEquals(errorsOf(log), ["Another actor failed, too"]);
@@ -103,8 +115,8 @@ Deno.test("Supervisor.done rejects with the first of several failures", async ()
 Deno.test("a failure that another one led to is not reported as well", async () => {
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
-  const failure = await rejectionOf(first.ask("run", async () => {
-    throw fatal(await rejectionOf(second.ask("run", fail)));
+  const failure = await rejectionOf(first.run(async () => {
+    throw fatal(await rejectionOf(second.run(fail)));
   }));
   assertInstanceOf(failure, ActorError);
   assertStrictEquals(await rejectionOf(supervisor.done), failure.cause);
@@ -126,8 +138,8 @@ Deno.test("Supervisor.stop() abandons an actor that takes longer than the deadli
   const clock = new ManualClock();
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log, clock, deadline: 5_000 });
-  const stuck = rejectionOf(first.ask("run", () => new Promise(() => {})));
-  const queued = rejectionOf(first.ask("run", () => 1));
+  const stuck = rejectionOf(first.run(() => new Promise(() => {})));
+  const queued = rejectionOf(first.run(() => 1));
   await settle();
   const stopped = supervisor.stop();
   clock.advance(4_999);
@@ -155,8 +167,8 @@ Deno.test("the deadline also bounds what an actor that failed has left behind", 
   const clock = new ManualClock();
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log, clock, deadline: 1_000 });
-  const stuck = rejectionOf(first.ask("run", () => later(new Promise(() => {}))));
-  const failure = await rejectionOf(first.ask("run", fail));
+  const stuck = rejectionOf(first.run(() => later(new Promise(() => {}))));
+  const failure = await rejectionOf(first.run(fail));
   assertInstanceOf(await stuck, ActorStoppedError);
   await settle();
   clock.advance(1_000);
@@ -167,14 +179,16 @@ Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, doe
   const { log, first, second, third } = stages();
   const supervisor = supervise([first, second, third], { log });
   const order: string[] = [];
-  const chain = first.ask("run", () =>
-    second.ask("run", () =>
+  const chain = first.run(() =>
+    second.run(() =>
       later((async () => {
         await settle();
         await supervisor.stop();
         await settle();
-        return await third.ask("run", () => order.push("the turn's last ask"));
-      })())));
+        return await third.run(() => order.push("the turn's last ask"));
+      })())
+    )
+  );
   assertEquals(await chain, 1);
   await supervisor.stop();
   order.push("stopped");
@@ -185,10 +199,10 @@ Deno.test("Supervisor.stop() awaited inside a turn, deep in a chain of asks, doe
 Deno.test("Supervisor.stop() called inside a turn still stops the actors in order", async () => {
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
-  const turn = first.ask("run", async () => {
+  const turn = first.run(async () => {
     await supervisor.stop();
     await settle();
-    return await second.ask("run", () => "still there");
+    return await second.run(() => "still there");
   });
   assertEquals(await turn, "still there");
   await supervisor.done;
@@ -198,8 +212,8 @@ Deno.test("Supervisor.done waits for what an actor that failed has left behind",
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
   const gate = Promise.withResolvers<void>();
-  const leftover = rejectionOf(second.ask("run", () => later(gate.promise)));
-  const failure = await rejectionOf(second.ask("run", fail));
+  const leftover = rejectionOf(second.run(() => later(gate.promise)));
+  const failure = await rejectionOf(second.run(fail));
   assertInstanceOf(await leftover, ActorStoppedError);
   await assertPending(supervisor.done);
   gate.resolve();
@@ -209,7 +223,7 @@ Deno.test("Supervisor.done waits for what an actor that failed has left behind",
 Deno.test("a failure that is not handled ends no process", async () => {
   const { log, first, second } = stages();
   const supervisor = supervise([first, second], { log });
-  assertInstanceOf(await rejectionOf(second.ask("run", fail)), ActorError);
+  assertInstanceOf(await rejectionOf(second.run(fail)), ActorError);
   await supervisor.stop();
   await eventLoopTurn();
 });
@@ -218,8 +232,8 @@ Deno.test("Supervisor.stop() inside a turn of an actor it does not look after wa
   const { log, first, second } = stages();
   const supervisor = supervise([first], { log });
   const gate = Promise.withResolvers<void>();
-  const turn = first.ask("run", () => gate.promise);
-  const stop = second.ask("run", () => supervisor.stop());
+  const turn = first.run(() => gate.promise);
+  const stop = second.run(() => supervisor.stop());
   await assertPending(stop);
   gate.resolve();
   await Promise.all([turn, stop, second.stop()]);

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { CommittedSync, StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { CommittedSync, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 
 interface Stage extends AsyncDisposable {
   readonly kv: CountingStore;
-  readonly store: Actor<StoreProtocol>;
+  readonly store: Actor<StoreHandlers>;
   /** Commits a response. */
   sync(token: string, options?: { readonly repeated: boolean }): Promise<CommittedSync>;
   /** Commits a response and notes that it has been handled. */
@@ -22,19 +22,19 @@ interface Stage extends AsyncDisposable {
 
 async function stage(kv: CountingStore = new CountingStore()): Promise<Stage> {
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
+  await store.open([]);
   return {
     kv,
     store,
-    sync: (token, options) => store.ask("commitSync", sync(token, options)),
+    sync: (token, options) => store.commitSync(sync(token, options)),
     async mark(token) {
-      await store.ask("commitSync", sync(token));
-      await store.ask("handled", token);
+      await store.commitSync(sync(token));
+      await store.handled(token);
     },
-    settled: () => store.ask("settled", undefined),
-    note: (...names) => store.ask("noteSettled", names),
-    attempt: async (id, ended = []) => (await store.ask("attempt", { id, ended })).lives,
-    flush: () => store.ask("flush", undefined),
+    settled: () => store.settled(),
+    note: (...names) => store.noteSettled(names),
+    attempt: async (id, ended = []) => (await store.attempt({ id, ended })).lives,
+    flush: () => store.flush(),
     async afterKill(look) {
       await using next = await stage(await killed(kv));
       return await look(next);
@@ -80,13 +80,13 @@ Deno.test("Sessions are committed together with earlier records, under keys of t
   await using here = await stage();
   await here.note("$1-a");
   const key = ["session", "counter", "!room"];
-  await here.store.ask("commitSessions", {
+  await here.store.commitSessions({
     mutations: [{ type: "set", key, value: { count: 1 } }],
     settled: ["$2-a", "$1-a"],
   });
   assertEquals(here.kv.commits.length, 1);
   await here.afterKill(async (next) => {
-    assertEquals(await next.store.ask("readRecords", [key]), [{ count: 1 }]);
+    assertEquals(await next.store.readRecords([key]), [{ count: 1 }]);
     assertEquals(await next.settled(), ["$1-a", "$2-a"]);
   });
 });
@@ -125,7 +125,7 @@ Deno.test("A token that is not news forgets nothing", async () => {
   await here.attempt("$1");
   await here.mark("t1");
   await here.attempt("$2");
-  for (const token of ["t1", "t0"]) await here.store.ask("handled", token);
+  for (const token of ["t1", "t0"]) await here.store.handled(token);
   assertEquals(await here.settled(), ["$1-a"]);
   assertEquals(await here.attempt("$2"), 1);
 });
@@ -206,6 +206,6 @@ Deno.test("A repeated response counts one crash more, once a process, until some
     crashes: 2,
   });
   assertEquals(await first("t2"), 0); // if it causes the crash, the next process gets it again
-  await here.store.ask("handled", "t1");
+  await here.store.handled("t1");
   assertEquals(await first("t3"), 0);
 });

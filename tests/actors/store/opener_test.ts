@@ -39,7 +39,7 @@ Deno.test("storeOpener() opens a shared store once, for the user and the device"
   here.session.deviceId = "D";
   await Promise.all([here.open(), here.open()]);
   await here.open();
-  await here.store.ask("noEncryption", ROOM);
+  await here.store.noEncryption(ROOM);
   assertEquals([here.asked(), here.kv.commits[0]?.[0]?.key], [1, ["@a:a", "D", "room", ROOM]]);
 });
 

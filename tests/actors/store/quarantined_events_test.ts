@@ -6,13 +6,13 @@ import { CountingStore } from "../support/counting_store.ts";
 
 async function stage(kv = new CountingStore()) {
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
+  await store.open([]);
   return {
     kv,
     store,
-    list: () => store.ask("quarantined", undefined),
-    ids: async () => (await store.ask("quarantined", undefined)).map(({ id }) => id),
-    add: async (record: QuarantineRecord) => (await store.ask("quarantine", record)).map(({ id }) => id),
+    list: () => store.quarantined(),
+    ids: async () => (await store.quarantined()).map(({ id }) => id),
+    add: async (record: QuarantineRecord) => (await store.quarantine(record)).map(({ id }) => id),
     /** What a process finds that is started when this one is killed. */
     next: () => stage(kv),
     [Symbol.asyncDispose]: () => store.stop(),
@@ -42,7 +42,7 @@ Deno.test("A hundred are kept; one too many has that go which was tried most oft
     await here.add(record(`$${index}`, { tries: index === 7 ? 3 : 1 }));
   }
   assertEquals(await here.add(record("$new")), ["$7"]);
-  await here.store.ask("retryQuarantined", { id: "$0", at: 5 });
+  await here.store.retryQuarantined({ id: "$0", at: 5 });
   assertEquals(await here.add(record("$newer")), ["$1"]);
   await using next = await here.next();
   const ids = await next.ids();
@@ -62,29 +62,29 @@ Deno.test("Four mebibytes are kept; what is too large by itself is not kept, and
 Deno.test("A try is durable before it is begun, and taken back if the process ends by itself", async () => {
   await using here = await stage();
   await here.add(record("$1"));
-  const tried = await here.store.ask("retryQuarantined", { id: "$1", at: 50 });
+  const tried = await here.store.retryQuarantined({ id: "$1", at: 50 });
   assertEquals(tried, { ...record("$1"), isTrying: true, tries: 1, attempts: 4, waitsFrom: 50 });
   await using killed = await stage(await copy(here.kv));
   assertEquals(await killed.list(), tried && [tried]);
-  await here.store.ask("noteSettled", ["$1-a"]);
-  await here.store.ask("ending", { isEnding: true });
+  await here.store.noteSettled(["$1-a"]);
+  await here.store.ending({ isEnding: true });
   await using closed = await stage(await copy(here.kv));
   assertEquals(await closed.list(), [{ ...record("$1"), settled: ["$1-a"] }]);
-  assertEquals(await closed.store.ask("retryQuarantined", { id: "$2", at: 50 }), undefined);
+  assertEquals(await closed.store.retryQuarantined({ id: "$2", at: 50 }), undefined);
 });
 
 Deno.test("Settled deliveries of quarantined events stay recorded, whatever is marked", async () => {
   await using here = await stage();
-  await here.store.ask("noteSettled", ["$1-a", "$12-a"]);
+  await here.store.noteSettled(["$1-a", "$12-a"]);
   await here.add(record("$1"));
-  await here.store.ask("commitSessions", { mutations: [], settled: ["$1-b"] });
+  await here.store.commitSessions({ mutations: [], settled: ["$1-b"] });
   for (const token of ["t1", "t2", "t3"]) {
-    await here.store.ask("commitSync", { nextBatch: token, repeated: false, rooms: [] });
-    await here.store.ask("handled", token);
+    await here.store.commitSync({ nextBatch: token, repeated: false, rooms: [] });
+    await here.store.handled(token);
   }
-  await here.store.ask("flush", undefined);
+  await here.store.flush();
   await using next = await here.next();
-  assertEquals(await next.store.ask("settled", undefined), []);
+  assertEquals(await next.store.settled(), []);
   assertEquals((await next.list())[0]?.settled, ["$1-a", "$1-b"]);
 });
 
@@ -92,49 +92,49 @@ Deno.test("release() removes one, and records its deliveries, in one commit", as
   await using here = await stage();
   await here.add(record("$1"));
   const before = here.kv.commits.length;
-  assert(await here.store.ask("release", { id: "$1", settled: ["$1-a"] }));
+  assert(await here.store.release({ id: "$1", settled: ["$1-a"] }));
   assertEquals(here.kv.commits.length, before + 1);
-  assertFalse(await here.store.ask("release", { id: "$1", settled: [] }));
+  assertFalse(await here.store.release({ id: "$1", settled: [] }));
   await using next = await here.next();
-  assertEquals([await next.ids(), await next.store.ask("settled", undefined)], [[], ["$1-a"]]);
+  assertEquals([await next.ids(), await next.store.settled()], [[], ["$1-a"]]);
 });
 
 Deno.test("A quarantined event is not tried while its response may come again, also if it was released", async () => {
   await using here = await stage();
-  const verdict = async (id: string) => (await here.store.ask("attempt", { id, ended: [] })).verdict;
+  const verdict = async (id: string) => (await here.store.attempt({ id, ended: [] })).verdict;
   await here.add(record("$1"));
   assertEquals([await verdict("$1"), await verdict("$2")], ["out", "begin"]);
-  await here.store.ask("release", { id: "$1", settled: [] });
+  await here.store.release({ id: "$1", settled: [] });
   assertEquals(await verdict("$1"), "out");
-  await here.store.ask("commitSync", { nextBatch: "t", repeated: false, rooms: [] });
-  await here.store.ask("handled", "t");
+  await here.store.commitSync({ nextBatch: "t", repeated: false, rooms: [] });
+  await here.store.handled("t");
   assertEquals(await verdict("$1"), "begin"); // it is another that has its ID
 });
 
 Deno.test("A life that ends by itself counts neither for what it has begun, nor for what it begins until then", async () => {
   await using here = await stage();
-  const attempt = (id: string) => here.store.ask("attempt", { id, ended: [] });
+  const attempt = (id: string) => here.store.attempt({ id, ended: [] });
   for (let life = 0; life < 5; life++) {
     assertEquals((await attempt("$1")).lives, 0);
-    await here.store.ask("ending", { isEnding: true });
+    await here.store.ending({ isEnding: true });
     assertEquals((await attempt("$1")).lives, 0);
-    await here.store.ask("ending", { isEnding: false });
+    await here.store.ending({ isEnding: false });
   }
   await attempt("$1");
   await using killed = await stage(await copy(here.kv));
-  assertEquals((await killed.store.ask("attempt", { id: "$1", ended: [] })).lives, 1);
+  assertEquals((await killed.store.attempt({ id: "$1", ended: [] })).lives, 1);
 });
 
 Deno.test("A process that ends by itself does not count as one that was ended while a response was handled", async () => {
   await using here = await stage();
   const crashes = async (kv: CountingStore) => {
     await using next = await stage(kv);
-    return (await next.store.ask("commitSync", { nextBatch: "t", repeated: true, rooms: [] })).crashes;
+    return (await next.store.commitSync({ nextBatch: "t", repeated: true, rooms: [] })).crashes;
   };
   const repeated = { nextBatch: "t", repeated: true, rooms: [] };
-  assertEquals((await here.store.ask("commitSync", repeated)).crashes, 1);
+  assertEquals((await here.store.commitSync(repeated)).crashes, 1);
   assertEquals(await crashes(await copy(here.kv)), 2);
-  await here.store.ask("ending", { isEnding: true });
+  await here.store.ending({ isEnding: true });
   assertEquals(await crashes(await copy(here.kv)), 1);
   assert(here.kv.commits.length > 0);
 });

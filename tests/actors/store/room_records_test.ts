@@ -82,25 +82,25 @@ Deno.test("A room's record has nothing undefined, so that it can be kept as JSON
 
 Deno.test("RoomRecords returns a room as it was last committed, whatever changed it", async () => {
   const store = spawnStore({ kv: new MemoryStore() });
-  await store.ask("open", []);
-  const [roomId, known] = ["!a:a", async () => await store.ask("room", "!a:a")] as const;
+  await store.open([]);
+  const [roomId, known] = ["!a:a", async () => await store.room("!a:a")] as const;
   const sync = async (membership: RoomRecord["membership"]) => {
     const room = { roomId, membership, state: [], complete: false, lossy: false };
-    await store.ask("commitSync", { nextBatch: membership, repeated: false, rooms: [room] } as never);
+    await store.commitSync({ nextBatch: membership, repeated: false, rooms: [room] } as never);
   };
   await sync("join");
-  await store.ask("replaceMembers", { roomId, events: [], complete: true });
+  await store.replaceMembers({ roomId, events: [], complete: true });
   assert((await known())?.allMembers);
-  await store.ask("noEncryption", roomId);
+  await store.noEncryption(roomId);
   assertFalse((await known())?.encryption ?? "unknown");
   const content = { algorithm: "a" };
   const event = { type: "m.room.encryption", state_key: "", sender: "@a:a", content } as never;
-  await store.ask("putState", { roomId, events: [event] });
+  await store.putState({ roomId, events: [event] });
   assertEquals((await known())?.encryption, content);
   await sync("leave");
   assertEquals((await known())?.membership, "leave");
-  await store.ask("pruneRooms", { leftBefore: Infinity });
+  await store.pruneRooms({ leftBefore: Infinity });
   const record = { roomId, membership: "leave", allMembers: false, encryption: content };
-  assertEquals([await known(), ...await store.ask("rooms", undefined)], [record, record] as never);
+  assertEquals([await known(), ...await store.rooms()], [record, record] as never);
   await store.stop();
 });

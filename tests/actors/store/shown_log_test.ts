@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { namesOf, type ShownEvents, withShown } from "../../../src/actors/syncer/shown_events.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { CountingStore } from "../support/counting_store.ts";
@@ -12,14 +12,14 @@ import { message } from "../support/events.ts";
 class Stage {
   readonly kv = new CountingStore();
   readonly #shown = new Map<string, ShownEvents>();
-  #store: Actor<StoreProtocol> | undefined;
+  #store: Actor<StoreHandlers> | undefined;
   #token = 0;
   #events = 0;
 
-  async store(): Promise<Actor<StoreProtocol>> {
+  async store(): Promise<Actor<StoreHandlers>> {
     if (this.#store !== undefined) return this.#store;
     this.#store = spawnStore({ kv: this.kv });
-    await this.#store.ask("open", []);
+    await this.#store.open([]);
     return this.#store;
   }
 
@@ -40,13 +40,13 @@ class Stage {
     });
     const store = await this.store();
     const nextBatch = `t${++this.#token}`;
-    await store.ask("commitSync", { nextBatch, repeated: false, rooms: changes } as unknown as SyncChange);
-    if (isHandled) await store.ask("handled", nextBatch);
+    await store.commitSync({ nextBatch, repeated: false, rooms: changes } as unknown as SyncChange);
+    if (isHandled) await store.handled(nextBatch);
   }
 
   /** What is known of a room. */
   async known(room: string): Promise<ShownEvents | undefined> {
-    const [known] = await (await this.store()).ask("remembered", [room as RoomID]);
+    const [known] = await (await this.store()).remembered([room as RoomID]);
     return known?.shown;
   }
 
@@ -100,7 +100,7 @@ Deno.test("Many rooms in one response are each known", async () => {
 Deno.test("Moving the position clears the log of shown events", async () => {
   await using here = new Stage();
   await here.show(["!a"], 2);
-  await (await here.store()).ask("move", "t0");
+  await (await here.store()).move("t0");
   assertEquals(await here.known("!a"), "");
   await here.restart();
   assertEquals(await here.known("!a"), "");

@@ -40,7 +40,7 @@ Deno.test("StateStore lists the rooms one is in, and those one shares with anoth
     room("!c", "join", member("@b:a", "leave")),
     room("!d", "leave", member("@b:a", "join")),
   ];
-  await here.store.ask("commitSync", { nextBatch: "n", repeated: false, rooms });
+  await here.store.commitSync({ nextBatch: "n", repeated: false, rooms });
   assertEquals(await here.stateStore.getJoinedRooms(), ["!a", "!b", "!c"]);
   assertEquals(await here.stateStore.findSharedRooms("@b:a"), ["!a", "!b"]);
 });
@@ -82,7 +82,7 @@ Deno.test("StateStore.hasPowerLevel() allows nothing in a room whose power level
     complete: true,
     lossy: false,
   } as const;
-  await here.store.ask("commitSync", { nextBatch: "n", repeated: false, rooms: [invitation] });
+  await here.store.commitSync({ nextBatch: "n", repeated: false, rooms: [invitation] });
   assertEquals(await stateStore.getPowerLevel(ROOM, "@boss:a"), undefined);
   for (const action of actions) assertFalse(await stateStore.hasPowerLevel(ROOM, "@boss:a", action));
   await here.sync(create("11"));
@@ -105,14 +105,14 @@ Deno.test("StateStore.isEncrypted() says yes, no, or that it is not known", asyn
 
 Deno.test("SyncStore returns the position, and moves it", async () => {
   await using here = await stateStage();
-  const syncStore = new SyncStore(here.store, () => Promise.resolve());
+  const syncStore = new SyncStore({ store: here.store, ready: () => Promise.resolve() });
   assertEquals(await syncStore.getNextBatch(), undefined);
   await here.sync();
   assertEquals(await syncStore.getNextBatch(), "n");
   await syncStore.putNextBatch("m");
   assertEquals(await syncStore.getNextBatch(), "m");
   await syncStore.putNextBatch(undefined);
-  const { again, ...position } = await here.store.ask("position", undefined);
+  const { again, ...position } = await here.store.position();
   assertEquals(position, { nextBatch: undefined, handled: undefined });
   assertEquals([again?.until, again?.moved], ["m", true]);
 });

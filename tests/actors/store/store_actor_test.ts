@@ -1,13 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type {
-  FormerRooms,
-  RoomChange,
-  StoreProtocol,
-  SyncChange,
-} from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { FormerRooms, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -17,19 +12,18 @@ import { member, ROOM, state } from "../support/events.ts";
 
 interface Stage extends AsyncDisposable {
   readonly kv: CountingStore;
-  readonly store: Actor<StoreProtocol>;
+  readonly store: Actor<StoreHandlers>;
   /** Commits one room's change. */
   commit(room: Partial<RoomChange>, token?: string): Promise<FormerRooms>;
 }
 
 async function stage(kv: CountingStore = new CountingStore(), prefix: string[] = []): Promise<Stage> {
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", prefix);
+  await store.open(prefix);
   return {
     kv,
     store,
-    commit: async (room, nextBatch = "n") =>
-      (await store.ask("commitSync", sync(nextBatch, change(room)))).former,
+    commit: async (room, nextBatch = "n") => (await store.commitSync(sync(nextBatch, change(room)))).former,
     [Symbol.asyncDispose]: () => store.stop(),
   };
 }
@@ -58,19 +52,19 @@ Deno.test("commitSync keeps state, what the room is, and the token, in one commi
       state: events(state("m.room.name", { roomId }), member("@a:a", "join")),
     })
   );
-  await here.store.ask("commitSync", sync("t1", ...rooms));
+  await here.store.commitSync(sync("t1", ...rooms));
   assertEquals(here.kv.commits.length, 1);
-  assertEquals((await here.store.ask("position", undefined)).nextBatch, "t1");
-  const name = await here.store.ask("getState", { roomId: "!b", type: "m.room.name", stateKey: "" });
+  assertEquals((await here.store.position()).nextBatch, "t1");
+  const name = await here.store.getState({ roomId: "!b", type: "m.room.name", stateKey: "" });
   assertEquals(name?.content, { roomId: "!b" });
-  assertEquals((await here.store.ask("listState", { roomId: "!a" })).length, 2);
-  assertEquals((await here.store.ask("rooms", undefined)).map(({ roomId }) => roomId), ["!a", "!b"]);
+  assertEquals((await here.store.listState({ roomId: "!a" })).length, 2);
+  assertEquals((await here.store.rooms()).map(({ roomId }) => roomId), ["!a", "!b"]);
 });
 
 Deno.test("commitSync keeps the last of several events of the same state", async () => {
   await using here = await stage();
   await here.commit({ state: events(member("@a:a", "join"), member("@a:a", "leave")) });
-  const [kept, ...others] = await here.store.ask("listState", { roomId: ROOM });
+  const [kept, ...others] = await here.store.listState({ roomId: ROOM });
   assertEquals(kept?.content.membership, "leave");
   assertEquals(others, []);
 });
@@ -117,9 +111,9 @@ Deno.test("commitSync drops what it knew of a room when the user comes back into
     state: events(state("m.room.name", {}), member("@a:a", "join"), member("@b:a", "join")),
   });
   await here.commit({ membership: "leave" });
-  assertEquals((await here.store.ask("listState", { roomId: ROOM })).length, 3);
+  assertEquals((await here.store.listState({ roomId: ROOM })).length, 3);
   await here.commit({ state: events(member("@b:a", "join"), state("m.room.topic", {})) });
-  const kept = await here.store.ask("listState", { roomId: ROOM });
+  const kept = await here.store.listState({ roomId: ROOM });
   assertEquals(kept.map(({ type, state_key }) => [type, state_key]), [["m.room.member", "@b:a"], [
     "m.room.topic",
     "",
@@ -133,9 +127,9 @@ Deno.test("A room that was left and is joined again in one response ends as join
     change({ membership: "leave", state: events(member("@o:a", "leave")) }),
     change({ membership: "invite", state: events(member("@o:a", "invite")) }),
   ];
-  const { former } = await here.store.ask("commitSync", sync("n2", ...rooms));
+  const { former } = await here.store.commitSync(sync("n2", ...rooms));
   assertEquals(former.map((room) => room?.membership), ["join", "leave"]);
-  const record = await here.store.ask("room", ROOM);
+  const record = await here.store.room(ROOM);
   assertEquals([record?.membership, record?.encryption], ["invite", { algorithm: "a" }]);
 });
 
@@ -149,9 +143,9 @@ for (const [name, later] of attempts) {
     await using here = await stage();
     await here.commit({ state: encryption({ algorithm: "a" }) });
     await here.commit({ state: later });
-    await here.store.ask("putState", { roomId: ROOM, events: later });
-    await here.store.ask("noEncryption", ROOM);
-    assertEquals((await here.store.ask("room", ROOM))?.encryption, { algorithm: "a" });
+    await here.store.putState({ roomId: ROOM, events: later });
+    await here.store.noEncryption(ROOM);
+    assertEquals((await here.store.room(ROOM))?.encryption, { algorithm: "a" });
   });
 }
 
@@ -160,30 +154,30 @@ Deno.test("A room stays encrypted when the user leaves it and comes back", async
   await here.commit({ state: encryption({ algorithm: "a" }) });
   await here.commit({ membership: "leave" });
   await here.commit({ state: events(state("m.room.name", {})) });
-  assertEquals((await here.store.ask("room", ROOM))?.encryption, { algorithm: "a" });
+  assertEquals((await here.store.room(ROOM))?.encryption, { algorithm: "a" });
 });
 
 Deno.test("A room whose m.room.encryption was redacted before it was seen is encrypted", async () => {
   await using here = await stage();
   await here.commit({ state: encryption({}) });
-  assertEquals((await here.store.ask("room", ROOM))?.encryption, {});
+  assertEquals((await here.store.room(ROOM))?.encryption, {});
 });
 
 Deno.test("m.room.encryption with a state key says nothing, and one without does, once there was none", async () => {
   await using here = await stage();
   await here.commit({ state: encryption({ algorithm: "b" }, { state_key: "x" }) });
-  assertEquals((await here.store.ask("room", ROOM))?.encryption, undefined);
-  await here.store.ask("noEncryption", ROOM);
+  assertEquals((await here.store.room(ROOM))?.encryption, undefined);
+  await here.store.noEncryption(ROOM);
   await here.commit({});
   const none = false;
-  assertEquals((await here.store.ask("room", ROOM))?.encryption, none);
-  await here.store.ask("putState", { roomId: ROOM, events: encryption({ algorithm: "a" }) });
-  assertEquals((await here.store.ask("room", ROOM))?.encryption, { algorithm: "a" });
+  assertEquals((await here.store.room(ROOM))?.encryption, none);
+  await here.store.putState({ roomId: ROOM, events: encryption({ algorithm: "a" }) });
+  assertEquals((await here.store.room(ROOM))?.encryption, { algorithm: "a" });
 });
 
 Deno.test("Members are complete when a join brings them all, and until a lossy response", async () => {
   await using here = await stage();
-  const all = async () => (await here.store.ask("room", ROOM))?.allMembers;
+  const all = async () => (await here.store.room(ROOM))?.allMembers;
   const steps: [Partial<RoomChange>, boolean][] = [
     [{ complete: false }, false],
     [{ complete: true }, false], // not new, so that nothing says who was there before
@@ -197,29 +191,29 @@ Deno.test("Members are complete when a join brings them all, and until a lossy r
     await here.commit(room);
     assertEquals(await all(), expected, JSON.stringify(room));
   }
-  await here.store.ask("replaceMembers", { roomId: ROOM, events: [], complete: true });
+  await here.store.replaceMembers({ roomId: ROOM, events: [], complete: true });
   assert(await all());
 });
 
 Deno.test("replaceMembers replaces all members, or those of one membership", async () => {
   await using here = await stage();
   const members = async () =>
-    (await here.store.ask("listState", { roomId: ROOM, type: "m.room.member" })).map((
+    (await here.store.listState({ roomId: ROOM, type: "m.room.member" })).map((
       { state_key, content },
     ) => `${state_key} ${content.membership}`);
   await here.commit({
     state: events(member("@a:a", "join"), member("@b:a", "leave"), state("m.room.name", {})),
   });
   const joined = events(member("@c:a", "join"));
-  await here.store.ask("replaceMembers", { roomId: ROOM, events: joined, only: "join", complete: false });
+  await here.store.replaceMembers({ roomId: ROOM, events: joined, only: "join", complete: false });
   assertEquals(await members(), ["@b:a leave", "@c:a join"]);
-  await here.store.ask("replaceMembers", {
+  await here.store.replaceMembers({
     roomId: ROOM,
     events: events(member("@d:a", "invite")),
     complete: true,
   });
   assertEquals(await members(), ["@d:a invite"]);
-  assertEquals((await here.store.ask("listState", { roomId: ROOM })).length, 2);
+  assertEquals((await here.store.listState({ roomId: ROOM })).length, 2);
 });
 
 Deno.test("A store that is shared keeps each account's state and position apart", async () => {
@@ -228,10 +222,10 @@ Deno.test("A store that is shared keeps each account's state and position apart"
   await using two = await stage(kv, ["@b:a", "D"]);
   await one.commit({ state: events(state("m.room.name", {})) }, "one");
   await two.commit({ roomId: "!other" }, "two");
-  assertEquals((await one.store.ask("position", undefined)).nextBatch, "one");
-  assertEquals((await two.store.ask("position", undefined)).nextBatch, "two");
-  assertEquals((await two.store.ask("rooms", undefined)).map(({ roomId }) => roomId), ["!other"]);
-  assertEquals(await two.store.ask("listState", { roomId: ROOM }), []);
+  assertEquals((await one.store.position()).nextBatch, "one");
+  assertEquals((await two.store.position()).nextBatch, "two");
+  assertEquals((await two.store.rooms()).map(({ roomId }) => roomId), ["!other"]);
+  assertEquals(await two.store.listState({ roomId: ROOM }), []);
 });
 
 Deno.test("A process continues with what an earlier one has stored", async () => {
@@ -239,17 +233,17 @@ Deno.test("A process continues with what an earlier one has stored", async () =>
   {
     await using before = await stage(kv);
     await before.commit({ state: events(state("m.room.name", {})) }, "t1");
-    await before.store.ask("handled", "t1");
+    await before.store.handled("t1");
     await before.commit({}, "t2");
-    await before.store.ask("saveFilter", { id: "f", definition: "{}" });
+    await before.store.saveFilter({ id: "f", definition: "{}" });
   }
   await using after = await stage(kv);
-  assertEquals(await after.store.ask("position", undefined), {
+  assertEquals(await after.store.position(), {
     nextBatch: "t2",
     handled: "t1",
     filter: { id: "f", definition: "{}" },
   });
-  assertEquals((await after.store.ask("listState", { roomId: ROOM })).length, 1);
+  assertEquals((await after.store.listState({ roomId: ROOM })).length, 1);
   assertEquals(kv.closed, 0);
 });
 
@@ -257,21 +251,21 @@ Deno.test("A position that was moved stays there, though handlers settle that we
   await using here = await stage();
   await here.commit({}, "t1");
   await here.commit({}, "t2");
-  await here.store.ask("handled", "t1");
-  await here.store.ask("move", "elsewhere");
-  await here.store.ask("handled", "t2");
-  const { again, ...moved } = await here.store.ask("position", undefined);
+  await here.store.handled("t1");
+  await here.store.move("elsewhere");
+  await here.store.handled("t2");
+  const { again, ...moved } = await here.store.position();
   assertEquals(moved, { nextBatch: "elsewhere", handled: "elsewhere" });
   assertEquals([again?.until, again?.moved], ["t2", true]);
   await here.commit({}, "t3");
-  await here.store.ask("handled", "t3");
-  assertEquals((await here.store.ask("position", undefined)).handled, "t3");
+  await here.store.handled("t3");
+  assertEquals((await here.store.position()).handled, "t3");
 });
 
 Deno.test("A store that was not opened refuses to be read or written", async () => {
   const store = spawnStore({ kv: new CountingStore() });
-  await assertRejects(() => store.ask("position", undefined));
-  await assertRejects(() => store.ask("noEncryption", ROOM));
+  await assertRejects(() => store.position());
+  await assertRejects(() => store.noEncryption(ROOM));
   await store.stop();
 });
 
@@ -280,10 +274,10 @@ Deno.test("A room that was made in the place of an encrypted one is encrypted, w
   await here.commit({ state: encryption({ algorithm: "a" }) });
   const create = events(state("m.room.create", { predecessor: { room_id: ROOM } }));
   await here.commit({ roomId: "!new:a", state: create });
-  assertEquals((await here.store.ask("room", "!new:a"))?.encryption, { algorithm: "a" });
+  assertEquals((await here.store.room("!new:a"))?.encryption, { algorithm: "a" });
   await here.commit({
     roomId: "!other:a",
     state: events(state("m.room.create", { predecessor: { room_id: 1 } })),
   });
-  assertEquals((await here.store.ask("room", "!other:a"))?.encryption, undefined);
+  assertEquals((await here.store.room("!other:a"))?.encryption, undefined);
 });

@@ -7,10 +7,10 @@ import { CountingStore } from "../support/counting_store.ts";
 async function stage() {
   const kv = new CountingStore();
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
-  await store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
-  await store.ask("handled", "t1"); // of the first response that is written at once
-  await store.ask("commitRecords", [{ type: "set", key: ["kept", "old"], value: 1 }]);
+  await store.open([]);
+  await store.commitSync({ nextBatch: "t1", repeated: false, rooms: [] });
+  await store.handled("t1"); // of the first response that is written at once
+  await store.commitRecords([{ type: "set", key: ["kept", "old"], value: 1 }]);
   kv.commits.length = 0;
   return { kv, store, [Symbol.asyncDispose]: () => store.stop() };
 }
@@ -26,50 +26,50 @@ const written = (kv: CountingStore) =>
 
 Deno.test("Deferred changes can be read immediately, and are written with the next commit", async () => {
   await using here = await stage();
-  await here.store.ask("deferRecords", changes);
-  const values = await here.store.ask("readRecords", [["kept", "old"], ["kept", "new"], ["kept", "other"]]);
+  await here.store.deferRecords(changes);
+  const values = await here.store.readRecords([["kept", "old"], ["kept", "new"], ["kept", "other"]]);
   assertEquals([values, written(here.kv)], [[undefined, 2, undefined], []]);
-  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
+  await here.store.commitSync({ nextBatch: "t2", repeated: false, rooms: [] });
   assertEquals(written(here.kv), ["sync new old"]);
 });
 
 Deno.test("Deferred changes are written by a sync response that changes nothing else", async () => {
   await using here = await stage();
-  await here.store.ask("deferRecords", changes);
-  await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
+  await here.store.deferRecords(changes);
+  await here.store.commitSync({ nextBatch: "t1", repeated: false, rooms: [] });
   assertEquals(written(here.kv), ["sync new old"]);
-  await here.store.ask("commitSync", { nextBatch: "t1", repeated: false, rooms: [] });
+  await here.store.commitSync({ nextBatch: "t1", repeated: false, rooms: [] });
   assertEquals(written(here.kv).length, 1);
 });
 
 Deno.test("Deferred changes are written before records are listed, and when asked to", async () => {
   await using here = await stage();
-  await here.store.ask("deferRecords", changes);
-  assertEquals(await here.store.ask("listRecords", { prefix: ["kept"] }), [{
+  await here.store.deferRecords(changes);
+  assertEquals(await here.store.listRecords({ prefix: ["kept"] }), [{
     key: ["kept", "new"],
     value: 2,
   }]);
-  await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
-  const [first] = await here.store.ask("listRecords", { prefix: ["kept"], limit: 1 });
+  await here.store.deferRecords([{ type: "set", key: ["kept", "more"], value: 3 }]);
+  const [first] = await here.store.listRecords({ prefix: ["kept"], limit: 1 });
   assertEquals(first, { key: ["kept", "more"], value: 3 });
-  await here.store.ask("deferRecords", [{ type: "delete", key: ["kept", "more"] }]);
-  await here.store.ask("flush", undefined);
-  await here.store.ask("flush", undefined);
+  await here.store.deferRecords([{ type: "delete", key: ["kept", "more"] }]);
+  await here.store.flush();
+  await here.store.flush();
   assertEquals(written(here.kv), ["sync new old", "more", "more"]);
 });
 
 Deno.test("A record that encryption is ahead of the position is stored with its changes, until the position has moved", async () => {
   await using here = await stage();
   const position = async () => (await here.kv.getMany([["sync"]]))[0]?.value;
-  await here.store.ask("deferRecords", changes);
-  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
-  await here.store.ask("handled", "t2");
-  await here.store.ask("flush", undefined);
+  await here.store.deferRecords(changes);
+  await here.store.commitSync({ nextBatch: "t2", repeated: false, rooms: [] });
+  await here.store.handled("t2");
+  await here.store.flush();
   assertEquals(await position(), { nextBatch: "t2", handled: "t2" }); // all in one commit
-  await here.store.ask("deferRecords", changes);
-  await here.store.ask("commitRecords", [{ type: "set", key: ["kept", "more"], value: 3 }]);
+  await here.store.deferRecords(changes);
+  await here.store.commitRecords([{ type: "set", key: ["kept", "more"], value: 3 }]);
   assertEquals(await position(), { nextBatch: "t2", handled: "t2", ahead: true });
-  await here.store.ask("commitSync", { nextBatch: "t2", repeated: false, rooms: [] });
-  await here.store.ask("flush", undefined);
+  await here.store.commitSync({ nextBatch: "t2", repeated: false, rooms: [] });
+  await here.store.flush();
   assertEquals(await position(), { nextBatch: "t2", handled: "t2" });
 });

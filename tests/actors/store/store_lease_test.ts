@@ -11,9 +11,9 @@ Deno.test("T60: every commit of the Store checks that no other process has taken
   await using here = leaseStage();
   const store = await here.opened("one");
   here.kv.checks.length = 0;
-  await store.ask("noEncryption", ROOM);
-  await store.ask("commitRecords", [{ type: "set", key: ["crypto"], value: 1 }]);
-  await store.ask("saveFilter", { id: "f", definition: "" });
+  await store.noEncryption(ROOM);
+  await store.commitRecords([{ type: "set", key: ["crypto"], value: 1 }]);
+  await store.saveFilter({ id: "f", definition: "" });
   assertEquals(here.kv.checks.map((checks) => checks.map(({ key }) => key)), [
     [[...DEVICE, "owner"]],
     [[...DEVICE, "owner"]],
@@ -25,11 +25,11 @@ Deno.test("The first commit writes the schema's version; one that comes when a t
   await using here = leaseStage();
   const store = await here.opened("one");
   assertEquals(here.kv.touched, ["owner lease"]);
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
   assertEquals(here.kv.touched.slice(1), ["schema room"]);
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
   await here.clock.tick(4_999);
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
   assertEquals(here.kv.touched.slice(2), ["room", "room"]);
   await here.clock.tick(1);
   assertEquals(here.kv.touched.slice(4), ["lease"]); // nothing else was to be written
@@ -45,7 +45,7 @@ Deno.test("A commit that renews the lease saves one of the timer's", async () =>
   await here.clock.tick(1);
   assertEquals(here.kv.touched.slice(2), ["lease"]);
   await here.clock.tick(19_999);
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
   await here.clock.tick(1);
   await here.clock.tick(4_999);
   assertEquals(here.kv.touched.slice(3), ["room", "lease"]);
@@ -63,7 +63,7 @@ Deno.test("An idle Store wakes up only when its lease is due; what waits is comm
   assertEquals(waits, [20_000, 20_000, 20_000]);
   await here.clock.tick(2_000);
   here.kv.commits.length = 0;
-  await store.ask("deferRecords", [{ type: "set", key: ["crypto"], value: 1 }]);
+  await store.deferRecords([{ type: "set", key: ["crypto"], value: 1 }]);
   await here.clock.tick(4_999);
   assertEquals(here.kv.touched, []);
   await here.clock.tick(1);
@@ -73,9 +73,9 @@ Deno.test("An idle Store wakes up only when its lease is due; what waits is comm
 Deno.test("A process that was paused past its lease, and replaced, writes nothing, and names the other", async () => {
   await using here = leaseStage();
   const store = await here.opened("one");
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
   await overtake(here.kv);
-  const error = await assertRejects(() => store.ask("noEncryption", "!other:a"), ActorError);
+  const error = await assertRejects(() => store.noEncryption("!other:a"), ActorError);
   assertInstanceOf(error.cause, StoreInUseError);
   assertEquals([error.actor, error.cause.owner, error.cause.until], ["store", "the other", 9_000_000]);
   assertEquals(await assertRejects(() => store.done, ActorError), error);
@@ -104,7 +104,7 @@ Deno.test("A Store that stops releases the device; the next one need not wait", 
 Deno.test("A failure to release the device is ignored: its lease runs out", async () => {
   await using here = leaseStage();
   const one = await here.opened("one");
-  await one.ask("noEncryption", ROOM);
+  await one.noEncryption(ROOM);
   here.kv.failure = new Error("The disk is gone");
   await one.stop();
   await one.done;
@@ -115,7 +115,7 @@ Deno.test("A device that another holds is refused by name, and that is the end o
   await using here = leaseStage();
   await here.opened("one");
   const two = here.process("two", { held: "refuse" });
-  const error = await assertRejects(() => two.ask("open", DEVICE), ActorError);
+  const error = await assertRejects(() => two.open(DEVICE), ActorError);
   assertInstanceOf(error.cause, StoreInUseError);
   assertEquals(error.cause.owner, "one");
   assertEquals(await assertRejects(() => two.done, ActorError), error);
@@ -125,9 +125,9 @@ Deno.test("A Store that waits for the device answers other messages, and stops i
   await using here = leaseStage();
   await here.opened("one");
   const two = here.process("two");
-  const opening = assertRejects(() => two.ask("open", DEVICE), ActorStoppedError);
+  const opening = assertRejects(() => two.open(DEVICE), ActorStoppedError);
   await here.clock.tick(1);
-  await assertRejects(() => two.ask("position", undefined), Error, "not been opened");
+  await assertRejects(() => two.position(), Error, "not been opened");
   await two.stop();
   await opening;
   await two.done;
@@ -156,15 +156,15 @@ Deno.test("The wait for the device ends with its last caller, and not before", a
   await one.stop();
   await here.clock.tick(5_000);
   await again;
-  await store.ask("noEncryption", ROOM);
+  await store.noEncryption(ROOM);
 });
 
 Deno.test("A store of one's own has no lease, no schema and no timer", async () => {
   const clock = new TestClock();
   const kv = new CheckingStore();
   const store = spawnStore({ kv, clock });
-  await store.ask("open", DEVICE);
-  await store.ask("noEncryption", ROOM);
+  await store.open(DEVICE);
+  await store.noEncryption(ROOM);
   assertEquals([kv.touched, kv.checks, clock.pending], [["room"], [[]], 0]);
   await store.stop();
   assertEquals(kv.touched, ["room"]);
@@ -176,7 +176,7 @@ Deno.test("A schema that is not known, and an import that did not finish, end th
     await using here = leaseStage();
     await here.kv.commit([{ type: "set", key: [...DEVICE, name], value }]);
     const store = here.process("one");
-    const error = await assertRejects(() => store.ask("open", DEVICE), ActorError);
+    const error = await assertRejects(() => store.open(DEVICE), ActorError);
     assertInstanceOf(error.cause, type);
     await store.stop();
     assertEquals(here.kv.commits.length, 1);
@@ -187,9 +187,9 @@ Deno.test("An import that began while the device was waited for is noticed, and 
   await using here = leaseStage();
   const one = await here.opened("one");
   const two = here.process("two");
-  const opening = assertRejects(() => two.ask("open", DEVICE), ActorError, "import");
+  const opening = assertRejects(() => two.open(DEVICE), ActorError, "import");
   await here.clock.tick(1);
-  await one.ask("commitRecords", [{ type: "set", key: ["importing"], value: {} }]);
+  await one.commitRecords([{ type: "set", key: ["importing"], value: {} }]);
   await one.stop();
   await here.clock.tick(5_000);
   await opening;
@@ -204,5 +204,5 @@ Deno.test("Records that were written before there was a schema are upgraded befo
   const store = await here.opened("one");
   assertEquals(here.kv.touched, ["room", "owner lease", "room schema"]);
   assertEquals(here.kv.checks.at(-1)?.length, 1);
-  assertEquals((await store.ask("room", ROOM))?.leftAt, 0);
+  assertEquals((await store.room(ROOM))?.leftAt, 0);
 });

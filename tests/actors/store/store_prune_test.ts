@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { RoomChange, StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
@@ -14,7 +14,7 @@ async function stage() {
   const clock = new TestClock(0);
   const kv = new CountingStore();
   const store = spawnStore({ kv, clock });
-  await store.ask("open", []);
+  await store.open([]);
   return {
     clock,
     kv,
@@ -22,9 +22,9 @@ async function stage() {
     async commit(room: Partial<RoomChange>): Promise<void> {
       const whole = { roomId: ROOM, membership: "join", state: [], complete: true, lossy: false, ...room };
       const change = { nextBatch: "n", repeated: false, rooms: [whole] };
-      await store.ask("commitSync", change as unknown as SyncChange);
+      await store.commitSync(change as unknown as SyncChange);
     },
-    prune: async () => await store.ask("pruneRooms", { leftBefore: clock.now() - 7 * DAY }),
+    prune: async () => await store.pruneRooms({ leftBefore: clock.now() - 7 * DAY }),
     [Symbol.asyncDispose]: () => store.stop(),
   };
 }
@@ -33,8 +33,8 @@ function events(...list: JsonObject[]): RoomChange["state"] {
   return list as unknown as RoomChange["state"];
 }
 
-async function known(store: Actor<StoreProtocol>, roomId: RoomID = ROOM): Promise<number> {
-  return (await store.ask("listState", { roomId })).length;
+async function known(store: Actor<StoreHandlers>, roomId: RoomID = ROOM): Promise<number> {
+  return (await store.listState({ roomId })).length;
 }
 
 const DONE = { removed: 0, isDone: true };
@@ -45,14 +45,14 @@ Deno.test("State of a room that was left is removed some days later; what is kno
   await here.commit({ state: events(encryption, member("@a:a", "join")) });
   await here.clock.tick(30 * DAY);
   await here.commit({ membership: "leave", state: events(member("@own:a", "leave")) });
-  assertEquals((await here.store.ask("room", ROOM))?.leftAt, 30 * DAY);
+  assertEquals((await here.store.room(ROOM))?.leftAt, 30 * DAY);
   await here.clock.tick(7 * DAY);
   assertEquals(await here.prune(), DONE);
   assertEquals(await known(here.store), 3);
   await here.clock.tick(1);
   assertEquals(await here.prune(), { removed: 3, isDone: true });
   assertEquals(await known(here.store), 0);
-  assertEquals(await here.store.ask("room", ROOM), {
+  assertEquals(await here.store.room(ROOM), {
     roomId: ROOM,
     membership: "leave",
     allMembers: false,
@@ -87,9 +87,9 @@ Deno.test("A room is due from the time it was left, whatever events come later, 
   await here.commit({ membership: "leave" });
   await here.clock.tick(6 * DAY);
   await here.commit({ membership: "ban" });
-  assertEquals((await here.store.ask("room", ROOM))?.leftAt, 0);
+  assertEquals((await here.store.room(ROOM))?.leftAt, 0);
   await here.commit({ membership: "join", state: events(state("m.room.name", {})) });
-  assertEquals((await here.store.ask("room", ROOM))?.leftAt, undefined);
+  assertEquals((await here.store.room(ROOM))?.leftAt, undefined);
   await here.clock.tick(100 * DAY);
   assertEquals([await here.prune(), await known(here.store)], [DONE, 1]);
 });
@@ -113,8 +113,8 @@ Deno.test("State that is read of a room that was pruned is pruned again, some da
   await here.prune();
   const name = events(state("m.room.name", {}));
   const members = events(member("@a:a", "join"));
-  await here.store.ask("putState", { roomId: ROOM, events: name });
-  await here.store.ask("replaceMembers", { roomId: ROOM, events: members, only: "join", complete: false });
+  await here.store.putState({ roomId: ROOM, events: name });
+  await here.store.replaceMembers({ roomId: ROOM, events: members, only: "join", complete: false });
   assertEquals([await here.prune(), await known(here.store)], [DONE, 2]);
   await here.clock.tick(8 * DAY);
   assertEquals([await here.prune(), await known(here.store)], [{ removed: 2, isDone: true }, 0]);
@@ -132,7 +132,7 @@ Deno.test("Much state is removed in short steps, each of which the next can cont
   assertEquals([await known(here.store, "!a:a"), await known(here.store, "!b:a")], [0, 700]);
   assertEquals(await here.prune(), { removed: 500, isDone: false });
   assertEquals(await here.prune(), { removed: 200, isDone: true });
-  assertEquals((await here.store.ask("rooms", undefined)).map(({ leftAt }) => leftAt), [
+  assertEquals((await here.store.rooms()).map(({ leftAt }) => leftAt), [
     undefined,
     undefined,
   ]);

@@ -16,15 +16,15 @@ async function stage() {
   const clock = new TestClock();
   const log = recordingLogger();
   const store = spawnStore({ kv, clock, log });
-  await store.ask("open", []);
-  await store.ask("commitSync", sync("t0", room({ state: events(member("@a:a", "join")) })));
-  await store.ask("handled", "t0"); // of the first response that is written at once
+  await store.open([]);
+  await store.commitSync(sync("t0", room({ state: events(member("@a:a", "join")) })));
+  await store.handled("t0"); // of the first response that is written at once
   kv.commits.length = 0;
   kv.isHeld = true;
   const answered: string[] = [];
   /** Asks for a commit, and notes when it has been answered. */
   const commit = (change: SyncChange): Promise<CommittedSync> => {
-    const committed = store.ask("commitSync", change);
+    const committed = store.commitSync(change);
     committed.then(() => answered.push(change.nextBatch), () => answered.push(`no ${change.nextBatch}`));
     return committed;
   };
@@ -88,11 +88,11 @@ Deno.test("Events that were handled in the meantime are recorded with the next t
   for (const token of ["t1", "t2"]) here.commit(sync(token, room()));
   here.kv.letGo();
   await here.settle();
-  await here.store.ask("handled", "t1");
+  await here.store.handled("t1");
   here.kv.letGo();
   await here.settle();
   here.kv.free();
-  await here.store.ask("flush", undefined);
+  await here.store.flush();
   assertEquals(tokens(here.kv).at(-1), [{ nextBatch: "t2", handled: "t1" }]);
 });
 
@@ -116,7 +116,7 @@ Deno.test("A change of state has a commit of its own, and sees the changes befor
     ["leave", "leave"],
     [undefined, undefined],
   ]);
-  assertEquals((await here.store.ask("room", ROOM))?.membership, "join");
+  assertEquals((await here.store.room(ROOM))?.membership, "join");
 });
 
 Deno.test("A message in a room that is being changed waits, and finds the room as it is then; in others it does not", async () => {
@@ -139,10 +139,10 @@ Deno.test("A message in a room that is being changed waits, and finds the room a
 Deno.test("A read of state or the position during a commit is answered after it", async () => {
   await using here = await stage();
   const name = async () => {
-    const known = await here.store.ask("getState", { roomId: ROOM, type: "m.room.name", stateKey: "" });
+    const known = await here.store.getState({ roomId: ROOM, type: "m.room.name", stateKey: "" });
     return known?.content.token;
   };
-  const position = async () => (await here.store.ask("position", undefined)).nextBatch;
+  const position = async () => (await here.store.position()).nextBatch;
   for (const [token, ask] of [["t1", name], ["t2", position]] as const) {
     here.answered.length = 0;
     here.commit(sync(token, room({ state: events(state("m.room.name", { token })) })));
@@ -158,15 +158,15 @@ Deno.test("A read of state or the position during a commit is answered after it"
 
 Deno.test("Changes that are deferred during a commit can be read immediately, and go with the next commit", async () => {
   await using here = await stage();
-  const read = () => here.store.ask("readRecords", [["kept", "a"], ["kept", "b"]]);
-  await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "a"], value: 1 }]);
+  const read = () => here.store.readRecords([["kept", "a"], ["kept", "b"]]);
+  await here.store.deferRecords([{ type: "set", key: ["kept", "a"], value: 1 }]);
   here.commit(sync("t1", room()));
   await here.settle();
   assertEquals(await read(), [1, undefined]); // it is on its way
-  await here.store.ask("deferRecords", [{ type: "set", key: ["kept", "b"], value: 2 }]);
+  await here.store.deferRecords([{ type: "set", key: ["kept", "b"], value: 2 }]);
   assertEquals(await read(), [1, 2]);
   here.commit(sync("t2", room()));
-  const flushed = here.noted("flush", here.store.ask("flush", undefined));
+  const flushed = here.noted("flush", here.store.flush());
   await here.settle();
   here.kv.letGo();
   await here.settle();
@@ -181,7 +181,7 @@ Deno.test("A commit that fails fails all that waited for it, and nothing that fo
   const here = await stage();
   const failures = ["t1", "t2", "t3"].map((token) => rejectionOf(here.commit(sync(token, room()))));
   await here.settle();
-  await here.store.ask("handled", "t1");
+  await here.store.handled("t1");
   here.kv.failure = new StoreError("The disk is full");
   here.kv.letGo();
   const [first] = await Promise.all(failures);
@@ -208,5 +208,5 @@ Deno.test("Responses after one that could not be stored are not stored either, u
   await refused("t1", "t3");
   await here.commit(sync("t1", other));
   await here.commit({ ...sync("t2"), after: "t1" });
-  assertEquals((await here.store.ask("position", undefined)).nextBatch, "t2");
+  assertEquals((await here.store.position()).nextBatch, "t2");
 });

@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 async function stage(kv: CountingStore | undefined) {
   const clock = new TestClock(0);
   const store = spawnStore({ kv, clock });
-  await store.ask("open", []);
+  await store.open([]);
   return {
     clock,
     store,
@@ -27,10 +27,10 @@ async function stage(kv: CountingStore | undefined) {
         lossy: false,
         ...more,
       };
-      return (await store.ask("commitSync", { nextBatch: "n", repeated: false, rooms: [room] })).former;
+      return (await store.commitSync({ nextBatch: "n", repeated: false, rooms: [room] })).former;
     },
     list: async (type?: string, roomId: RoomID = ROOM) =>
-      (await store.ask("listState", { roomId, type })).map(({ type, state_key, event_id }) =>
+      (await store.listState({ roomId, type })).map(({ type, state_key, event_id }) =>
         [type, state_key, event_id].join(" ")
       ),
     [Symbol.asyncDispose]: () => store.stop(),
@@ -44,7 +44,7 @@ for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", ()
     await using here = await stage(kv());
     await here.commit([name("$1"), member("@b:a", "join"), member("@a:a", "join"), name("$2")]);
     const get = async (type: string, stateKey: string) =>
-      (await here.store.ask("getState", { roomId: ROOM, type, stateKey }))?.event_id;
+      (await here.store.getState({ roomId: ROOM, type, stateKey }))?.event_id;
     assertEquals(await get("m.room.name", ""), "$2");
     await here.commit([name("$3"), member("@\u{1F600}:a", "join"), member("@\uFFFF:a", "join")]);
     assertEquals(await get("m.room.name", ""), "$3");
@@ -80,7 +80,7 @@ for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", ()
     await using here = await stage(kv());
     const replace = async (list: JsonObject[], only?: "join") => {
       const events = list as unknown as StoredState[];
-      await here.store.ask("replaceMembers", { roomId: ROOM, events, only, complete: false });
+      await here.store.replaceMembers({ roomId: ROOM, events, only, complete: false });
     };
     await here.commit([name("$1"), member("@a:a", "join"), member("@b:a", "leave")]);
     await replace([member("@c:a", "join")], "join");
@@ -98,7 +98,7 @@ for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", ()
     await here.commit([name("$3")], { roomId: "!other:a" });
     await here.commit([], { membership: "leave" });
     await here.clock.tick(8 * DAY);
-    assertEquals(await here.store.ask("pruneRooms", { leftBefore: DAY }), { removed: 2, isDone: true });
+    assertEquals(await here.store.pruneRooms({ leftBefore: DAY }), { removed: 2, isDone: true });
     assertEquals(await here.list(), []);
     assertEquals(await here.list(undefined, "!other:a"), ["m.room.name  $3"]);
   });

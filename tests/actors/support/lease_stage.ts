@@ -6,8 +6,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { spawnStore, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
-import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
 import type { KvCheck, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { recordingLogger } from "../kernel/support.ts";
@@ -41,9 +40,9 @@ export interface LeaseStage extends AsyncDisposable {
   readonly kv: CheckingStore;
   readonly log: ReturnType<typeof recordingLogger>;
   /** A process's Store. */
-  process(owner: string, lease?: StoreOptions["lease"]): Actor<StoreProtocol>;
+  process(owner: string, lease?: StoreOptions["lease"]): Actor<StoreHandlers>;
   /** A process's Store that has taken the device. */
-  opened(owner: string, lease?: StoreOptions["lease"]): Promise<Actor<StoreProtocol>>;
+  opened(owner: string, lease?: StoreOptions["lease"]): Promise<Actor<StoreHandlers>>;
 }
 
 /** Sets the stage; no timer may be left in the end. */
@@ -51,8 +50,8 @@ export function leaseStage(): LeaseStage {
   const clock = new TestClock(1_000_000);
   const kv = new CheckingStore();
   const log = recordingLogger();
-  const stores: Actor<StoreProtocol>[] = [];
-  const process = (owner: string, lease: StoreOptions["lease"] = {}): Actor<StoreProtocol> => {
+  const stores: Actor<StoreHandlers>[] = [];
+  const process = (owner: string, lease: StoreOptions["lease"] = {}): Actor<StoreHandlers> => {
     const store = spawnStore({ kv, clock, log, lease: { owner, ...lease } });
     stores.push(store);
     return store;
@@ -62,9 +61,9 @@ export function leaseStage(): LeaseStage {
     kv,
     log,
     process,
-    async opened(owner: string, lease?: StoreOptions["lease"]): Promise<Actor<StoreProtocol>> {
+    async opened(owner: string, lease?: StoreOptions["lease"]): Promise<Actor<StoreHandlers>> {
       const store = process(owner, lease);
-      await store.ask("open", DEVICE);
+      await store.open(DEVICE);
       return store;
     },
     async [Symbol.asyncDispose]() {

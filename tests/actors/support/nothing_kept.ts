@@ -2,13 +2,14 @@
 
 import type { DelivererOptions } from "../../../src/actors/dispatcher/deliver.ts";
 import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 const nothing = () => Promise.reject(new TypeError("nothing is kept here"));
 
 /** Runs nothing. */
 export const NOTHING_KEPT: DelivererOptions = {
   sessions: { run: nothing, update: nothing },
-  sendIds: new SendIds({ store: { ask: nothing }, ready: nothing }),
+  sendIds: new SendIds({ store: answeredBy(nothing), ready: nothing }),
   isOver: () => false,
   records: () => true,
 };

@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
 import { OutgoingRequests, type RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
-import type { CryptoProtocol } from "../../../src/actors/crypto/crypto_actor.ts";
+import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 /** What the engine does. */
 export interface StagedEngine {
@@ -39,20 +39,17 @@ export function requestsStage(
   const failures: RequestFailure[] = [];
   const delivered: RecoveredEvent[] = [];
   let asks = 0;
-  const actor = {
-    // deno-lint-ignore no-explicit-any -- a fake of all kinds of message
-    async ask(kind: string, body: any): Promise<any> {
-      if (kind === "requests") {
-        asks++;
-        await asked();
-        return requests.splice(0);
-      }
-      if (kind === "isDue") return isDue(body);
-      told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
-      if (kind === "fail") failures.push(body.failure);
-      return kind === "fail" ? { settled: fail(body.id) } : { recovered: answer(), alarms: [] };
-    },
-  } as ActorRef<CryptoProtocol>;
+  const actor = answeredBy<CryptoHandlers>(async (kind, body) => {
+    if (kind === "requests") {
+      asks++;
+      await asked();
+      return requests.splice(0);
+    }
+    if (kind === "isDue") return isDue(body);
+    told.push(`${kind} ${body.id}${kind === "fail" ? ` ${body.failure.status}` : ""}`);
+    if (kind === "fail") failures.push(body.failure);
+    return kind === "fail" ? { settled: fail(body.id) } : { recovered: answer(), alarms: [] };
+  });
   const log = recordingLogger();
   const deliver = ({ recovered }: AnswerOutput): void => void delivered.push(...recovered);
   const outgoing = new OutgoingRequests({ actor, send, deliver, log });

@@ -38,7 +38,7 @@ export class GatedStore extends CountingStore {
 /** Opens sessions over a store in memory. */
 export async function sessionStage({ kv = new GatedStore() } = {}) {
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
+  await store.open([]);
   const opened = { count: 0 };
   const sessions = new HandlerSessions({ store, ready: () => Promise.resolve(void opened.count++) });
   const counter = counterOf("room");

@@ -6,8 +6,7 @@
 
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { StateStore } from "../../../src/actors/store/state_store.ts";
-import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { StoreProtocol } from "../../../src/actors/store/store_protocol.ts";
+import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { recordingLogger } from "../kernel/support.ts";
@@ -17,7 +16,7 @@ import { ROOM } from "./events.ts";
 /** A state store and what is behind it. */
 export interface StateStage extends AsyncDisposable {
   readonly kv: CountingStore;
-  readonly store: Actor<StoreProtocol>;
+  readonly store: Actor<StoreHandlers>;
   readonly stateStore: StateStore;
   /** Commits a sync response with this state of the room. */
   sync(...events: JsonObject[]): Promise<void>;
@@ -27,15 +26,15 @@ export interface StateStage extends AsyncDisposable {
 export async function stateStage(): Promise<StateStage> {
   const kv = new CountingStore();
   const store = spawnStore({ kv, log: recordingLogger() });
-  await store.ask("open", []);
+  await store.open([]);
   return {
     kv,
     store,
-    stateStore: new StateStore(store, () => Promise.resolve()),
+    stateStore: new StateStore({ store, ready: () => Promise.resolve() }),
     async sync(...events) {
       const state = events as unknown as StoredState[];
       const room = { roomId: ROOM, membership: "join", state, complete: true, lossy: false } as const;
-      await store.ask("commitSync", { nextBatch: "n", repeated: false, rooms: [room] });
+      await store.commitSync({ nextBatch: "n", repeated: false, rooms: [room] });
     },
     [Symbol.asyncDispose]: () => store.stop(),
   };

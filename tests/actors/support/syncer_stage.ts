@@ -82,7 +82,7 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
   const asked: SyncOptions[] = [];
   const registry = new HandlerRegistry();
   const store = spawnStore({ kv, log });
-  await store.ask("open", []);
+  await store.open([]);
   const ready = () => Promise.resolve();
   const deliverer = new Deliverer(registry, log, {
     sessions: new HandlerSessions({ store, ready }),

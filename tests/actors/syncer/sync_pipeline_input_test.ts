@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
-import type { StoreProtocol, SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
+import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { SyncParts } from "../../../src/actors/syncer/sync_parts.ts";
 import { takeSync } from "../../../src/actors/syncer/sync_pipeline.ts";
@@ -9,6 +9,7 @@ import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 /** What Crypto and the Store are asked for a response. */
 async function take(
@@ -18,12 +19,10 @@ async function take(
 ): Promise<{ input: CryptoInput; change: SyncChange }> {
   const inputs: CryptoInput[] = [];
   const changes: SyncChange[] = [];
-  const store = {
-    ask(_: "commitSync", change: SyncChange) {
-      changes.push(change);
-      return Promise.resolve({ former: [], crashes: 0 });
-    },
-  } as unknown as ActorRef<StoreProtocol>;
+  const store = answeredBy<StoreHandlers>((_, change: SyncChange) => {
+    changes.push(change);
+    return Promise.resolve({ former: [], crashes: 0 });
+  });
   await takeSync(response, { ...CONTEXT, ...more }, {
     crypto: {
       receiveSync(input) {

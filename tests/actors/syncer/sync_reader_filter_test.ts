@@ -9,7 +9,7 @@ import type { Filter } from "../../../src/types/api/filter.ts";
 
 async function stage(kv = new MemoryStore()) {
   const store = spawnStore({ kv });
-  await store.ask("open", []);
+  await store.open([]);
   const uploaded: Filter[] = [];
   const createFilter = (filter: Filter) => Promise.resolve(`f${uploaded.push(filter)}`);
   return {

@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { type HistoryParts, shareHistory } from "../../../src/encryption/history/share_history.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { GUEST } from "./scene.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 const ROOM = "!room:localhost";
 
@@ -24,7 +25,7 @@ Deno.test("Of a room with more keys than one file takes a part is shared, and no
     },
   };
   const parts = {
-    actor: { ask: (name: string) => Promise.resolve(answers[name]?.()) },
+    actor: answeredBy((name) => Promise.resolve(answers[name]?.())),
     api: {
       getStateEvent: () => Promise.resolve({ history_visibility: "shared" }),
       uploadMedia: () => Promise.resolve(uploaded = "mxc://localhost/file"),

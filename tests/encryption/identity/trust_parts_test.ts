@@ -116,7 +116,7 @@ Deno.test("The doctor repeats why the server did not answer, and nothing of othe
       api: { getAccountData: fail, listAccountData: fail, queryKeys: fail, uploadKeys: fail },
       backup: { info: fail },
       session: { account: fail, http: { clock: { now: () => 0 }, [DOWNLOAD]: fail } },
-      store: { ask: fail },
+      store: { commitRecords: fail },
       isDurable: true,
     } as unknown as DoctorParts;
     const findings = await examined(parts, {});

@@ -118,7 +118,7 @@ Deno.test("The record of a to-device message is as small after many of a sender 
 Deno.test("The Store's cost of a message does not depend on earlier messages, rooms and members", async () => {
   const kv = new MemoryStore();
   const store = spawnStore({ kv });
-  await store.ask("open", ["@bot:example.org", "BOT"]);
+  await store.open(["@bot:example.org", "BOT"]);
   const state = (roomId: RoomID, name: string) => ({
     type: "m.room.member",
     room_id: roomId,
@@ -138,24 +138,24 @@ Deno.test("The Store's cost of a message does not depend on earlier messages, ro
   const take = async (from: number): Promise<void> => {
     for (let number = from; number < from + SAMPLE; number++) {
       const nextBatch = `s${String(number).padStart(8, "0")}`;
-      await store.ask("commitSync", { nextBatch, repeated: false, rooms: [room(ROOM, ["alice"])] });
+      await store.commitSync({ nextBatch, repeated: false, rooms: [room(ROOM, ["alice"])] });
       const { event_id } = message(number);
       const value = { heard: HISTORY + number };
-      await store.ask("commitSessions", {
+      await store.commitSessions({
         mutations: [{ type: "set", key: ["session", "counter", ROOM], value }],
         settled: [`${event_id}-m.room.message.0`],
       });
-      await store.ask("noteSettled", [`${event_id}-m.room.message.1`]);
-      await store.ask("handled", nextBatch);
+      await store.noteSettled([`${event_id}-m.room.message.1`]);
+      await store.handled(nextBatch);
     }
-    await store.ask("flush", undefined);
+    await store.flush();
   };
   await take(0);
   const before = await weight(kv, () => take(SAMPLE));
   const kinds = await kindsIn(kv);
   const names = Array.from({ length: CROWD }, (_, number) => `user${number}`);
   const rooms = names.map((name) => room(`!${name}:example.org`, [name, "alice"]));
-  await store.ask("commitSync", { nextBatch: "s", repeated: false, rooms: [...rooms, room(ROOM, names)] });
+  await store.commitSync({ nextBatch: "s", repeated: false, rooms: [...rooms, room(ROOM, names)] });
   const crowded = await kindsIn(kv);
   assertFlat(before, await weight(kv, () => take(HISTORY)));
   assertEquals(await kindsIn(kv), crowded);

@@ -1,5 +1,5 @@
 /**
- * The queue in front of an actor.
+ * The queue of messages in front of an actor.
  *
  * @module
  */
@@ -15,7 +15,7 @@ interface Entry<T> {
  * It holds no sender back: what may be on its way at a time is bounded where it enters, see "What
  * bounds memory" in ARCHITECTURE.md.
  */
-export class Mailbox<T> {
+export class Channel<T> {
   #first: Entry<T> | undefined;
   #last: Entry<T> | undefined;
   #wake: (() => void) | undefined;
@@ -24,7 +24,7 @@ export class Mailbox<T> {
   /**
    * Appends an item.
    *
-   * @returns Whether it will be received; `false` once the mailbox is closed.
+   * @returns Whether it will be received; `false` once the channel is closed.
    */
   send(item: T): boolean {
     if (this.#isClosed) return false;
@@ -37,10 +37,10 @@ export class Mailbox<T> {
   }
 
   /**
-   * Waits for an item. It stays in the mailbox until {@link Mailbox.take}, so that
-   * {@link Mailbox.clear} finds it there.
+   * Waits for an item. It stays in the channel until {@link Channel.take}, so that
+   * {@link Channel.clear} finds it there.
    *
-   * @returns Whether there is one; `false` once the mailbox is closed and empty.
+   * @returns Whether there is one; `false` once the channel is closed and empty.
    */
   async ready(): Promise<boolean> {
     if (this.#first === undefined && !this.#isClosed) {
@@ -57,13 +57,13 @@ export class Mailbox<T> {
     return entry?.item;
   }
 
-  /** Refuses further items. Those in the mailbox can still be received. */
+  /** Refuses further items. Those in the channel can still be received. */
   close(): void {
     this.#isClosed = true;
     this.#wakeReceiver();
   }
 
-  /** Closes the mailbox, empties it, and returns what was in it. */
+  /** Closes the channel, empties it, and returns what was in it. */
   clear(): T[] {
     this.close();
     const items: T[] = [];
