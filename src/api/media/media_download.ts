@@ -22,6 +22,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
+import { UNSHOWN } from "../../errors/printable.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";
@@ -181,7 +182,8 @@ export interface MediaDownload {
   /** The media type, as its uploader said. */
   readonly contentType: string;
   /**
-   * The name of the file, as its uploader said, without any folders; undefined if there is none.
+   * The name of the file, as its uploader said, without any folders and without signs that are not shown, of
+   * 255 bytes at most; undefined if there is none.
    */
   readonly filename: string | undefined;
   /** How many bytes there are; undefined if the server does not say. */
@@ -252,13 +254,30 @@ function bodyStream(
   }, { highWaterMark: 0 });
 }
 
-/** The file name in a `Content-Disposition` header (RFC 6266), made fit to be a file's name. */
+/** No file system takes longer names, in bytes. */
+const MAX_NAME = 255;
+
+/** The file name in a `Content-Disposition` header (RFC 6266), made fit to be a file's name, and to be shown. */
 export function filenameIn(disposition: string): string | undefined {
   const extended = /;\s*filename\*\s*=\s*utf-8''([^;\s]+)/i.exec(disposition)?.[1];
   const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
   const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
   const name = (extended === undefined ? undefined : decoded(extended)) ?? quoted ?? plain ?? "";
-  // deno-lint-ignore no-control-regex -- control characters are what is taken out
-  const base = name.replace(/^.*[/\\]/s, "").replace(/[\u0000-\u001f\u007f]/g, "").trim();
+  const base = fitting(name.replace(/^.*[/\\]/s, "").replace(UNSHOWN, "").trim());
   return base === "" || base === "." || base === ".." ? undefined : base;
+}
+
+/** As much of a name as file systems take: its beginning, and its ending if it has one. */
+function fitting(name: string): string {
+  const bytes = (text: string) => new TextEncoder().encode(text).length;
+  if (bytes(name) <= MAX_NAME) return name;
+  const ending = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
+  let text = "";
+  let size = bytes(ending);
+  for (const character of name.slice(0, MAX_NAME)) {
+    size += bytes(character);
+    if (size > MAX_NAME) break;
+    text += character;
+  }
+  return text + ending;
 }

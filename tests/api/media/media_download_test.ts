@@ -154,6 +154,12 @@ Deno.test("filenameIn() takes the name of a file, never a path, and the extended
     ['inline; filename=".."', undefined],
     ["inline; filename*=UTF-8''a%00%0ab", "ab"],
     ['inline; filename="dir/"', undefined],
+    ["inline; filename*=UTF-8''invoice%E2%80%AEfdp.exe", "invoicefdp.exe"],
+    ["inline; filename*=UTF-8''%C2%85a%E2%80%A8b%F3%A0%81%81%E2%81%A6c%E2%80%8B.txt", "abc.txt"],
+    ["inline; filename*=UTF-8''%E2%80%AE..", undefined],
+    [`inline; filename="${"a".repeat(300)}.txt"`, `${"a".repeat(251)}.txt`],
+    [`inline; filename*=UTF-8''${encodeURIComponent("😀".repeat(70))}.txt`, `${"😀".repeat(62)}.txt`],
+    [`inline; filename="${"a.".repeat(60_000)}"`, "a.".repeat(127) + "a"],
   ];
   for (const [header, name] of cases) assertEquals(filenameIn(header), name, header);
 });
