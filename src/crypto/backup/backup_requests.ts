@@ -74,7 +74,7 @@ const FAILED = { base: 5_000, cap: 900_000 };
 /** Hands out requests about the backup. */
 export class BackupRequests {
   readonly #options: BackupRequestsOptions;
-  /** Failures of anything, and uploads to a version that is gone, as the server says and does not show. */
+  /** Failures of anything, and of uploads alone: the version is gone, as the server says and does not show, or the keys. */
   readonly #failed = new Retries<"any" | "gone">(FAILED);
   #underway: Underway | undefined;
 
@@ -167,6 +167,15 @@ export class BackupRequests {
       const { used } = backup;
       const isSame = used?.version === before?.version && used?.publicKey === before?.publicKey;
       tx.onCommit(() => isSame ? this.#shownThoughGone() : this.#failed.forget("gone"));
+      return;
+    }
+    const { count } = response;
+    if (typeof count === "number" && count < batch.sessions.length) {
+      const { clock, log } = this.#options.context;
+      log.warn("The server does not have the room keys that were backed up: they are uploaded again", {
+        count,
+      });
+      tx.onCommit(() => this.#failed.failed("gone", clock.now()));
       return;
     }
     tx.onCommit(() => this.#failed.forget("gone"));
