@@ -11,18 +11,16 @@ import {
   type CustomRequestOptions,
   type FillMemberEventCallback,
   HTTPAPI,
-  IS_TOKEN_DEAD,
   type Method,
   Session,
 } from "../api/http/mod.ts";
 import type { Crypto, CryptoMachine } from "../encryption/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
-import type { EncryptingAPI, Hold } from "./encrypting_api.ts";
+import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import type { PruneSummary } from "./housekeeping.ts";
 import { notingMembers } from "./noting.ts";
 import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
-import type { OpenStore } from "../actors/store/opener.ts";
 import type { Holding } from "../store/device/mod.ts";
 import { StateStore } from "../actors/store/state_store.ts";
 import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
@@ -118,23 +116,16 @@ export class Client {
     const holder = this.#encryption;
     const registry = new HandlerRegistry();
     const holding: Holding = { mode: "kept", isWaiting: false };
-    // What applications hold goes on when the core is replaced.
-    const now = (): ClientCore => this.#life.core;
-    const ready: OpenStore = (signal) => this.#life.ready(signal);
-    const actors = {
-      get store() {
-        return now().store;
-      },
-      get dispatcher() {
-        return now().dispatcher;
-      },
-      ready,
-    };
-    this.stateStore = options[STATE_STORE] ?? new StateStore(actors);
-    this.syncStore = new SyncStore(actors);
-    this.quarantine = quarantineAPI(actors);
+    const timing = { clock, deadline: options.closeDeadline, log: this.log };
+    // What applications hold goes on when the actors are replaced.
+    this.#life = new ClientLife({ holding, http: this.api, ...timing });
+    this.stateStore = options[STATE_STORE] ?? new StateStore(this.#life);
+    this.syncStore = new SyncStore(this.#life);
+    this.quarantine = quarantineAPI(this.#life);
+    const { sessions, runTask } = tasksAPI(this.#life, this.log);
+    this.sessions = sessions;
     const { stateStore, encryptionBlacklist: blacklist } = this;
-    const hold: Hold = (work) => this.#life.hold(work);
+    const { hold, ready } = this.#life;
     const clearRooms = new ClearRooms(clock);
     const sending = { encryption: holder, stateStore, clearRooms, blacklist, hold, ready };
     const api = clientOperations(session, { ...sending, log: this.log });
@@ -161,15 +152,10 @@ export class Client {
       if (made.own !== undefined) holder.crypto = made.own.crypto;
       return made;
     };
-    const isTokenDead = (): boolean => this.api[IS_TOKEN_DEAD];
-    const timing = { clock, deadline: options.closeDeadline, log: this.log };
-    this.#life = new ClientLife({ core, holding, isTokenDead, ...timing });
+    this.#life.begin(core);
     const facade = syncerFacade({ life: this.#life, registry, client: this });
     const life = this.#life.api({ ...api, ...facade });
     const wake = wakeOptions(options);
-    const tasks = { sessions: () => now().sessions, sendIds: () => now().sendIds };
-    const { sessions, runTask } = tasksAPI({ ...tasks, actors, hold, log: this.log });
-    this.sessions = sessions;
     this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
     const { registerWake } = this.#serving;
     const start: SyncerAPI["start"] = (settings) =>

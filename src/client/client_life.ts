@@ -1,14 +1,21 @@
 /**
  * How a client starts, stops and closes, and what it waits for then.
  *
+ * Over 300 lines because starts, stops, passes and ends change the same few fields.
+ *
  * @module
  */
 
+import { type HTTPAPI, IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import type { Supervisor } from "../actors/kernel/supervisor.ts";
 import type { ClientCore } from "./client_core.ts";
 import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
+import type { QuarantineActors } from "./quarantine_api.ts";
+import type { TaskActors } from "./sessions_api.ts";
+import type { SendIds } from "../actors/dispatcher/delivery_scope.ts";
+import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
 import type { OpenStore } from "../actors/store/opener.ts";
 import { Passes } from "./passes.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
@@ -25,12 +32,10 @@ import type { Holding } from "../store/device/mod.ts";
 
 /** What of a client its life is made of. */
 export interface ClientLifeParts {
-  /** Makes the actors, in place of those that were made before. */
-  readonly core: () => ClientCore;
   /** How the device is held. */
   readonly holding: Holding;
-  /** Whether the server does not know the access token any more: no new actors help then. */
-  readonly isTokenDead: () => boolean;
+  /** Says whether the server still knows the access token: if not, no new actors help. */
+  readonly http: Pick<HTTPAPI, typeof IS_TOKEN_DEAD>;
   /** Measures the deadline. */
   readonly clock: Clock;
   /** How long each part may take to stop, in milliseconds. Default: 5,000. */
@@ -46,14 +51,16 @@ export type LifeAPI =
   & Pick<AccountAPI, "deactivateAccount">;
 
 /** Begins, stops and ends. */
-export class ClientLife {
-  /** The actors of now. */
-  core: ClientCore;
+export class ClientLife implements QuarantineActors, TaskActors {
+  /** The actors of now, since {@link ClientLife.begin}. */
+  core!: ClientCore;
   /** Syncs for a while, and hands the device back. */
   readonly passes: Passes;
   /** Signals that the first sync has been handled. */
   readonly first: FirstSync = new FirstSync();
   readonly #parts: ClientLifeParts;
+  /** Makes the actors, in place of those that were made before. */
+  #make!: () => ClientCore;
   readonly #done = Promise.withResolvers<void>();
   /** Whether there will be no other actors. */
   #isOver = false;
@@ -73,8 +80,37 @@ export class ClientLife {
     this.#parts = parts;
     this.passes = new Passes({ ...parts, life: this });
     this.done.catch(() => {}).then(() => this.first.reject(this.#ended("wait for the first sync")));
-    this.core = parts.core();
+  }
+
+  /**
+   * Begins.
+   *
+   * @param make Makes the actors, now and when others have to take their place.
+   */
+  begin(make: () => ClientCore): void {
+    this.#make = make;
+    this.core = make();
     this.#follow(this.core);
+  }
+
+  /** The Store of now. */
+  get store(): ClientCore["store"] {
+    return this.core.store;
+  }
+
+  /** The Dispatcher of now. */
+  get dispatcher(): ClientCore["dispatcher"] {
+    return this.core.dispatcher;
+  }
+
+  /** The sessions of now. */
+  get sessions(): HandlerSessions {
+    return this.core.sessions;
+  }
+
+  /** What makes transaction IDs now. */
+  get sendIds(): SendIds {
+    return this.core.sendIds;
   }
 
   /** Resolves when the client has been closed; rejects when it can't go on. */
@@ -121,7 +157,7 @@ export class ClientLife {
 
   /** Whether new actors can take the place of those that have failed. */
   get #isRenewable(): boolean {
-    return !this.#isOver && this.#parts.holding.mode !== "kept" && !this.#parts.isTokenDead();
+    return !this.#isOver && this.#parts.holding.mode !== "kept" && !this.#parts.http[IS_TOKEN_DEAD];
   }
 
   /** Opens the store of the actors of now, or of those that are about to take their place. */
@@ -155,7 +191,7 @@ export class ClientLife {
   /** Replaces actors that are of no use any more. */
   #renew(core: ClientCore): void {
     if (core !== this.core) return;
-    this.core = this.#parts.core();
+    this.core = this.#make();
     this.#follow(this.core);
     void core.supervisor.stop();
   }

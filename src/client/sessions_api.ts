@@ -144,18 +144,14 @@ export interface TasksAPI {
   ): Promise<Result>;
 }
 
-/** What of a client they need. */
-export interface TasksParts {
-  /** The sessions of now. */
-  readonly sessions: () => HandlerSessions;
-  /** What makes transaction IDs now. */
-  readonly sendIds: () => SendIds;
-  /** Have the Store with the sessions. */
-  readonly actors: OpenableStore;
+/** Whose sessions they are. */
+export interface TaskActors extends OpenableStore {
+  /** Have the sessions; others, if they take their place. */
+  readonly sessions: HandlerSessions;
+  /** Makes transaction IDs. */
+  readonly sendIds: SendIds;
   /** Takes the device while the store is used. */
   readonly hold: Hold;
-  /** Logs what tasks did not await. */
-  readonly log: Logger;
 }
 
 const MAX_NAME = 200;
@@ -163,10 +159,10 @@ const MAX_NAME = 200;
 const PAGE = 100;
 
 /** Makes the operations on sessions, and on work outside of handlers. */
-export function tasksAPI({ sessions, sendIds, actors, hold, log }: TasksParts): TasksAPI {
+export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
   const update: SessionsAPI["update"] = async (definition, key, change) => {
     const place = sessionKeyOf(definition, key);
-    await hold(() => sessions().update([{ definition, key: place, change }]));
+    await actors.hold(() => actors.sessions.update([{ definition, key: place, change }]));
   };
   return {
     sessions: {
@@ -174,7 +170,7 @@ export function tasksAPI({ sessions, sendIds, actors, hold, log }: TasksParts): 
       end: (definition, key) => update(definition, key, () => null),
       async read(definition, key) {
         const place = sessionKeyOf(definition, key);
-        const bytes = await hold(() => sessions().read(place));
+        const bytes = await actors.hold(() => actors.sessions.read(place));
         return bytes === undefined
           ? undefined
           : (await SessionContext.of(definition, undefined, bytes)).session;
@@ -186,7 +182,7 @@ export function tasksAPI({ sessions, sendIds, actors, hold, log }: TasksParts): 
         let last = after === undefined ? undefined : sessionKeyOf(definition, after);
         const end = before === undefined ? undefined : sessionKeyOf(definition, before);
         for (;;) {
-          const page = await hold(async () => {
+          const page = await actors.hold(async () => {
             await actors.ready();
             return await actors.store.listRecords({ prefix, after: last, limit: PAGE });
           });
@@ -204,9 +200,9 @@ export function tasksAPI({ sessions, sendIds, actors, hold, log }: TasksParts): 
       if (typeof name !== "string" || name === "" || name.length > MAX_NAME) {
         throw new ValueError(`Cannot run a task: its name must have 1 to ${MAX_NAME} characters`);
       }
-      const scope = new DeliveryScope({ event_id: "task", type: "task" }, { id: name }, sendIds());
+      const scope = new DeliveryScope({ event_id: "task", type: "task" }, { id: name }, actors.sendIds);
       const context = new PlainContext(scope, {
-        update: (updates) => hold(() => sessions().update(updates)),
+        update: (updates) => actors.hold(() => actors.sessions.update(updates)),
       });
       const call: HandlerCall = new HandlerCall(scope, (error) => {
         log.error("What a task did not await has failed", {
