@@ -5,9 +5,11 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../../src/api/http/http_internals.ts";
+import { RESTART_DELAY } from "../../src/api/http/mod.ts";
 import { spawnCrypto } from "../../src/actors/crypto/crypto_actor.ts";
-import { EngineCrypto } from "../../src/encryption/engine_crypto.ts";
+import { EngineRunner } from "../../src/actors/crypto/engine_runner.ts";
+import type { EncryptedClient } from "../../src/encryption/encrypted_client.ts";
+import { Encryption } from "../../src/encryption/encryption.ts";
 import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
@@ -48,7 +50,7 @@ async function openStore(kind: StoreKind): Promise<KvStore> {
 
 /** One device. */
 export class BenchDevice implements AsyncDisposable {
-  readonly crypto: EngineCrypto;
+  readonly crypto: Encryption;
   readonly userId: UserID;
   readonly #switchboard: Switchboard;
   readonly #store: ReturnType<typeof spawnStore>;
@@ -69,37 +71,23 @@ export class BenchDevice implements AsyncDisposable {
     this.userId = userId;
     this.#switchboard = switchboard;
     this.#store = store;
-    this.crypto = new EngineCrypto({
-      identity: {
-        prepare: () => Promise.resolve(),
-        verify: () => Promise.reject(new TypeError()),
-        reset: () => Promise.reject(new TypeError()),
-        renew: () => Promise.reject(new TypeError()),
-        request: () => Promise.reject(new TypeError()),
-        examine: () => Promise.reject(new TypeError()),
-      },
-      keysAreLost: false,
-      showsRooms: true,
-      secrets: undefined,
-      backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
-      dehydration: () => ({ isDue: false }) as never, // likewise
-      shareHistory: () => Promise.reject(new TypeError()),
-      sharesHistory: false,
+    const engine = new EngineRunner({
       actor,
-      account: () => Promise.resolve({ userId, deviceId: DEVICE_ID }),
+      session: {
+        account: () => Promise.resolve([userId, DEVICE_ID]),
+        http: { clock: systemClock, [RESTART_DELAY]: () => undefined }, // nothing fails here
+      },
+      ready: () => Promise.resolve(),
+      dispatcher: {} as never, // nobody listens
       send: (request) => Promise.resolve(this.#answer(request)),
-      sendToRoom: () => Promise.reject(new TypeError()),
       describe: (roomId) => Promise.resolve(description(roomId, members(roomId))),
-      http: { [RESTART_DELAY]: () => undefined }, // nothing fails here
-      deliver: () => Promise.resolve(),
-      alarm: () => {},
       onNewRecipient: undefined,
-      clock: systemClock,
       log,
     });
+    const client = { api: {}, isDurable: true, hasToken: false, showsRooms: true } as EncryptedClient;
+    this.crypto = new Encryption(engine, client); // which asks the server for nothing here
     this.#stop = async () => {
       await this.crypto.stop();
-      await actor.stop();
       await store.stop();
     };
   }

@@ -149,7 +149,7 @@ export class Client {
         log: this.log,
         cryptoLog: this.cryptoLog,
       });
-      if (made.own !== undefined) holder.crypto = made.own.crypto;
+      if (made.own !== undefined) holder.crypto = made.own;
       return made;
     };
     this.#life.begin(core);

@@ -30,7 +30,7 @@ import type { Logger } from "../base/log.ts";
 import type { Holding } from "../store/device/mod.ts";
 import type { PresenceState } from "../types/enums.ts";
 import { clientDispatcher } from "./client_dispatcher.ts";
-import { type ClientEncryption, clientEncryption } from "../encryption/encryption.ts";
+import { Encryption } from "../encryption/encryption.ts";
 import { syncRequests } from "./client_operations.ts";
 import { acceptClear, type ClientOptions, CLOSE_DEADLINE, encryptionOptions } from "./client_options.ts";
 import { clientStore } from "./client_store.ts";
@@ -81,7 +81,7 @@ export interface ClientCore {
   /** Asks for what is new. */
   readonly syncer: ActorRef<SyncerHandlers>;
   /** End-to-end encryption; undefined: there is none of its own. */
-  readonly own: ClientEncryption | undefined;
+  readonly own: Encryption | undefined;
   /** Prunes records. */
   readonly housekeeping: Housekeeping;
   /** Stops all of it. */
@@ -104,7 +104,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
   const encryption = encryptionOptions(options);
   const isDurable = options.store !== undefined;
   const stateStore = new StateStore({ store, ready });
-  const own = encryption && clientEncryption(encryption, {
+  const own = encryption && Encryption.of({
     session,
     api,
     store,
@@ -115,7 +115,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     hasToken: options.token !== undefined,
     showsRooms: options[FEED]?.showsRooms ?? true,
     log: cryptoLog,
-  });
+  }, encryption);
   const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
   const feed = options[FEED];
   const requests = syncRequests(session, api);
@@ -129,7 +129,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     store,
     ready,
     dispatcher,
-    afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.crypto.renew()]),
+    afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.renew()]),
     afterFirst: parts.afterFirst,
     presence: parts.presence,
     waits: () => registry.waits,
@@ -140,7 +140,7 @@ export function clientCore(parts: ClientCoreParts): ClientCore {
     clock,
     log,
   });
-  const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own.lifecycle]), store];
+  const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own]), store];
   const { closeDeadline: deadline = CLOSE_DEADLINE } = options;
   const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
   if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);

@@ -254,7 +254,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
     const { dispatcher, store, own, housekeeping } = this.core;
     if (start !== this.#starts || isInside([dispatcher])) return; // the handler that started is one of those to wait for
     const handled = dispatcher.noted();
-    await this.#inTime(handled.then(() => Promise.all([own?.crypto.quiet(), housekeeping.tidied()])));
+    await this.#inTime(handled.then(() => Promise.all([own?.quiet(), housekeeping.tidied()])));
     if (start === this.#starts) await store.rest();
   }
 
@@ -302,7 +302,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Ends the session. Nothing is sent meanwhile: the token is about to be void. If it fails, all goes on. */
   async #leave<Result>(plain: LifeAPI, work: () => Promise<Result>): Promise<Result> {
-    const crypto = this.core.own?.crypto;
+    const crypto = this.core.own;
     const outcome = Promise.withResolvers<boolean>();
     this.#leaving = outcome.promise;
     let hasLeft = false;

@@ -165,7 +165,7 @@ export class Passes {
     holding.mode = "late";
     try {
       await dispatcher.noted();
-      await own?.crypto.quiet();
+      await own?.quiet();
       if (holding.mode === "late") await store.handBack({ hears: false });
     } catch {
       // The store has failed, or is about to: then new actors take the device.

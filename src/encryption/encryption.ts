@@ -1,163 +1,350 @@
 /**
- * A client's own end-to-end encryption: the Crypto actor, and what stands between it and the rest.
+ * `client.crypto`: end-to-end encryption of a client. Each call of it begins here. Over 300 lines because it
+ * is all of `client.crypto`, of which most methods are a line.
  *
  * @module
  */
 
-import { RESTART_DELAY, type Session } from "../api/http/mod.ts";
-import type { ActorRef, Lifecycle } from "../actors/kernel/actor.ts";
+import { abortable } from "@std/async/abortable";
 import { pruneCrypto, spawnCrypto } from "../actors/crypto/crypto_actor.ts";
-import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import { EngineCrypto } from "./engine_crypto.ts";
-import type { EncryptionOptions } from "./encryption_options.ts";
+import { EngineRunner } from "../actors/crypto/engine_runner.ts";
+import { sinceNow } from "../actors/crypto/following.ts";
 import { requestSender } from "../actors/crypto/request_sender.ts";
 import { roomDescriber } from "../actors/crypto/room_preparer.ts";
-import type { StateStore } from "../actors/store/state_store.ts";
-import type { StoreHandlers } from "../actors/store/store_actor.ts";
-import { type ClientAPI, coreAPI } from "../api/api.ts";
-import { lazyKeyBackup } from "./backup/lazy_key_backup.ts";
-import { lazyDehydration } from "./dehydration/lazy_dehydration.ts";
-import { EarlyReads } from "./identity/early_reads.ts";
+import type { CryptoStartOptions } from "../actors/crypto/sync_crypto.ts";
+import type { Lifecycle } from "../actors/kernel/actor.ts";
+import { coreAPI } from "../api/api.ts";
+import type {
+  CryptoInput,
+  CryptoOutput,
+  OwnIdentity,
+  SentRoomEvent,
+} from "../crypto/engine/engine_protocol.ts";
+import type { Decryption, RecoveredEvent } from "../crypto/megolm/decrypted.ts";
+import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
+import { EncryptionError } from "../errors/encryption_error.ts";
+import type { Membership } from "../types/enums.ts";
+import { noteEncryption } from "../types/events/encryption_of.ts";
+import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
+import type { RoomID, UserID } from "../types/ids.ts";
+import { isJsonObject } from "../types/json.ts";
+import { KeyBackups } from "./backup/key_backups.ts";
 import { policyOf, verificationOptions } from "./chosen.ts";
-import type { Logger } from "../base/log.ts";
-import { InternalEventType } from "../types/events/internal_event_type.ts";
+import type { CryptoMachine, EncryptOptions } from "./crypto.ts";
+import { DehydratedDevices } from "./dehydration/dehydrated_devices.ts";
+import type { EncryptedClient } from "./encrypted_client.ts";
+import type { EncryptionOptions } from "./encryption_options.ts";
+import { AccountIdentity } from "./identity/account_identity.ts";
+import { DeviceWarnings } from "./identity/device_warnings.ts";
+import { EarlyReads } from "./identity/early_reads.ts";
+import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
+import { UserTrust } from "./identity/user_trust.ts";
+import { KeyFiles } from "./key_files.ts";
+import { VerificationHub } from "./verification/verification_hub.ts";
 
-/** What encryption needs of a client. */
-export interface ClientEncryptionParts {
-  /** Whose device it is. */
-  readonly session: Session;
-  /** The operations. */
-  readonly api: ClientAPI;
-  /** Stores the engine's records. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** Opens the store, the first time. */
-  readonly ready: (signal?: AbortSignal) => Promise<void>;
-  /** Says which rooms are encrypted. */
-  readonly stateStore: StateStore;
-  /** Delivers events whose key came late. */
-  readonly dispatcher: ActorRef<DispatcherHandlers>;
-  /** Whether the store outlives the process. */
-  readonly isDurable: boolean;
-  /** Whether the access token was given, and outlives the process. */
-  readonly hasToken: boolean;
-  /** Whether syncs show what happens in rooms. */
-  readonly showsRooms: boolean;
-  /** Where encryption logs. */
-  readonly log: Logger;
-}
+/** How often a room is made ready for the same event. */
+const MAX_ENCRYPTIONS = 1_000;
 
-/** A client's end-to-end encryption. */
-export interface ClientEncryption {
-  /** Starts with the client and ends with it. */
-  readonly lifecycle: Lifecycle;
-  /** What the client calls. */
-  readonly crypto: EngineCrypto;
+/** End-to-end encryption of a client, over the engine of its device. */
+export class Encryption implements CryptoMachine, Lifecycle {
+  readonly backup: KeyBackups;
+  readonly verificationRequests: CryptoMachine["verificationRequests"];
+  readonly requestVerification: CryptoMachine["requestVerification"];
+  readonly #engine: EngineRunner;
+  readonly #client: EncryptedClient;
+  /** What the device is verified with when it starts; undefined: it is not. */
+  readonly #secrets: EnsureVerifiedOptions | undefined;
+  readonly #sharesHistory: boolean;
+  readonly #dehydration: DehydratedDevices;
+  readonly #identity: AccountIdentity;
+  readonly #users: UserTrust;
+  readonly #keyFiles: KeyFiles;
+  readonly #verifications: VerificationHub;
+  readonly #warnings: DeviceWarnings;
+  /** Events that could not be decrypted when they came. */
+  readonly #tried = new WeakSet<MatrixEvent>();
+  #checked: Promise<unknown> | undefined;
+  #renewing: Promise<void> | undefined;
+
+  /**
+   * @param engine The engine of the device.
+   * @param client The client.
+   * @param options What was chosen.
+   */
+  constructor(engine: EngineRunner, client: EncryptedClient, options: EncryptionOptions = {}) {
+    [this.#engine, this.#client] = [engine, client];
+    this.#secrets = verificationOptions(options);
+    this.#sharesHistory = options.shareHistory === true;
+    const { api } = client;
+    const early = new EarlyReads(api);
+    const backup = this.backup = new KeyBackups(engine, early.api);
+    const dehydration = this.#dehydration = new DehydratedDevices(engine, api);
+    this.#identity = new AccountIdentity(engine, client, { backup, dehydration, early });
+    this.#users = new UserTrust(engine);
+    this.#keyFiles = new KeyFiles(engine);
+    this.#verifications = new VerificationHub(engine, api, this.#users, this.#identity);
+    this.verificationRequests = this.#verifications.incoming;
+    this.requestVerification = this.#verifications.request;
+    this.#warnings = new DeviceWarnings(engine.log);
+  }
+
+  /** Makes the encryption of a client: with an actor for its engine, which begins to load. */
+  static of(client: EncryptedClient, options: EncryptionOptions): Encryption {
+    const { session, api, store, ready, stateStore, dispatcher, log } = client;
+    const { clock } = session.http;
+    const engine = new EngineRunner({
+      actor: spawnCrypto({ store, clock, log, policy: policyOf(options) }),
+      session,
+      ready,
+      dispatcher,
+      send: requestSender(api, clock),
+      describe: roomDescriber({ core: coreAPI(session), stateStore }),
+      onNewRecipient: options.onNewRecipient,
+      log,
+    });
+    return new Encryption(engine, client, options);
+  }
+
+  async start({ following }: CryptoStartOptions = {}): Promise<void> {
+    const failure = await this.#begin(following);
+    if (!await this.#engine.actor.isDoubtful()) return;
+    this.#checked = undefined;
+    throw failure ?? new EncryptionError("Cannot sync: the own device could not be looked up; try again");
+  }
+
+  get isFollowing(): boolean {
+    return this.#engine.following.isOn;
+  }
+
+  async receiveSync(input: CryptoInput): Promise<CryptoOutput> {
+    await this.#engine.ready();
+    const output = await this.#engine.actor.receiveSync(input);
+    this.#engine.noteRecovered(output.recovered);
+    if (this.#client.showsRooms) this.#engine.following.synced();
+    for (const [index, event] of input.encrypted.entries()) {
+      const result = output.decrypted[index];
+      if (result !== undefined && !("event" in result)) this.#tried.add(event);
+    }
+    this.#verifications.receive({ ...output, clear: input.verifying });
+    if (output.mayRequest) this.#engine.wake();
+    return output;
+  }
+
+  isWaiting(event: MatrixEvent): boolean {
+    return this.#tried.has(event);
+  }
+
+  wasRecovered({ event_id }: Pick<MessageEvent, "event_id">): boolean {
+    return this.#engine.wasRecovered(event_id);
+  }
+
+  async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
+    await this.#engine.open();
+    return await this.#engine.actor.isRoomEncrypted(roomId);
+  }
+
+  async decrypt(event: MessageEvent): Promise<Decryption> {
+    await this.#engine.open();
+    const { actor } = this.#engine;
+    let result = await actor.decrypt(event);
+    if (!("event" in result) && await this.backup.restoreFor(event)) {
+      result = await actor.decrypt(event);
+    }
+    if ("event" in result) noteEncryption(result.event, result);
+    return result;
+  }
+
+  async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
+    await this.#begin(); // others can't answer, or trust, a device whose keys are not published
+    const { actor, clock, following } = this.#engine;
+    // As it will be on the wire: what JSON leaves out must not be encrypted.
+    const plain: unknown = JSON.parse(JSON.stringify(content));
+    if (!isJsonObject(plain)) {
+      throw new EncryptionError(`Cannot encrypt ${eventType}: its content must be an object`);
+    }
+    const input = { roomId, eventType, content: plain, txnId: options.txnId, since: following.since };
+    for (let round = 0; round < MAX_ENCRYPTIONS; round++) {
+      options.signal?.throwIfAborted();
+      this.#engine.refuseConflict();
+      input.since = sinceNow(input.since, clock);
+      const encrypted = await actor.encrypt(input);
+      if (encrypted !== undefined) return encrypted.content;
+      const prepared = this.#engine.prepareRoom(roomId, input.since); // for others, too: it goes on without this one
+      await (options.signal === undefined ? prepared : abortable(prepared, options.signal));
+    }
+    throw new EncryptionError(
+      `Cannot encrypt ${eventType} for ${roomId}: its members change faster than they get keys`,
+    );
+  }
+
+  async sent(event: SentRoomEvent): Promise<void> {
+    await this.#engine.actor.roomEventSent(event);
+  }
+
+  async shareGroupSession(roomId: RoomID): Promise<ShareReport> {
+    await this.#begin();
+    return await this.#engine.prepareRoom(roomId, this.#engine.following.since);
+  }
+
+  async discardGroupSession(roomId: RoomID): Promise<void> {
+    await this.#engine.open();
+    await this.#engine.actor.discardGroupSession(roomId);
+  }
+
+  async identity(): Promise<OwnIdentity> {
+    await this.#engine.open();
+    return await this.#engine.actor.ownDevice();
+  }
+
+  readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#secrets ?? {}) =>
+    this.#identity.verify(options);
+  readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#identity.reset(options);
+  readonly requestSecrets: CryptoMachine["requestSecrets"] = () => this.#identity.requestSecrets();
+  readonly doctor: CryptoMachine["doctor"] = (options = this.#secrets) =>
+    this.#identity.examine(options ?? {});
+  readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
+  readonly setDeviceTrust: CryptoMachine["setDeviceTrust"] = (...of) => this.#users.setDeviceTrust(...of);
+  readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);
+  readonly acknowledgeIdentity: CryptoMachine["acknowledgeIdentity"] = (identity) =>
+    this.#users.decide("acknowledgeIdentity", identity);
+  readonly verifyUser: CryptoMachine["verifyUser"] = (identity) => this.#users.verify(identity);
+  readonly verifyDevice: CryptoMachine["verifyDevice"] = (device) => this.#users.verifyDevice(device);
+  readonly withdrawVerification: CryptoMachine["withdrawVerification"] = (identity) =>
+    this.#users.decide("withdrawVerification", identity);
+  readonly exportKeys: CryptoMachine["exportKeys"] = (options) => this.#keyFiles.export(options);
+  readonly importKeys: CryptoMachine["importKeys"] = (file, options) => this.#keyFiles.import(file, options);
+
+  readonly shareHistory: CryptoMachine["shareHistory"] = async (roomId, userId) => {
+    await this.#begin();
+    const { shareHistory } = await import("./history/share_history.ts");
+    return await shareHistory(this.#engine, this.#client, { roomId, userId });
+  };
+
+  /** Never rejects: the server has made the change, and a sync will show it. */
+  async memberChanged(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
+    try {
+      await this.#engine.open();
+      await this.#engine.actor.memberChanged({ roomId, userId, membership });
+    } catch (error) {
+      this.#engine.log.warn("Could not note a change of members", { roomId, error: String(error) });
+    }
+  }
+
+  /** Never rejects: the user is invited, whatever becomes of the history. */
+  async inviting(roomId: RoomID, userId: UserID): Promise<void> {
+    if (!this.#sharesHistory) return;
+    try {
+      await this.shareHistory(roomId, userId);
+    } catch (error) {
+      this.#engine.log.warn("Could not share the history of a room", {
+        roomId,
+        userId,
+        error: String(error),
+      });
+    }
+  }
+
+  async settle(events: readonly RecoveredEvent[]): Promise<void> {
+    await this.#engine.actor.settle(events.map(({ ref }) => ref));
+  }
+
+  async idle(): Promise<void> {
+    const { actor, requests, isOpening } = this.#engine;
+    if (isOpening) {
+      do await requests.idle(); while (await this.#verifications.idle());
+    }
+    this.#engine.refuseConflict();
+    if (this.#engine.isOpen) await actor.noteSent();
+  }
+
+  /**
+   * Resolves when no request is under way, nor a step of a verification, and everything is stored with
+   * the next commit.
+   */
+  async quiet(): Promise<void> {
+    const { actor, requests, isOpen } = this.#engine;
+    if (!isOpen) return;
+    do await requests.quiet(); while (await this.#verifications.idle());
+    await actor.noteSent();
+  }
+
+  /** Aborts the requests under way, and makes none until {@link Encryption.resume}. */
+  readonly pause = (): Promise<void> => this.#engine.requests.pause();
+
+  /** Makes requests again. */
+  readonly resume = (): void => this.#engine.requests.resume();
+
+  /** Replaces the dehydrated device, if it is old. Never rejects. */
+  async renew(): Promise<void> {
+    const secrets = this.#secrets;
+    if (secrets?.dehydratedDevice !== true || !this.#dehydration.isDue) return;
+    await (this.#renewing ??= this.#identity.renew(secrets)
+      .catch((error) => {
+        this.#engine.log.warn("Could not see to the dehydrated device", { error: String(error) });
+      })
+      .finally(() => this.#renewing = undefined));
+  }
+
   /** Removes what need not be kept; returns how many records of each kind that was. */
-  readonly prune: () => Promise<Readonly<Record<string, number>>>;
-}
+  readonly prune = async (): Promise<Readonly<Record<string, number>>> => {
+    await this.#engine.open();
+    return (await pruneCrypto(this.#engine.actor)).removed;
+  };
 
-/** Makes a client's end-to-end encryption. */
-export function clientEncryption(
-  options: EncryptionOptions,
-  parts: ClientEncryptionParts,
-): ClientEncryption {
-  const { session, api, store, ready, stateStore, dispatcher, isDurable, hasToken, showsRooms, log } = parts;
-  const { clock } = session.http;
-  const stopping = new AbortController();
-  const actor = spawnCrypto({ store, clock, log, policy: policyOf(options) });
-  const early = new EarlyReads(api);
-  const machines = () => ({ backup: crypto.backup, dehydration: crypto.dehydration });
-  const crypto: EngineCrypto = new EngineCrypto({
-    actor,
-    async account() {
-      await ready(stopping.signal);
-      const [userId, deviceId] = await session.account({ signal: stopping.signal });
-      return { userId, deviceId };
-    },
-    send: requestSender(api, clock),
-    sendToRoom: ({ roomId, type, content, txnId, isClear: disableEncryption }) =>
-      api.sendMessageEvent(roomId, type, content, { txnId, disableEncryption, signal: stopping.signal }),
-    backup: (parts) => lazyKeyBackup({ ...parts, api: early.api }, { clock, log, http: session.http }),
-    async shareHistory(parts, roomId, userId) {
-      const { shareHistory } = await import("./history/share_history.ts");
-      const waits = { http: session.http, clock, signal: stopping.signal };
-      return await shareHistory({ ...parts, ...waits, api, stateStore, log }, { roomId, userId });
-    },
-    sharesHistory: options.shareHistory === true,
-    dehydration: (parts) => lazyDehydration({ ...parts, api, signal: stopping.signal, clock, log }),
-    describe: roomDescriber({ core: coreAPI(session), stateStore }),
-    deliver: (events) => dispatcher.recover(events),
-    alarm(alarm) {
-      const event = { type: InternalEventType.DEVICE_ALARM, data: { alarm } };
-      dispatcher.announce(event).catch(() => {}); // the client is closed
-    },
-    onNewRecipient: options.onNewRecipient,
-    http: session.http,
-    identity: {
-      async prepare(identity, using) {
-        const { shown, keys } = await identity.known();
-        const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
-        if (keys?.phase === "created") return;
-        const { firstReads, laterReads } = await import("./identity/start_reads.ts");
-        early.begin(keys !== undefined && isDone ? laterReads(using) : firstReads(using.backup !== false));
-      },
-      async verify(identity, using, { isAsked = false } = {}) {
-        const { ensureVerified } = await import("./identity/ensure_verified.ts");
-        const onNew = () => early.end();
-        const parts = { identity, api: early.api, clock, log, ...machines(), isAsked, onNew };
-        for (let restarts = 0;; restarts++) {
-          try {
-            return await ensureVerified(parts, using);
-          } catch (error) {
-            const delay = session.http[RESTART_DELAY](error, restarts);
-            if (delay === undefined) throw error;
-            log.warn("Could not be verified, trying again", {
-              delay: Math.round(delay),
-              error: String(error),
-            });
-            await clock.delay(delay, { signal: stopping.signal });
-          } finally {
-            early.end();
-          }
-        }
-      },
-      async reset(identity, using) {
-        const { resetIdentity } = await import("./identity/reset_identity.ts");
-        return await resetIdentity({ identity, api, clock, log, ...machines() }, using);
-      },
-      async renew(identity, using) {
-        const { renewDehydrated } = await import("./dehydration/renew_dehydrated.ts");
-        await renewDehydrated({ identity, api, dehydration: crypto.dehydration }, using);
-      },
-      async request(identity) {
-        const { requestSecrets } = await import("./identity/request_secrets.ts");
-        return await requestSecrets({ identity, api });
-      },
-      async examine(identity, using) {
-        const { examined } = await import("./identity/doctor.ts");
-        return await examined({ identity, api, backup: crypto.backup, session, store, isDurable }, using);
-      },
-    },
-    secrets: verificationOptions(options),
-    keysAreLost: hasToken && !isDurable,
-    showsRooms,
-    clock,
-    log,
-  });
-  const lifecycle: Lifecycle = {
-    name: actor.name,
-    done: actor.done,
-    // Handlers that are still running when the client is closed can send until here.
-    async stop() {
-      stopping.abort();
-      await crypto.stop();
-      await actor.stop();
-    },
-    abandon: () => actor.abandon(),
-  };
-  const prune = async () => {
-    await crypto.identity(); // opens the engine
-    return (await pruneCrypto(actor)).removed;
-  };
-  return { lifecycle, crypto, prune };
+  get name(): string {
+    return this.#engine.actor.name;
+  }
+
+  get done(): Promise<void> {
+    return this.#engine.actor.done;
+  }
+
+  /** Handlers that are still running when the client is closed can send until here. */
+  async stop(): Promise<void> {
+    this.#verifications.stop();
+    await this.#engine.stop();
+    await this.#renewing;
+    await this.#engine.actor.stop();
+  }
+
+  abandon(): void {
+    this.#engine.actor.abandon();
+  }
+
+  /** @returns Why the device could not be compared with what the server has, if so. */
+  async #begin(following?: AbortSignal): Promise<unknown> {
+    this.resume();
+    await this.#engine.open();
+    if (following !== undefined) this.#engine.following.begin(following);
+    const failure = await (this.#checked ??= this.#publish().catch((error) => {
+      this.#checked = undefined; // the next one tries again
+      throw error;
+    }));
+    this.#engine.refuseConflict();
+    return failure;
+  }
+
+  /** The same, and publishes its keys; later, if the server is down. */
+  async #publish(): Promise<unknown> {
+    const { requests } = this.#engine;
+    this.#verifications.begin();
+    const secrets = this.#secrets;
+    const preparing = secrets && this.#identity.prepare(secrets); // while the server is asked
+    const { ended, failure } = await requests.round("keysQuery");
+    await preparing;
+    if (secrets !== undefined && requests.conflict === undefined) {
+      await this.#identity.verify(secrets, { isAsked: ended > 0 && failure === undefined });
+    }
+    await requests.round("keysUpload");
+    if (failure === undefined) await this.#warn();
+    return failure;
+  }
+
+  /** Says what threatens this device. */
+  async #warn(): Promise<void> {
+    const { actor, requests } = this.#engine;
+    if (requests.conflict !== undefined) return;
+    if (this.#secrets === undefined) this.#warnings.unsigned(await actor.health());
+    if (this.#client.hasToken && !this.#client.isDurable) this.#warnings.volatile();
+  }
 }

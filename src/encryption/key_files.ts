@@ -5,7 +5,6 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import type { RecoveredEvent } from "../crypto/megolm/decrypted.ts";
 import { assertPassphrase, MAX_ITERATIONS } from "../crypto/encoding/pbkdf2.ts";
 import { JsonElements } from "../crypto/key_files/json_elements.ts";
 import { type KeyFileData, openKeyFile } from "../crypto/key_files/key_file_reader.ts";
@@ -15,8 +14,7 @@ import type { ImportedRoomKey } from "../crypto/megolm/room_key.ts";
 import type { MegolmSessionRef } from "../crypto/megolm/session_ref.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomID } from "../types/ids.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { CryptoHandlers } from "../actors/crypto/crypto_actor.ts";
+import type { EngineRunner } from "../actors/crypto/engine_runner.ts";
 
 /** The progress of an export. */
 export interface KeyExportProgress {
@@ -74,18 +72,6 @@ export interface ImportKeysOptions {
   onProgress?: (progress: KeyImportProgress) => void;
 }
 
-/** What key files are read and written with. */
-export interface KeyFilesOptions {
-  /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoHandlers>;
-  /** Opens the engine. */
-  readonly open: () => Promise<unknown>;
-  /** Delivers events that can be decrypted now. */
-  readonly deliver: (events: readonly RecoveredEvent[]) => void;
-  /** Makes the engine's requests. */
-  readonly wake: () => void;
-}
-
 /** How many sessions a step takes: some milliseconds of work. */
 const SESSIONS_A_STEP = 200;
 const MIN_ROUNDS = 100_000;
@@ -97,11 +83,11 @@ const IMPORT: OptionNames<ImportKeysOptions> = { passphrase: true, signal: true,
 
 /** Writes and reads key files. */
 export class KeyFiles {
-  readonly #options: KeyFilesOptions;
+  readonly #engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "wake">;
 
-  /** @param options What they are read and written with. */
-  constructor(options: KeyFilesOptions) {
-    this.#options = options;
+  /** @param engine The engine. */
+  constructor(engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "wake">) {
+    this.#engine = engine;
   }
 
   /** Exports keys. */
@@ -120,21 +106,21 @@ export class KeyFiles {
 
   /** Imports keys. */
   async import(data: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport> {
-    const { actor, open, deliver, wake } = this.#options;
+    const engine = this.#engine;
     checkOptions(options, IMPORT, "import keys");
     const { passphrase, signal, onProgress } = options;
     assertPassphrase(passphrase);
     const file = await openKeyFile(data, { passphrase, signal });
-    await open();
+    await engine.open();
     const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };
     let read = 0;
     let batch: ImportedRoomKey[] = [];
     const flush = async (): Promise<void> => {
       signal?.throwIfAborted();
-      const { recovered, ...counts } = await actor.importKeys(batch);
+      const { recovered, ...counts } = await engine.actor.importKeys(batch);
       batch = [];
       for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
-      deliver(recovered);
+      engine.deliver(recovered);
       onProgress?.({ ...report, part: read / file.size });
     };
     const elements = new JsonElements();
@@ -149,7 +135,7 @@ export class KeyFiles {
       block.fill(0);
     }
     await flush();
-    wake(); // what came need not be asked for any more, but backed up
+    engine.wake(); // what came need not be asked for any more, but backed up
     elements.end();
     return report;
   }
@@ -159,8 +145,8 @@ export class KeyFiles {
     rooms: readonly RoomID[] | undefined,
     onProgress: ExportKeysOptions["onProgress"],
   ): AsyncGenerator<string> {
-    const { actor, open } = this.#options;
-    await open();
+    const { actor } = this.#engine;
+    await this.#engine.open();
     let sessions = 0;
     for (const roomId of rooms === undefined ? [undefined] : new Set(rooms)) {
       let after: MegolmSessionRef | undefined;

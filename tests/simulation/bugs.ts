@@ -297,9 +297,9 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A client that is closed waits for a request that is never answered",
-    path: "src/encryption/engine_crypto.ts",
-    find: "await this.#requests.stop();",
-    replace: "await this.#requests.idle();",
+    path: "src/actors/crypto/engine_runner.ts",
+    find: "await this.requests.stop();",
+    replace: "await this.requests.idle();",
   },
   {
     name: "A handler that fails because the token died has settled",
@@ -350,7 +350,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "Two devices that begin at once publish different identities",
     path: "src/encryption/identity/new_identity.ts",
-    find: "isStored ? made : await storedSince(identity, storage)",
+    find: "isStored ? made : await storedSince(actor, storage)",
     replace: "made",
     worlds: ["--trust", "--favour=two devices of a new user begin at once, and one is lost"],
   },
@@ -458,7 +458,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A dehydrated device is replaced before what it has received was read",
     path: "src/encryption/dehydration/ensure_dehydrated.ts",
-    find: "    if (await rehydrate(parts, shown)) break;\n",
+    find: "    if (await rehydrate(engine, api, shown)) break;\n",
     replace: "    break;\n",
   },
   {
@@ -546,7 +546,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A one-time key for who is to be told of history is claimed once",
     path: "src/encryption/history/share_history.ts",
-    find: "    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;\n",
+    find: "    if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;\n",
     replace: "",
     worlds: ["--history", "--favour=a member invites somebody, and shares the history"],
   },
@@ -824,7 +824,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A backup that was replaced or deleted counts as on",
-    path: "src/encryption/backup/lazy_key_backup.ts",
+    path: "src/encryption/backup/key_backups.ts",
     find: "if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;",
     replace: "if (shown !== null) return true;",
     worlds: ["--trust"],

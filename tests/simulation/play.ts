@@ -45,16 +45,16 @@ export interface PlayOptions {
 const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/serving/serving.ts"),
   () => import("../../src/encryption/secrets/secret_operations.ts"),
+  () => import("../../src/encryption/secrets/unlock.ts"),
   () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/backup/ensure_backup.ts"),
   () => import("../../src/encryption/backup/key_restore.ts"),
   () => import("../../src/encryption/dehydration/ensure_dehydrated.ts"),
-  () => import("../../src/encryption/dehydration/renew_dehydrated.ts"),
   () => import("../../src/encryption/history/share_history.ts"),
   () => import("../../src/encryption/identity/start_reads.ts"),
   () => import("../../src/encryption/identity/ensure_verified.ts"),
   () => import("../../src/encryption/identity/reset_identity.ts"),
-  () => import("../../src/encryption/identity/request_secrets.ts"),
+  () => import("../../src/encryption/identity/doctor.ts"),
 ];
 
 /** How long an action may take, in milliseconds: a pass waits by a clock that may be set back by an hour. */

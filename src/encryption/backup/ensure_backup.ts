@@ -9,25 +9,17 @@
  * @module
  */
 
-import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
+import { RESTART_DELAY } from "../../api/http/mod.ts";
 import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "./key_backup.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 import { isWantedBy, leftBackup, WANTED } from "./key_backup_operations.ts";
-import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
-
-/** What it works with. */
-export interface EnsureBackupParts extends KeyBackupParts {
-  readonly clock: Clock;
-  /** Says when to begin again after a request that failed. */
-  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
-  /** Where it says why there is no backup. */
-  readonly log: Logger;
-}
+import { type KeyBackupAPI, latestVersion, publicKeyOf } from "./backup_version.ts";
 
 /** What it works on. */
 export interface EnsureBackupInput {
@@ -47,23 +39,23 @@ const BETWEEN_LOOKS = 200;
 
 /** Has the backup used, made, or its key stored. Never rejects. */
 export async function ensureBackup(
-  parts: EnsureBackupParts,
+  engine: EngineRunner,
+  api: KeyBackupAPI,
   { open, isOn }: EnsureBackupInput,
 ): Promise<KeyBackupOutcome | undefined> {
-  const { log } = parts;
   try {
-    const isWanted = isOn || await isWantedBy(parts.api, {});
+    const isWanted = isOn || await isWantedBy(api, {});
     if (isWanted === false) return "unwanted";
     const storage = await open();
     if (storage === undefined) return undefined;
-    if (isOn) return await stored(parts, storage, { alone: true });
-    await begunOrUsed(parts, storage);
-    if (isWanted === undefined) await parts.api.setAccountData(WANTED, { enabled: true });
-    parts.wake();
+    if (isOn) return await stored(engine.actor, storage, { alone: true });
+    await begunOrUsed(engine, api, storage);
+    if (isWanted === undefined) await api.setAccountData(WANTED, { enabled: true });
+    engine.wake();
     return "on";
   } catch (error) {
     const problem = error instanceof KeyBackupError ? error.problem : "failed";
-    log.warn("Room keys are not backed up", { problem, error: String(error) });
+    engine.log.warn("Room keys are not backed up", { problem, error: String(error) });
     return problem;
   }
 }
@@ -72,28 +64,33 @@ export async function ensureBackup(
  * Uses the backup that is there, or makes one. If several devices make one at the same time, the
  * latest stays, and its key gets into the storage, whoever was the last to write there.
  */
-async function begunOrUsed(parts: EnsureBackupParts, storage: SecretKeeper): Promise<void> {
+async function begunOrUsed(
+  { actor, http, clock }: EngineRunner,
+  api: KeyBackupAPI,
+  storage: SecretKeeper,
+): Promise<void> {
   const keys = new Set<string | undefined>();
   let restarts = 0; // after which the backup may be there, although its making has failed
   for (let looks = 1;; looks++) {
-    const [shown, secret] = await Promise.all([latestVersion(parts.api, {}), storedSecret(storage)]);
+    const [shown, secret] = await Promise.all([latestVersion(api, {}), storedSecret(storage)]);
     keys.add(secret);
     try {
       return shown === undefined
-        ? await begin(parts, storage, { known: secret, keys })
-        : await use(parts, storage, { shown, secret, keys });
+        ? await begin(actor, api, storage, { known: secret, keys })
+        : await use(actor, storage, { shown, secret, keys });
     } catch (error) {
       const isOther = error instanceof KeyBackupError && ["changed", "wrong-key"].includes(error.problem);
-      const delay = isOther ? BETWEEN_LOOKS : parts.http[RESTART_DELAY](error, restarts++);
+      const delay = isOther ? BETWEEN_LOOKS : http[RESTART_DELAY](error, restarts++);
       if (delay === undefined || looks === MAX_LOOKS) throw error;
-      await parts.clock.delay(delay);
+      await clock.delay(delay);
     }
   }
 }
 
 /** Makes a backup with the key that is stored, or a new one. */
 async function begin(
-  { api, actor }: EnsureBackupParts,
+  actor: ActorRef<CryptoHandlers>,
+  api: KeyBackupAPI,
   storage: SecretKeeper,
   { known, keys }: { readonly known: string | undefined; readonly keys: Set<string | undefined> },
 ): Promise<void> {
@@ -130,7 +127,7 @@ async function begin(
 
 /** Uses the backup that is there, if its key is the one that is stored, was so before, or is here. */
 async function use(
-  parts: EnsureBackupParts,
+  actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper,
   { shown, secret, keys }: {
     readonly shown: KeyBackupVersion;
@@ -140,9 +137,9 @@ async function use(
 ): Promise<void> {
   const publicKey = publicKeyOf(shown);
   if (publicKey === undefined) throw refusal("unusable", "its algorithm or its public key is not known");
-  const { pending } = await parts.actor.backupState() ?? {};
+  const { pending } = await actor.backupState() ?? {};
   const adopt = async (key: string | undefined) => {
-    const outcome = await parts.actor.adoptBackup({ shown, secret: key });
+    const outcome = await actor.adoptBackup({ shown, secret: key });
     if (outcome === "left") throw leftBackup();
     return outcome === "adopted";
   };
@@ -151,9 +148,9 @@ async function use(
     if (key !== secret) await storage.set(BACKUP_SECRET, key);
     return;
   }
-  if (pending === publicKey) return await finish(parts, storage, shown);
+  if (pending === publicKey) return await finish(actor, storage, shown);
   if (await adopt(undefined)) { // with the key that is here
-    if (secret === undefined) await stored(parts, storage);
+    if (secret === undefined) await stored(actor, storage);
     return;
   }
   if (secret === undefined) {
@@ -170,7 +167,7 @@ async function use(
 
 /** Ends what made a backup in place of another, and was cut off after the server had it. */
 async function finish(
-  { actor }: EnsureBackupParts,
+  actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper,
   shown: KeyBackupVersion,
 ): Promise<void> {
@@ -181,7 +178,7 @@ async function finish(
 
 /** Stores the key of the backup in use. */
 async function stored(
-  { actor }: EnsureBackupParts,
+  actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper,
   options: StoreSecretOptions = {},
 ): Promise<KeyBackupOutcome> {

@@ -7,7 +7,7 @@
 
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
-import type { KeyFilesOptions, KeyImportReport } from "../key_files.ts";
+import type { KeyImportReport } from "../key_files.ts";
 import type { KeyBackupProblem } from "../../errors/key_backup_error.ts";
 
 /** What there is of a backup. */
@@ -209,12 +209,6 @@ export interface KeyBackup {
    * @param options Where its key is deleted too, and request options.
    */
   delete(options?: DeleteKeyBackupOptions): Promise<void>;
-}
-
-/** What a backup needs of encryption. */
-export interface KeyBackupHooks extends KeyFilesOptions {
-  /** Makes the engine's requests, and waits for them. */
-  readonly idle: () => Promise<void>;
 }
 
 /**

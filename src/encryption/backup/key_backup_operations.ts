@@ -10,7 +10,9 @@ import type {
   KeyBackupInfo,
   KeyBackupUnlock,
   NewKeyBackupOptions,
+  RestoreKeysOptions,
 } from "./key_backup.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/backup_key.ts";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
@@ -20,8 +22,9 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { JsonObject } from "../../types/json.ts";
+import type { KeyImportReport } from "../key_files.ts";
 import { restored } from "./key_restore.ts";
-import { type KeyBackupParts, latestVersion, publicKeyOf } from "./key_backup_parts.ts";
+import { type KeyBackupAPI, latestVersion, publicKeyOf } from "./backup_version.ts";
 
 /** What the user wants, as clients note it; of any shape. */
 export const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
@@ -34,42 +37,148 @@ export const FORMERLY_WANTED = defineEvent({
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;
 
-/** Makes the operations. */
-export function keyBackupOperations(parts: KeyBackupParts): KeyBackup {
-  return {
-    async info(options = {}) {
-      const request = optionsOfEach(options, {}, "look at the backup");
-      await parts.open();
-      return await infoOf(parts, await latestVersion(parts.api, request), request);
-    },
-    create: (options) => made(parts, options, "only the first"),
-    reset: (options) => made(parts, options, "a new one"),
-    trust: async (by, options = {}) =>
-      await trusted(parts, by, optionsOfEach(options, {}, "trust the backup")),
-    restore: (options = {}) => restored(parts, options),
-    delete: (options = {}) => deleted(parts, options),
-  };
-}
+/** The operations. */
+export class KeyBackupOperations implements KeyBackup {
+  readonly #engine: EngineRunner;
+  readonly #api: KeyBackupAPI;
 
-async function infoOf(
-  { api, actor }: KeyBackupParts,
-  latest: KeyBackupVersion | undefined,
-  request: RequestOptions,
-): Promise<KeyBackupInfo> {
-  const [state, isWanted] = await Promise.all([
-    actor.backupState(),
-    isWantedBy(api, request),
-  ]);
-  const isUsed = latest !== undefined && state?.version === latest.version && state.phase === "on" &&
-    state.publicKey === publicKeyOf(latest);
-  return {
-    version: latest?.version,
-    count: latest?.count ?? 0,
-    problem: isUsed ? undefined : problemOf(latest),
-    isReadable: isUsed && state.isReadable,
-    isComplete: isUsed && state.isComplete,
-    isWanted,
-  };
+  /**
+   * @param engine The engine.
+   * @param api The operations of the server.
+   */
+  constructor(engine: EngineRunner, api: KeyBackupAPI) {
+    [this.#engine, this.#api] = [engine, api];
+  }
+
+  async info(options: RequestOptions = {}): Promise<KeyBackupInfo> {
+    const request = optionsOfEach(options, {}, "look at the backup");
+    await this.#engine.open();
+    return await this.#infoOf(await latestVersion(this.#api, request), request);
+  }
+
+  async create(options: NewKeyBackupOptions): Promise<KeyBackupInfo> {
+    return await this.#made(options, "only the first");
+  }
+
+  async reset(options: NewKeyBackupOptions): Promise<KeyBackupInfo> {
+    return await this.#made(options, "a new one");
+  }
+
+  async restore(options: RestoreKeysOptions = {}): Promise<KeyImportReport> {
+    return await restored(this.#engine, this.#api, options);
+  }
+
+  async trust(by: KeyBackupUnlock, options: RequestOptions = {}): Promise<KeyBackupInfo> {
+    const request = optionsOfEach(options, {}, "trust the backup");
+    const engine = this.#engine;
+    const { actor } = engine;
+    const secret = await secretOf(by, request);
+    await engine.open();
+    const shown = await latestVersion(this.#api, request);
+    if (shown === undefined) {
+      throw new KeyBackupError("Cannot trust the backup: there is none; make one with backup.create()", {
+        problem: "absent",
+      });
+    }
+    const isChosen = by.recoveryKey !== undefined;
+    switch (await actor.adoptBackup({ shown, secret, isChosen })) {
+      case "adopted":
+        engine.wake();
+        return await this.#infoOf(shown, request);
+      case "left":
+        throw leftBackup();
+      case "unusable":
+        throw new KeyBackupError(
+          `Cannot trust the backup: its version ${
+            JSON.stringify(shown.version)
+          } is of an algorithm that is not known, ` +
+            "or has no public key; reset() it",
+          { problem: "unusable" },
+        );
+      case "mismatch":
+        throw new KeyBackupError(
+          `Cannot trust the backup: the key is not that of its version ${
+            JSON.stringify(shown.version)
+          }, which another ` +
+            "client, or the server, has made since; get its key from the client that made it, or reset() it",
+          { problem: "wrong-key" },
+        );
+    }
+  }
+
+  async delete({ storage, ...options }: DeleteKeyBackupOptions = {}): Promise<void> {
+    const request = optionsOfEach(options, {}, "delete the backup");
+    const engine = this.#engine;
+    const api = this.#api;
+    await engine.open();
+    await api.setAccountData(WANTED, { enabled: false }, request); // before others make a new one
+    await engine.actor.forgetBackup();
+    for (let count = 0; count < MAX_VERSIONS; count++) {
+      const latest = await latestVersion(api, request);
+      if (latest === undefined) break;
+      await api.deleteKeyBackupVersion(latest.version, request);
+    }
+    await storage?.delete(BACKUP_SECRET, request);
+  }
+
+  async #made(
+    { storage, onRecoveryKey, ...options }: NewKeyBackupOptions,
+    wanted: "only the first" | "a new one",
+  ): Promise<KeyBackupInfo> {
+    if (storage === undefined && onRecoveryKey === undefined) {
+      throw new ValueError(
+        "Cannot make a backup: its key would go nowhere; give the open secret storage, or onRecoveryKey",
+      );
+    }
+    const engine = this.#engine;
+    const { actor } = engine;
+    const api = this.#api;
+    const request = optionsOfEach(options, {}, "make a backup");
+    await engine.open();
+    const before = await latestVersion(api, request);
+    const isNew = wanted === "a new one";
+    const { definition, publicKey, secret, isThere } = await actor.newBackup({
+      latest: publicKeyOf(before),
+      isNew,
+    });
+    if (before !== undefined && !isThere && !isNew) {
+      throw new KeyBackupError(
+        "Cannot make a backup: there is one already; trust() it with its key, or reset() it if that is lost",
+        { problem: "exists" },
+      );
+    }
+    await onRecoveryKey?.(recoveryKeyOf(secret));
+    if (!isThere) await api.createKeyBackupVersion(definition, request);
+    const shown = await latestVersion(api, request);
+    if (shown === undefined || publicKeyOf(shown) !== publicKey) {
+      throw new KeyBackupError(
+        "Cannot make a backup: another client has made or deleted one meanwhile; look at info(), and trust() or reset() it",
+        { problem: "changed" },
+      );
+    }
+    await storage?.set(BACKUP_SECRET, secret, request); // before anything is in it that only this key opens
+    await actor.adoptBackup({ shown, secret });
+    await api.setAccountData(WANTED, { enabled: true }, request);
+    engine.wake();
+    return await this.#infoOf(shown, request);
+  }
+
+  async #infoOf(latest: KeyBackupVersion | undefined, request: RequestOptions): Promise<KeyBackupInfo> {
+    const [state, isWanted] = await Promise.all([
+      this.#engine.actor.backupState(),
+      isWantedBy(this.#api, request),
+    ]);
+    const isUsed = latest !== undefined && state?.version === latest.version && state.phase === "on" &&
+      state.publicKey === publicKeyOf(latest);
+    return {
+      version: latest?.version,
+      count: latest?.count ?? 0,
+      problem: isUsed ? undefined : problemOf(latest),
+      isReadable: isUsed && state.isReadable,
+      isComplete: isUsed && state.isComplete,
+      isWanted,
+    };
+  }
 }
 
 function problemOf(latest: KeyBackupVersion | undefined): KeyBackupProblem {
@@ -79,7 +188,7 @@ function problemOf(latest: KeyBackupVersion | undefined): KeyBackupProblem {
 
 /** Whether the user wants a backup; undefined: no client has noted that. */
 export async function isWantedBy(
-  api: KeyBackupParts["api"],
+  api: KeyBackupAPI,
   request: RequestOptions,
 ): Promise<boolean | undefined> {
   const read = async (type: typeof WANTED | typeof FORMERLY_WANTED): Promise<JsonObject> => {
@@ -93,87 +202,6 @@ export async function isWantedBy(
   const [{ enabled }, { disabled }] = await Promise.all([read(WANTED), read(FORMERLY_WANTED)]);
   if (typeof enabled === "boolean") return enabled;
   return typeof disabled === "boolean" ? !disabled : undefined;
-}
-
-async function made(
-  parts: KeyBackupParts,
-  { storage, onRecoveryKey, ...options }: NewKeyBackupOptions,
-  wanted: "only the first" | "a new one",
-): Promise<KeyBackupInfo> {
-  if (storage === undefined && onRecoveryKey === undefined) {
-    throw new ValueError(
-      "Cannot make a backup: its key would go nowhere; give the open secret storage, or onRecoveryKey",
-    );
-  }
-  const { api, actor, open, wake } = parts;
-  const request = optionsOfEach(options, {}, "make a backup");
-  await open();
-  const before = await latestVersion(api, request);
-  const isNew = wanted === "a new one";
-  const { definition, publicKey, secret, isThere } = await actor.newBackup({
-    latest: publicKeyOf(before),
-    isNew,
-  });
-  if (before !== undefined && !isThere && !isNew) {
-    throw new KeyBackupError(
-      "Cannot make a backup: there is one already; trust() it with its key, or reset() it if that is lost",
-      { problem: "exists" },
-    );
-  }
-  await onRecoveryKey?.(recoveryKeyOf(secret));
-  if (!isThere) await api.createKeyBackupVersion(definition, request);
-  const shown = await latestVersion(api, request);
-  if (shown === undefined || publicKeyOf(shown) !== publicKey) {
-    throw new KeyBackupError(
-      "Cannot make a backup: another client has made or deleted one meanwhile; look at info(), and trust() or reset() it",
-      { problem: "changed" },
-    );
-  }
-  await storage?.set(BACKUP_SECRET, secret, request); // before anything is in it that only this key opens
-  await actor.adoptBackup({ shown, secret });
-  await api.setAccountData(WANTED, { enabled: true }, request);
-  wake();
-  return await infoOf(parts, shown, request);
-}
-
-async function trusted(
-  parts: KeyBackupParts,
-  by: KeyBackupUnlock,
-  request: RequestOptions,
-): Promise<KeyBackupInfo> {
-  const { api, actor, open, wake } = parts;
-  const secret = await secretOf(by, request);
-  await open();
-  const shown = await latestVersion(api, request);
-  if (shown === undefined) {
-    throw new KeyBackupError("Cannot trust the backup: there is none; make one with backup.create()", {
-      problem: "absent",
-    });
-  }
-  const isChosen = by.recoveryKey !== undefined;
-  switch (await actor.adoptBackup({ shown, secret, isChosen })) {
-    case "adopted":
-      wake();
-      return await infoOf(parts, shown, request);
-    case "left":
-      throw leftBackup();
-    case "unusable":
-      throw new KeyBackupError(
-        `Cannot trust the backup: its version ${
-          JSON.stringify(shown.version)
-        } is of an algorithm that is not known, ` +
-          "or has no public key; reset() it",
-        { problem: "unusable" },
-      );
-    case "mismatch":
-      throw new KeyBackupError(
-        `Cannot trust the backup: the key is not that of its version ${
-          JSON.stringify(shown.version)
-        }, which another ` +
-          "client, or the server, has made since; get its key from the client that made it, or reset() it",
-        { problem: "wrong-key" },
-      );
-  }
 }
 
 /** The server shows a backup that was in use before, with its key in the secret storage. */
@@ -208,20 +236,4 @@ function recoveryKeyOf(secret: string): string {
   const recoveryKey = encodeRecoveryKey(bytes);
   bytes.fill(0);
   return recoveryKey;
-}
-
-async function deleted(
-  { api, actor, open }: KeyBackupParts,
-  { storage, ...options }: DeleteKeyBackupOptions,
-): Promise<void> {
-  const request = optionsOfEach(options, {}, "delete the backup");
-  await open();
-  await api.setAccountData(WANTED, { enabled: false }, request); // before others make a new one
-  await actor.forgetBackup();
-  for (let count = 0; count < MAX_VERSIONS; count++) {
-    const latest = await latestVersion(api, request);
-    if (latest === undefined) break;
-    await api.deleteKeyBackupVersion(latest.version, request);
-  }
-  await storage?.delete(BACKUP_SECRET, request);
 }

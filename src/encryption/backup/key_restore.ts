@@ -6,6 +6,9 @@
 
 import type { RestoreKeysOptions } from "./key_backup.ts";
 import type { KeyImportReport } from "../key_files.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
 import type { RestoredKey } from "../../crypto/backup/backup_protocol.ts";
 import { RoomKeysReader } from "../../crypto/backup/room_keys_reader.ts";
@@ -14,7 +17,7 @@ import { NotFoundError } from "../../errors/errcodes.ts";
 import { KeyBackupError } from "../../errors/key_backup_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KeyBackupParts } from "./key_backup_parts.ts";
+import type { KeyBackupAPI } from "./backup_version.ts";
 
 /** How many keys a step takes: some milliseconds of work. */
 const KEYS_A_STEP = 200;
@@ -25,34 +28,36 @@ const BYTES_A_KEY = 8_192;
 
 /** Restores all keys. */
 export async function restored(
-  parts: KeyBackupParts,
+  engine: EngineRunner,
+  api: KeyBackupAPI,
   { onProgress, limit = MAX_KEYS, ...options }: RestoreKeysOptions,
 ): Promise<KeyImportReport> {
-  const { api, actor, open, idle, deliver, wake } = parts;
+  const { actor } = engine;
   const request = optionsOfEach(options, {}, "restore keys");
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new ValueError(
       `Cannot restore all room keys: the limit ${limit} is no whole number from 1 on; give one`,
     );
   }
-  await open();
-  const version = await readableVersion(parts);
-  await idle(); // what is here goes into the backup first, so that nothing of it does that comes from there
+  await engine.open();
+  const version = await readableVersion(actor);
+  // What is here goes into the backup first, so that nothing of it does that comes from there.
+  await engine.requests.idle();
   const { count } = await api.getKeyBackupVersion({ ...request, version });
   const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };
   const take = async (shown: readonly RestoredKey[]): Promise<void> => {
     request.signal?.throwIfAborted();
     const keys = shown.slice(0, limit - report.total);
-    if (await readableVersion(parts) !== version) throw changed();
+    if (await readableVersion(actor) !== version) throw changed();
     const { recovered, ...counts } = await actor.restoreKeys({ version, keys });
     report.total += keys.length;
     for (const kind of ["added", "improved", "known", "refused"] as const) report[kind] += counts[kind];
-    deliver(recovered);
+    engine.deliver(recovered);
     onProgress?.({ ...report, count });
     if (keys.length < shown.length) throw tooMany(limit);
   };
   const isWhole = await inSteps(bounded(await api.downloadRoomKeys(version, request), limit), take);
-  wake(); // what came need not be asked for any more
+  engine.wake(); // what came need not be asked for any more
   if (isWhole) return report;
   throw new ServiceResponseError(
     "Cannot restore all room keys: the answer of the server breaks off; try again",
@@ -94,7 +99,7 @@ async function inSteps(
 }
 
 /** The version in use. */
-async function readableVersion({ actor }: KeyBackupParts): Promise<string> {
+async function readableVersion(actor: ActorRef<CryptoHandlers>): Promise<string> {
   const state = await actor.backupState();
   if (state?.isReadable && state.phase === "on") return state.version;
   throw new KeyBackupError(
@@ -111,7 +116,8 @@ function changed(): KeyBackupError {
 
 /** Restores the key of a session; returns whether one has come. */
 export async function restoreSession(
-  { api, actor, deliver, wake }: KeyBackupParts,
+  engine: EngineRunner,
+  api: KeyBackupAPI,
   version: string,
   session: MegolmSessionRef,
 ): Promise<boolean> {
@@ -119,11 +125,11 @@ export async function restoreSession(
     if (error instanceof NotFoundError) return undefined;
     throw error;
   });
-  const { recovered, added, improved } = await actor.restoreKeys({
+  const { recovered, added, improved } = await engine.actor.restoreKeys({
     version,
     keys: [{ ...session, data }],
   });
-  deliver(recovered);
-  wake();
+  engine.deliver(recovered);
+  engine.wake();
   return added + improved > 0;
 }

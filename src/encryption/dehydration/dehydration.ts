@@ -4,9 +4,8 @@
  * @module
  */
 
-import type { Device } from "../../crypto/devices/device.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { UserID } from "../../types/ids.ts";
 import type { SecretKeeper } from "../backup/key_backup.ts";
 
 /**
@@ -22,14 +21,18 @@ import type { SecretKeeper } from "../backup/key_backup.ts";
  */
 export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable" | "failed";
 
+/** The operations that a dehydrated device is made with. */
+export type DehydrationAPI = Pick<
+  ClientAPI,
+  "getDehydratedDevice" | "putDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
+>;
+
 /** What the server shows of the own user. */
 export interface ShownIdentity {
   /** The own identity; the server is asked if it may have changed. */
   state(): Promise<OwnIdentityState>;
   /** The same, when the server is asked now. */
   look(): Promise<OwnIdentityState>;
-  /** A user's devices, as far as they are known. */
-  devices(userId: UserID): Promise<Device[]>;
 }
 
 /** Has the account have a dehydrated device. */

@@ -8,7 +8,10 @@
  * @module
  */
 
-import type { DehydrationOutcome, ShownIdentity } from "./dehydration.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./dehydration.ts";
 import type { SecretKeeper } from "../backup/key_backup.ts";
 import { elapsed } from "../../base/clock.ts";
 import type { DehydrationState } from "../../crypto/dehydration/dehydration_protocol.ts";
@@ -18,7 +21,6 @@ import { NotFoundError, UnrecognizedError } from "../../errors/errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
 import type { UserID } from "../../types/ids.ts";
-import type { DehydrationParts } from "./dehydration_parts.ts";
 import { clearRehydration, rehydrate } from "./rehydrate.ts";
 
 /** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
@@ -36,52 +38,54 @@ export interface EnsureDehydratedInput {
 
 /** Has the account have one. Never rejects. */
 export async function ensureDehydrated(
-  parts: DehydrationParts,
+  engine: EngineRunner,
+  api: DehydrationAPI,
   input: EnsureDehydratedInput,
 ): Promise<DehydrationOutcome> {
   try {
-    return await ensured(parts, input);
+    return await ensured(engine, api, input);
   } catch (error) {
     if (error instanceof UnrecognizedError) return "unsupported";
-    parts.log.warn("Could not see to the dehydrated device", { error: String(error) });
+    engine.log.warn("Could not see to the dehydrated device", { error: String(error) });
     return "failed";
   }
 }
 
 async function ensured(
-  parts: DehydrationParts,
+  engine: EngineRunner,
+  api: DehydrationAPI,
   { identity, open }: EnsureDehydratedInput,
 ): Promise<DehydrationOutcome> {
-  const { actor, api, clock, log, signal } = parts;
+  const { actor, clock, log, signal } = engine;
   const state = await actor.dehydrationState();
   const { made } = state;
   const isFresh = made !== undefined && elapsed(clock.now(), made.at) < LIFETIME;
-  if (isFresh && made.isUploaded && !state.isKeyOld && await isListed(identity)) {
-    if (state.reading !== undefined) await clearRehydration(parts);
+  if (isFresh && made.isUploaded && !state.isKeyOld && await isListed(actor, identity)) {
+    if (state.reading !== undefined) await clearRehydration(actor);
     return "on";
   }
   if (!state.canSign) return "no-secret";
-  let shown = await present(parts);
+  let shown = await present(engine, api);
   if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
     await actor.dehydratedUploaded(made.deviceId);
     await identity.look();
-    if (await isListed(identity)) return "on";
+    if (await isListed(actor, identity)) return "on";
   }
   const storage = await open();
-  const keyed = await withKey(parts, storage, state);
+  const keyed = await withKey(actor, storage, state);
   if (keyed !== undefined) return keyed;
   for (let round = 0; shown !== undefined && shown.device_id !== made?.deviceId; round++) {
-    if (await rehydrate(parts, shown)) break;
+    if (await rehydrate(engine, api, shown)) break;
     if (round === MAX_ROUNDS) break;
-    shown = await present(parts);
+    shown = await present(engine, api);
   }
-  if (state.isKeyOld && storage !== undefined) await renewKey(parts, storage);
+  if (state.isKeyOld && storage !== undefined) await renewKey(actor, storage);
   const upload = await actor.createDehydrated();
   if (upload === undefined) return "no-secret";
   await api.putDehydratedDevice(upload, { signal });
   await actor.dehydratedUploaded(upload.device_id);
-  await announce(parts, upload);
-  await clearRehydration(parts);
+  await announce(engine, api, upload);
+  await clearRehydration(actor);
   await identity.look();
   log.info("Made a dehydrated device, which receives keys while no other device is there", {
     deviceId: upload.device_id,
@@ -90,13 +94,16 @@ async function ensured(
 }
 
 /** Whether the server shows a dehydrated device that the own identity has signed. */
-async function isListed(identity: ShownIdentity): Promise<boolean> {
+async function isListed(actor: ActorRef<CryptoHandlers>, identity: ShownIdentity): Promise<boolean> {
   const { shown } = await identity.state();
-  const devices = shown === undefined ? [] : await identity.devices(shown.userId);
+  const devices = shown === undefined ? [] : await actor.devicesOf([shown.userId]);
   return devices.some(isOwnDehydrated);
 }
 
-async function present({ api, signal }: DehydrationParts): Promise<DehydratedDevice | undefined> {
+async function present(
+  { signal }: EngineRunner,
+  api: DehydrationAPI,
+): Promise<DehydratedDevice | undefined> {
   try {
     return await api.getDehydratedDevice({ signal });
   } catch (error) {
@@ -107,7 +114,7 @@ async function present({ api, signal }: DehydrationParts): Promise<DehydratedDev
 
 /** Has the key at hand that the secret storage has; returns why there is none. */
 async function withKey(
-  { actor }: DehydrationParts,
+  actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper | undefined,
   { hasKey, isKeyOld }: DehydrationState,
 ): Promise<"no-secret" | "unusable" | undefined> {
@@ -122,7 +129,7 @@ async function withKey(
 }
 
 /** Puts another key in the place of one that may be known, wherever that is stored. */
-async function renewKey({ actor }: DehydrationParts, storage: SecretKeeper): Promise<void> {
+async function renewKey(actor: ActorRef<CryptoHandlers>, storage: SecretKeeper): Promise<void> {
   const secret = await actor.renewPickleKey();
   for (const name of PICKLE_KEY_SECRETS) {
     const isStored = await secretOf(storage, name) !== undefined;
@@ -154,7 +161,8 @@ async function secretOf(storage: SecretKeeper, name: string): Promise<string | u
  * who looks at once finds none.
  */
 async function announce(
-  { api, log, signal }: DehydrationParts,
+  { log, signal }: EngineRunner,
+  api: DehydrationAPI,
   { device_id, device_keys }: DehydratedDeviceUpload,
 ): Promise<void> {
   const userId: UserID = device_keys.user_id;

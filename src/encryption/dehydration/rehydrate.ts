@@ -4,6 +4,9 @@
  * @module
  */
 
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../../actors/kernel/actor_error.ts";
 import type {
   ReadingState,
@@ -13,7 +16,7 @@ import type {
 import { ForbiddenError } from "../../errors/errcodes.ts";
 import type { DehydratedDevice, DehydratedDeviceEvents } from "../../types/api/dehydrated_device.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import type { DehydrationParts } from "./dehydration_parts.ts";
+import type { DehydrationAPI } from "./dehydration.ts";
 
 /** How many messages the engine receives in one step. */
 const STEP = 100;
@@ -23,12 +26,16 @@ const STEP = 100;
  *
  * @returns Whether it need not be asked for again: false if another client has replaced it meanwhile.
  */
-export async function rehydrate(parts: DehydrationParts, device: DehydratedDevice): Promise<boolean> {
-  const { actor, log } = parts;
+export async function rehydrate(
+  engine: EngineRunner,
+  api: DehydrationAPI,
+  device: DehydratedDevice,
+): Promise<boolean> {
+  const { actor, log } = engine;
   const { device_id: deviceId } = device;
   let outcome = await actor.beginRehydration(device);
   if (outcome === "busy") {
-    await clearRehydration(parts);
+    await clearRehydration(actor);
     outcome = await actor.beginRehydration(device);
   }
   if (outcome !== "reading") {
@@ -41,9 +48,9 @@ export async function rehydrate(parts: DehydrationParts, device: DehydratedDevic
   }
   let { reading } = await actor.dehydrationState();
   while (reading?.isRead === false) {
-    const page = await pageOf(parts, { deviceId, from: reading.from });
+    const page = await pageOf(engine, api, { deviceId, from: reading.from });
     if (page === undefined) return false;
-    reading = await received(parts, deviceId, page);
+    reading = await received(engine, deviceId, page);
   }
   const { messages, keys } = reading ?? {};
   log.info("Read what was sent to the dehydrated device", { deviceId, messages, keys });
@@ -51,13 +58,14 @@ export async function rehydrate(parts: DehydrationParts, device: DehydratedDevic
 }
 
 /** Clears what is left of a device that was read. */
-export async function clearRehydration({ actor }: Pick<DehydrationParts, "actor">): Promise<void> {
+export async function clearRehydration(actor: ActorRef<CryptoHandlers>): Promise<void> {
   while (!await actor.clearRehydration());
 }
 
 /** A page; undefined: the device is not the account's any more. */
 async function pageOf(
-  { api, signal }: DehydrationParts,
+  { signal }: EngineRunner,
+  api: DehydrationAPI,
   { deviceId, from }: Pick<ReadingState, "deviceId" | "from">,
 ): Promise<DehydratedDeviceEvents | undefined> {
   try {
@@ -70,7 +78,7 @@ async function pageOf(
 
 /** Has a page received: the next one begins only when all of this one is durable. */
 async function received(
-  parts: DehydrationParts,
+  engine: EngineRunner,
   deviceId: DeviceID,
   { events, next_batch }: DehydratedDeviceEvents,
 ): Promise<ReadingState | undefined> {
@@ -78,34 +86,34 @@ async function received(
   for (let start = 0;; start += STEP) {
     const isLast = start + STEP >= events.length;
     const some = events.slice(start, start + STEP);
-    const { reading } = await taken(parts, { deviceId, events: some, ...(isLast && { next: { from } }) });
+    const { reading } = await taken(engine, { deviceId, events: some, ...(isLast && { next: { from } }) });
     if (isLast) return reading;
   }
 }
 
 /** If a message fails the step in an unforeseen way, that one is left out: it would come each time. */
-async function taken(parts: DehydrationParts, page: RehydratedPage): Promise<RehydratedOutput> {
+async function taken(engine: EngineRunner, page: RehydratedPage): Promise<RehydratedOutput> {
   try {
-    return await step(parts, page);
+    return await step(engine, page);
   } catch (error) {
     if (error instanceof ActorError || error instanceof ActorStoppedError) throw error;
     const { deviceId, events, next } = page;
     for (const event of events) {
-      await step(parts, { deviceId, events: [event] }).catch((cause) => {
+      await step(engine, { deviceId, events: [event] }).catch((cause) => {
         if (cause instanceof ActorError || cause instanceof ActorStoppedError) throw cause;
-        parts.log.error("Skipped a message to the dehydrated device", { error: String(cause) });
+        engine.log.error("Skipped a message to the dehydrated device", { error: String(cause) });
       });
     }
-    return await step(parts, { deviceId, events: [], ...(next && { next }) });
+    return await step(engine, { deviceId, events: [], ...(next && { next }) });
   }
 }
 
 async function step(
-  { actor, deliver, wake }: DehydrationParts,
+  engine: EngineRunner,
   page: RehydratedPage,
 ): Promise<RehydratedOutput> {
-  const output = await actor.receiveRehydrated(page);
-  deliver(output.recovered);
-  wake();
+  const output = await engine.actor.receiveRehydrated(page);
+  engine.deliver(output.recovered);
+  engine.wake();
   return output;
 }

@@ -5,10 +5,7 @@
  * @module
  */
 
-import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { KeyBackupHooks } from "../backup/key_backup.ts";
-import type { RoundOutcome } from "../../actors/crypto/outgoing_requests.ts";
 
 /** What has become of the history of a room. */
 export interface HistoryShareReport {
@@ -58,10 +55,4 @@ export interface HistoryCrypto {
    * ```
    */
   shareHistory(roomId: RoomID, userId: UserID): Promise<HistoryShareReport>;
-}
-
-/** What sharing history needs of encryption. */
-export interface HistoryHooks extends KeyBackupHooks {
-  /** Makes the engine's requests, and waits for those of a kind. */
-  readonly round: (kind: EngineRequest["kind"]) => Promise<RoundOutcome>;
 }

@@ -8,12 +8,11 @@
  * @module
  */
 
-import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
-import type { HistoryHooks, HistoryShareReport } from "./history_crypto.ts";
+import { RESTART_DELAY } from "../../api/http/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { HistoryShareReport } from "./history_crypto.ts";
 import type { StateStore } from "../../actors/store/state_store.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachment.ts";
 import type { HistoryRecipients } from "../../crypto/history/history_offers.ts";
@@ -27,20 +26,12 @@ import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 
-/** What it is made with. */
-export interface HistoryParts extends HistoryHooks {
+/** What of a client it is shared with. */
+export interface HistoryClient {
   /** The operations. */
   readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
   /** Says which rooms are encrypted. */
   readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
-  /** Says when what failed begins again. */
-  readonly http: Pick<HTTPAPI, typeof RESTART_DELAY>;
-  /** Measures until then. */
-  readonly clock: Clock;
-  /** Ends the waiting. */
-  readonly signal: AbortSignal;
-  /** Where it says what was shared. */
-  readonly log: Logger;
 }
 
 /** How many sessions a step takes. */
@@ -50,26 +41,28 @@ const MAX_ROUNDS = 3;
 
 /** Shares it. */
 export async function shareHistory(
-  parts: HistoryParts,
+  engine: EngineRunner,
+  client: HistoryClient,
   { roomId, userId }: { readonly roomId: RoomID; readonly userId: UserID },
 ): Promise<HistoryShareReport> {
-  const { actor, api, open, round, wake, log } = parts;
-  await open();
-  if (!await isEncrypted(parts, roomId)) return none("nothing");
+  const { actor, log } = engine;
+  const { api } = client;
+  await engine.open();
+  if (!await isEncrypted(client, roomId)) return none("nothing");
   if (!await isReadable(api, roomId)) return none("not-readable");
-  const { isVerified, devices } = await recipientsOf(parts, userId);
+  const { isVerified, devices } = await recipientsOf(engine, userId);
   if (!isVerified) return none("unverified");
   if (devices === 0) return none("no-devices");
   // Whoever gets the present session by it is no member yet, and need not become one.
   await actor.discardGroupSession(roomId);
-  const bundle = bundleOf(await sessionsOf(parts, roomId));
+  const bundle = bundleOf(await sessionsOf(engine, roomId));
   const keys = bundle.room_keys.length;
   if (keys === 0) return none("nothing");
-  const file = await uploaded(parts, bundle);
+  const file = await uploaded(engine, api, bundle);
   const told = await actor.offerHistory({ userId, roomId, file });
-  wake();
+  engine.wake();
   if (told === 0) return none("no-devices");
-  await round("toDevice"); // before the invitation; later, if that fails
+  await engine.round("toDevice"); // before the invitation; later, if that fails
   log.info("Shared the history of a room with a user", { roomId, userId, keys, devices: told });
   return { outcome: "shared", keys, devices: told };
 }
@@ -78,20 +71,20 @@ function none(outcome: HistoryShareReport["outcome"]): HistoryShareReport {
   return { outcome, keys: 0, devices: 0 };
 }
 
-async function isEncrypted({ api, stateStore }: HistoryParts, roomId: RoomID): Promise<boolean> {
+async function isEncrypted({ api, stateStore }: HistoryClient, roomId: RoomID): Promise<boolean> {
   if (await stateStore.getEncryptionInfo(roomId) !== undefined) return true;
   return await stateOf(api, roomId, "m.room.encryption") !== undefined;
 }
 
 /** Whether who joins the room reads what was sent before, by what the server says. */
-async function isReadable(api: HistoryParts["api"], roomId: RoomID): Promise<boolean> {
+async function isReadable(api: HistoryClient["api"], roomId: RoomID): Promise<boolean> {
   const { history_visibility } = await stateOf(api, roomId, "m.room.history_visibility") ?? {};
   return isHistoryShared({ historyVisibility: history_visibility });
 }
 
 /** The content of a state event; undefined if there is none. */
 async function stateOf(
-  api: HistoryParts["api"],
+  api: HistoryClient["api"],
   roomId: RoomID,
   type: "m.room.encryption" | "m.room.history_visibility",
 ): Promise<JsonObject | undefined> {
@@ -105,21 +98,21 @@ async function stateOf(
 
 /** The devices that may get the keys, as the server shows them now, each with an Olm session if it has keys left. */
 async function recipientsOf(
-  parts: HistoryParts,
+  engine: EngineRunner,
   userId: UserID,
 ): Promise<HistoryRecipients> {
-  const { actor, round } = parts;
+  const { actor } = engine;
   let since: number | undefined = Infinity; // of who shares no room nothing else shows changes
   for (let count = 0; count < MAX_ROUNDS; count++) {
     if (!await actor.areDevicesStale({ users: [userId], since })) break;
     since = undefined;
-    const { failure } = await round("keysQuery");
+    const { failure } = await engine.round("keysQuery");
     if (failure !== undefined) throw failure;
   }
   for (let restarts = 0;; restarts++) {
     const { waiting } = await actor.historyRecipients(userId);
-    const { failure } = waiting === 0 ? {} : await round("keysClaim");
-    if (failure !== undefined && await hasWaited(parts, failure, restarts)) continue;
+    const { failure } = waiting === 0 ? {} : await engine.round("keysClaim");
+    if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;
     const found = await actor.historyRecipients(userId);
     if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told
     return found;
@@ -128,7 +121,7 @@ async function recipientsOf(
 
 /** Waits before what failed begins again; false if it is not to. */
 async function hasWaited(
-  { http, clock, signal }: HistoryParts,
+  { http, clock, signal }: EngineRunner,
   error: unknown,
   restarts: number,
 ): Promise<boolean> {
@@ -138,7 +131,7 @@ async function hasWaited(
 }
 
 /** The sessions of the room that go into a bundle, up to a limit. */
-async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise<ExportedSession[]> {
+async function sessionsOf({ actor, log }: EngineRunner, roomId: RoomID): Promise<ExportedSession[]> {
   const all: ExportedSession[] = [];
   let after: SessionQuery["after"];
   do {
@@ -157,15 +150,19 @@ async function sessionsOf({ actor, log }: HistoryParts, roomId: RoomID): Promise
 }
 
 /** Encrypts the file with a key of its own, and uploads it. A second one, after a failure, does no harm. */
-async function uploaded(parts: HistoryParts, bundle: KeyBundle): Promise<EncryptedFile> {
+async function uploaded(
+  engine: EngineRunner,
+  api: HistoryClient["api"],
+  bundle: KeyBundle,
+): Promise<EncryptedFile> {
   const { stream, secrets } = encryptAttachment(new TextEncoder().encode(JSON.stringify(bundle)));
   const encrypted = concat(await Array.fromAsync(stream));
   for (let restarts = 0;; restarts++) {
     try {
-      const url = await parts.api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
+      const url = await api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
       return { ...secrets(), url };
     } catch (error) {
-      if (!await hasWaited(parts, error, restarts)) throw error;
+      if (!await hasWaited(engine, error, restarts)) throw error;
     }
   }
 }

@@ -12,21 +12,19 @@ import {
   letGo,
   type RequestOptions,
   requestOptions,
-  type Session,
   skewOf,
   timeOf,
   unchecked,
 } from "../../api/http/mod.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
-import type { IdentityPort } from "./identity_port.ts";
+import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
-import type { StoreHandlers } from "../../actors/store/store_actor.ts";
-import type { ClientAPI } from "../../api/api.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { SecretsAPI } from "../secrets/account_secrets.ts";
+import type { EncryptedClient } from "../encrypted_client.ts";
+import { unlockOf } from "../secrets/unlock.ts";
 import { secretOperations } from "../secrets/secret_operations.ts";
 import {
   backupFinding,
@@ -41,51 +39,141 @@ import {
   storedKeysFinding,
 } from "./findings.ts";
 import { readSeeds, wipe } from "./identity_secrets.ts";
-import { unlockOf } from "./verify_parts.ts";
-
-/** What it looks at. */
-export interface DoctorParts {
-  /** The own identity. */
-  readonly identity: Pick<IdentityPort, "look" | "health" | "compare" | "devices">;
-  /** The operations. */
-  readonly api: SecretsAPI & Pick<ClientAPI, "queryKeys" | "uploadKeys">;
-  /** The backup of room keys. */
-  readonly backup: Pick<KeyBackup, "info">;
-  /** Whose device it is, and its transport. */
-  readonly session: Session;
-  /** Where all is stored. */
-  readonly store: Pick<ActorRef<StoreHandlers>, "commitRecords">;
-  /** Whether that outlives the process. */
-  readonly isDurable: boolean;
-}
+import type { IdentityRequests } from "./identity_requests.ts";
 
 /** The address of anything that a server answers with a time. */
 const VERSIONS = endpoint("getVersions", "GET", "/_matrix/client/versions", unchecked, { auth: false });
 
-/** Looks at everything. Does not reject: what can't be looked at is a finding. */
-export async function examined(parts: DoctorParts, options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
-  const { recoveryKey, passphrase, ...rest } = options;
-  const request = requestOptions(rest);
-  const conflict = await looked(parts);
-  const findings = await Promise.all([
-    checked("the own device", () => deviceFindings(parts, conflict, request)),
-    checked("the own identity", () => identityFindings(parts)),
-    checked("the secret storage", () => storageFindings(parts, { recoveryKey, passphrase }, request)),
-    checked("the backup of room keys", async () => [backupFinding(await parts.backup.info(request))]),
-    checked("the one-time keys", () => keyFindings(parts, request)),
-    checked("the clock", () => clockFindings(parts, request)),
-  ]);
-  return [...findings.flat(), ...await storeFindings(parts)]; // at last: if it is lost, nothing else works
-}
+/** Looks at the encryption of a client. */
+export class Doctor {
+  readonly #actor: ActorRef<CryptoHandlers>;
+  readonly #identity: Pick<IdentityRequests, "look">;
+  readonly #backup: Pick<KeyBackup, "info">;
+  readonly #client: Pick<EncryptedClient, "api" | "session" | "store" | "isDurable">;
 
-/** Asks the server; returns whether it has other keys of the device. */
-async function looked({ identity }: DoctorParts): Promise<boolean> {
-  try {
-    await identity.look();
-    return false;
-  } catch (error) {
-    if (error instanceof DeviceConflictError) return true;
-    return false; // what needs the answer can't be checked, and says so
+  /**
+   * @param actor The Crypto actor, which has been opened.
+   * @param identity Asks the server about the own identity.
+   * @param backup The backup of room keys.
+   * @param client Whose encryption it is.
+   */
+  constructor(
+    actor: ActorRef<CryptoHandlers>,
+    identity: Pick<IdentityRequests, "look">,
+    backup: Pick<KeyBackup, "info">,
+    client: Pick<EncryptedClient, "api" | "session" | "store" | "isDurable">,
+  ) {
+    [this.#actor, this.#identity, this.#backup, this.#client] = [actor, identity, backup, client];
+  }
+
+  /** Looks at everything. Does not reject: what can't be looked at is a finding. */
+  async examine(options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
+    const { recoveryKey, passphrase, ...rest } = options;
+    const request = requestOptions(rest);
+    const conflict = await this.#looked();
+    const findings = await Promise.all([
+      checked("the own device", () => this.#deviceFindings(conflict, request)),
+      checked("the own identity", () => this.#identityFindings()),
+      checked("the secret storage", () => this.#storageFindings({ recoveryKey, passphrase }, request)),
+      checked("the backup of room keys", async () => [backupFinding(await this.#backup.info(request))]),
+      checked("the one-time keys", () => this.#keyFindings(request)),
+      checked("the clock", () => this.#clockFindings(request)),
+    ]);
+    return [...findings.flat(), ...await this.#storeFindings()]; // at last: if it is lost, nothing else works
+  }
+
+  /** Asks the server; returns whether it has other keys of the device. */
+  async #looked(): Promise<boolean> {
+    try {
+      await this.#identity.look();
+      return false;
+    } catch (error) {
+      if (error instanceof DeviceConflictError) return true;
+      return false; // what needs the answer can't be checked, and says so
+    }
+  }
+
+  async #deviceFindings(
+    conflict: boolean,
+    request: RequestOptions,
+  ): Promise<CryptoFinding[]> {
+    const { device, isSigned } = await this.#actor.health();
+    const { api, session } = this.#client;
+    const [userId, deviceId] = await session.account(request);
+    const { device_keys } = await api.queryKeys([userId], request);
+    return [deviceFinding({ conflict, device, isSigned, shown: device_keys?.[userId]?.[deviceId] })];
+  }
+
+  async #identityFindings(): Promise<CryptoFinding[]> {
+    const { state, hasDehydrated, device } = await this.#actor.health();
+    const devices = hasDehydrated ? await this.#actor.devicesOf([device.user_id]) : undefined;
+    return [identityFinding(state), ...privateKeysFinding(state), ...dehydratedFinding(devices)];
+  }
+
+  async #storageFindings(
+    secrets: CryptoDoctorOptions,
+    request: RequestOptions,
+  ): Promise<CryptoFinding[]> {
+    const { info, open } = secretOperations(this.#client.api);
+    try {
+      const by = unlockOf(secrets);
+      const { keyId, problem } = await info(request);
+      if (by === undefined || keyId === undefined) return [storageFinding({ keyId, problem, opens: false })];
+      using storage = await open(by, request);
+      const seeds = await readSeeds(storage, request);
+      const compared = await this.#actor.compareIdentity(seeds).finally(() => wipe(seeds));
+      return [storageFinding({ keyId, problem: undefined, opens: true }), ...storedKeysFinding(compared)];
+    } catch (error) {
+      if (!(error instanceof SecretStorageError)) throw error;
+      return [storageFinding({ keyId: undefined, problem: error.problem, opens: false })];
+    }
+  }
+
+  async #keyFindings(
+    request: RequestOptions,
+  ): Promise<CryptoFinding[]> {
+    const [counts, { hasFallback }] = await Promise.all([
+      this.#client.api.uploadKeys(request), // of nothing: it answers how many there are
+      this.#actor.health(),
+    ]);
+    return [oneTimeKeysFinding(counts.signed_curve25519), fallbackFinding(hasFallback)];
+  }
+
+  async #clockFindings(
+    request: RequestOptions,
+  ): Promise<CryptoFinding[]> {
+    const { http } = this.#client.session;
+    const { clock } = http;
+    const before = clock.now();
+    const shown = await http[DOWNLOAD](VERSIONS, { path: {} }, request, ({ response }) => {
+      letGo(response.body);
+      return Promise.resolve(timeOf(response));
+    });
+    return clockFinding(shown === undefined ? undefined : skewOf({ shown, before, after: clock.now() }));
+  }
+
+  async #storeFindings(): Promise<CryptoFinding[]> {
+    const { store, isDurable } = this.#client;
+    if (!isDurable) {
+      return [{
+        code: "store-volatile",
+        level: "warning",
+        message: "The keys of this device are lost with the process: the client has no store.",
+        mend: "Give the client a store that outlives the process, or log in as a new device at each start.",
+      }];
+    }
+    try {
+      // Nothing is there: that it can be deleted shows that this process may write.
+      await store.commitRecords([{ type: "delete", key: ["crypto", "doctor"] }]);
+      return [{ code: "store-kept", level: "ok", message: "The store is kept, and is this process's." }];
+    } catch (error) {
+      return [{
+        code: "store-lost",
+        level: "error",
+        message: `The store can't be written: ${reasonOf(error)}.`,
+        mend: "Make a new client, and run one process for a device.",
+      }];
+    }
   }
 }
 
@@ -105,88 +193,4 @@ async function checked(what: string, check: () => Promise<CryptoFinding[]>): Pro
 /** Errors of others may hold anything. */
 function reasonOf(error: unknown): string {
   return error instanceof MatrixError ? error.message : "it failed unexpectedly";
-}
-
-async function deviceFindings(
-  { api, identity, session }: DoctorParts,
-  conflict: boolean,
-  request: RequestOptions,
-): Promise<CryptoFinding[]> {
-  const { device, isSigned } = await identity.health();
-  const [userId, deviceId] = await session.account(request);
-  const { device_keys } = await api.queryKeys([userId], request);
-  return [deviceFinding({ conflict, device, isSigned, shown: device_keys?.[userId]?.[deviceId] })];
-}
-
-async function identityFindings({ identity }: DoctorParts): Promise<CryptoFinding[]> {
-  const { state, hasDehydrated, device } = await identity.health();
-  const devices = hasDehydrated ? await identity.devices(device.user_id) : undefined;
-  return [identityFinding(state), ...privateKeysFinding(state), ...dehydratedFinding(devices)];
-}
-
-async function storageFindings(
-  { api, identity }: DoctorParts,
-  secrets: CryptoDoctorOptions,
-  request: RequestOptions,
-): Promise<CryptoFinding[]> {
-  const { info, open } = secretOperations(api);
-  try {
-    const by = unlockOf(secrets);
-    const { keyId, problem } = await info(request);
-    if (by === undefined || keyId === undefined) return [storageFinding({ keyId, problem, opens: false })];
-    using storage = await open(by, request);
-    const seeds = await readSeeds(storage, request);
-    const compared = await identity.compare(seeds).finally(() => wipe(seeds));
-    return [storageFinding({ keyId, problem: undefined, opens: true }), ...storedKeysFinding(compared)];
-  } catch (error) {
-    if (!(error instanceof SecretStorageError)) throw error;
-    return [storageFinding({ keyId: undefined, problem: error.problem, opens: false })];
-  }
-}
-
-async function keyFindings(
-  { api, identity }: DoctorParts,
-  request: RequestOptions,
-): Promise<CryptoFinding[]> {
-  const [counts, { hasFallback }] = await Promise.all([
-    api.uploadKeys(request), // of nothing: it answers how many there are
-    identity.health(),
-  ]);
-  return [oneTimeKeysFinding(counts.signed_curve25519), fallbackFinding(hasFallback)];
-}
-
-async function clockFindings(
-  { session: { http } }: DoctorParts,
-  request: RequestOptions,
-): Promise<CryptoFinding[]> {
-  const { clock } = http;
-  const before = clock.now();
-  const shown = await http[DOWNLOAD](VERSIONS, { path: {} }, request, ({ response }) => {
-    letGo(response.body);
-    return Promise.resolve(timeOf(response));
-  });
-  return clockFinding(shown === undefined ? undefined : skewOf({ shown, before, after: clock.now() }));
-}
-
-async function storeFindings({ store, isDurable }: DoctorParts): Promise<CryptoFinding[]> {
-  if (!isDurable) {
-    return [{
-      code: "store-volatile",
-      level: "warning",
-      message: "The keys of this device are lost with the process: the client has no store.",
-      mend: "Give the client a store that outlives the process, or log in as a new device at each start.",
-    }];
-  }
-  try {
-    // Nothing is there: that it can be deleted shows that this process may write.
-    await store.commitRecords([{ type: "delete", key: ["crypto", "doctor"] }]);
-    return [{ code: "store-kept", level: "ok", message: "The store is kept, and is this process's." }];
-  } catch (error) {
-    return [{
-      code: "store-lost",
-      level: "error",
-      message: `The store can't be written: ${reasonOf(error)}.`,
-      mend: "Make a new client, and run one process for a device.",
-    }];
-  }
 }

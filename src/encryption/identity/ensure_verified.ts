@@ -19,12 +19,17 @@ import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
-import type { SecretStorageUnlock } from "../secrets/unlock.ts";
-import { finishReset } from "./finish_reset.ts";
+import { type SecretStorageUnlock, unlockOf } from "../secrets/unlock.ts";
 import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
-import { isPublished, isShown, makeIdentity, otherIdentity, pendingKey } from "./new_identity.ts";
-import { requestSecrets } from "./request_secrets.ts";
-import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
+import {
+  finishReset,
+  isPublished,
+  isShown,
+  makeIdentity,
+  otherIdentity,
+  pendingKey,
+} from "./new_identity.ts";
+import type { IdentityCall } from "./identity_call.ts";
 
 /**
  * How often it looks again, while the stored private keys are not those of the identity: so it is
@@ -41,49 +46,36 @@ interface Settled extends Pick<VerificationReport, "state"> {
 const VERIFIED: Settled = { state: "verified" };
 const NEEDS_SECRET: Settled = { state: "needs-secret" };
 
-/**
- * Finds out what the account has, and goes the shortest way that replaces nothing.
- *
- * @param parts.isAsked Whether the server has just been asked for the own identity.
- */
+/** Finds out what the account has, and goes the shortest way that replaces nothing. */
 export async function ensureVerified(
-  parts: VerifyParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
 ): Promise<VerificationReport> {
-  using held = new HeldStorage(parts.api);
-  return await ensured({ ...parts, held }, options);
-}
-
-/** The same, with a secret storage that may be open. */
-export async function ensured(
-  parts: CallParts,
-  options: EnsureVerifiedOptions,
-): Promise<VerificationReport> {
-  const { identity } = parts;
+  const { identity } = call;
   unlockOf(options); // what can't be used is refused before anything is asked
   const { state: reached, backup: made } = await settled(
-    parts,
+    call,
     options,
-    await afterReset(parts, await identity.state()),
+    await afterReset(call, await identity.state()),
   );
   await identity.publishDevice();
   const isConfirmed = await identity.publishSignature();
   const { shown } = await identity.state();
   const master = shown?.master;
-  if (reached === "needs-secret") await withoutSecret(parts, shown);
+  if (reached === "needs-secret") await withoutSecret(call, shown);
   const isAtHand = reached === "verified" || reached === "bootstrapped";
   const state = isAtHand && !isConfirmed ? "unconfirmed" : reached;
-  if (state === "unconfirmed") unconfirmed(parts);
-  if (isAtHand) await keepOpener(parts);
-  const backup = isAtHand && made !== "on" ? await backedUp(parts, options) : made;
-  if (isAtHand && backup === undefined && options.backup !== false) await asked(parts); // for its key
+  if (state === "unconfirmed") unconfirmed(call);
+  if (isAtHand) await keepOpener(call);
+  const backup = isAtHand && made !== "on" ? await backedUp(call, options) : made;
+  if (isAtHand && backup === undefined && options.backup !== false) await asked(call); // for its key
   if (!isAtHand || options.dehydratedDevice !== true) return { state, master, backup };
-  const dehydratedDevice = await parts.dehydration.ensure(identity, () => opened(parts, options));
+  const dehydratedDevice = await call.dehydration.ensure(identity, () => opened(call, options));
   return { state, master, backup, dehydratedDevice };
 }
 
 /** Says that the server has not taken the signature of this device. */
-function unconfirmed({ log }: CallParts): void {
+function unconfirmed({ log }: IdentityCall): void {
   log.warn(
     "The server does not show that this device is signed by its user's identity, so that others may not trust it: " +
       "the signature is uploaded again, and ensureVerified() says what has become of it; if that lasts, verify " +
@@ -92,20 +84,20 @@ function unconfirmed({ log }: CallParts): void {
 }
 
 /** The devices that were asked for secrets. That none could be is no failure of what was done. */
-async function asked(parts: CallParts): Promise<readonly DeviceID[]> {
+async function asked(call: IdentityCall): Promise<readonly DeviceID[]> {
   try {
-    return (await requestSecrets(parts)).devices;
+    return (await call.identity.requestSecrets()).devices;
   } catch (error) {
-    parts.log.warn("Could not ask other own devices for secrets", { error: String(error) });
+    call.log.warn("Could not ask other own devices for secrets", { error: String(error) });
     return [];
   }
 }
 
 /** Asks the user's other devices, which may answer later, if this one can tell which they are. */
-async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"]): Promise<void> {
-  const devices = shown?.verified === true ? await asked(parts) : [];
+async function withoutSecret(call: IdentityCall, shown: OwnIdentityState["shown"]): Promise<void> {
+  const devices = shown?.verified === true ? await asked(call) : [];
   const others = devices.length === 0 ? "" : `; ${devices.length} other devices were asked for the keys`;
-  parts.log.warn(
+  call.log.warn(
     "This device is not signed by its user's identity, so that others may not trust it: " +
       "nothing was given that opens the secret storage; give the account's recovery key or passphrase " +
       `(MATRIX_RECOVERY_KEY, or the file of MATRIX_RECOVERY_KEY_FILE, or encryption.recoveryKey)${others}`,
@@ -115,31 +107,34 @@ async function withoutSecret(parts: CallParts, shown: OwnIdentityState["shown"])
 
 /** Has the backup used, or made. It needs the storage only if another one than before is there. */
 async function backedUp(
-  parts: CallParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
 ): Promise<VerificationReport["backup"]> {
   if (options.backup === false) return undefined;
-  return await parts.backup.ensure(() => opened(parts, options));
+  return await call.backup.ensure(() => opened(call, options));
 }
 
 /** Opens the secret storage, unless it is open; undefined: nothing does. */
 async function opened(
-  { identity, held }: CallParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
 ): Promise<OpenSecretStorage | undefined> {
-  if (held.storage !== undefined) return held.storage;
-  const { keys } = await identity.state();
-  const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(identity) : undefined);
-  return by && await held.open(by);
+  if (call.storage !== undefined) return call.storage;
+  const { keys } = await call.identity.state();
+  const by = unlockOf(options) ?? (keys?.phase === "created" ? await pendingKey(call.actor) : undefined);
+  return by && await call.open(by);
 }
 
 /** The state without a new identity that was to replace the one which the server still shows. */
-async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): Promise<OwnIdentityState> {
+async function afterReset(
+  { actor, identity }: IdentityCall,
+  state: OwnIdentityState,
+): Promise<OwnIdentityState> {
   const { keys } = state;
   if (keys?.phase !== "created" || keys.replaces !== true) return state;
   const now = await identity.look(); // it may have been published since
   if (now.keys?.master === now.shown?.master) return now;
-  await identity.abandon();
+  await actor.abandonIdentity();
   return await identity.look();
 }
 
@@ -148,19 +143,19 @@ async function afterReset({ identity }: VerifyParts, state: OwnIdentityState): P
  * two, and the device that has published it stores its private keys within a few requests.
  */
 async function settled(
-  parts: CallParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
   before: OwnIdentityState,
 ): Promise<Settled> {
   let state = before;
   for (let looks = 1;; looks++) {
     try {
-      return await verified(parts, options, state);
+      return await verified(call, options, state);
     } catch (error) {
       if (!isOfOther(error) || looks === MAX_LOOKS) throw error;
-      await parts.clock.delay(BETWEEN_LOOKS);
-      await parts.held.closeOld(); // the storage may be another one, too
-      state = await parts.identity.look();
+      await call.clock.delay(BETWEEN_LOOKS);
+      await call.closeOld(); // the storage may be another one, too
+      state = await call.identity.look();
     }
   }
 }
@@ -173,29 +168,28 @@ function isOfOther(error: unknown): boolean {
 }
 
 async function verified(
-  parts: CallParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
 ): Promise<Settled> {
-  const { identity } = parts;
   const { shown, keys } = state;
   const signs = keys?.phase === "published" && !keys.missing?.includes("selfSigning");
   const by = unlockOf(options);
   if (shown?.verified === true && signs) {
     if (by === undefined) return VERIFIED;
-    if (await isKnown(state, by)) return await reopened(parts, state, by);
+    if (await isKnown(state, by)) return await reopened(call, state, by);
   }
   if (shown === undefined) {
     if (by === undefined && options.onRecoveryKey === undefined) return { state: "absent" };
-    const made = await makeIdentity(parts, options, state);
-    return made === "made" ? await completed(parts, options) : NEEDS_SECRET;
+    const made = await makeIdentity(call, options, state);
+    return made === "made" ? await completed(call, options) : NEEDS_SECRET;
   }
   // A call before was cut off after it had published the identity.
-  if (keys?.phase === "created" && await isPublished(identity)) {
-    if (keys.replaces === true && !await finishReset(parts, options)) return NEEDS_SECRET;
-    return await completed(parts, options);
+  if (keys?.phase === "created" && await isPublished(call.actor)) {
+    if (keys.replaces === true && !await finishReset(call, options)) return NEEDS_SECRET;
+    return await completed(call, options);
   }
-  return by === undefined ? NEEDS_SECRET : await adopted(parts, by);
+  return by === undefined ? NEEDS_SECRET : await adopted(call, by);
 }
 
 /** Whether what was given has opened the storage before. A recovery key that is wrong would else be noticed late. */
@@ -209,19 +203,19 @@ async function isKnown({ opener }: OwnIdentityState, by: SecretStorageUnlock): P
  * all it needs goes on if that fails, with a warning: what is lost with its store can't be had back.
  */
 async function reopened(
-  parts: CallParts,
+  call: IdentityCall,
   { opener }: OwnIdentityState,
   by: SecretStorageUnlock,
 ): Promise<Settled> {
-  const { api, held, log } = parts;
+  const { api, log } = call;
   const named = by.recoveryKey === undefined ? "passphrase" : "recovery key";
   try {
     const keyId = await new AccountSecrets(api).defaultKeyId();
-    return keyId === opener?.keyId ? VERIFIED : await adopted(parts, by);
+    return keyId === opener?.keyId ? VERIFIED : await adopted(call, by);
   } catch (error) {
     const isOther = error instanceof SecretStorageError || error instanceof OwnIdentityError;
     if (!isOther && !isUnanswered(error)) throw error;
-    held[Symbol.dispose](); // nothing has shown that it has the private keys
+    call[Symbol.dispose](); // nothing has shown that it has the private keys
     log.warn(
       isOther
         ? `The ${named} does not open the secret storage with the private keys any more, so that identity and ` +
@@ -240,32 +234,32 @@ function isUnanswered(error: unknown): boolean {
 }
 
 /** Keeps what has opened the storage, once its private keys have shown to be the right ones. */
-async function keepOpener({ identity, held: { storage, recoveryKey } }: CallParts): Promise<void> {
+async function keepOpener({ actor, storage, recoveryKey }: IdentityCall): Promise<void> {
   if (storage === undefined) return;
   const opener: StorageOpener = {
     keyId: storage.keyId,
     ...(recoveryKey !== undefined && { recoveryKey: await openerOf(recoveryKey) }),
   };
-  const before = (await identity.known()).opener;
+  const before = (await actor.ownIdentity()).opener;
   const isSame = before?.keyId === opener.keyId && before.recoveryKey === opener.recoveryKey;
-  if (!isSame) await identity.keepOpener(opener);
+  if (!isSame) await actor.keepOpener(opener);
 }
 
 /**
  * Takes the private keys of an identity that is there from the secret storage. What the server shows of that is read
  * once more if they can't be taken: one altered answer ends no start.
  */
-async function adopted(parts: CallParts, by: SecretStorageUnlock): Promise<Settled> {
+async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Settled> {
   try {
-    return await taken(parts, by);
+    return await taken(call, by, { isAsked: call.isAsked });
   } catch (error) {
     if (!isOfStorage(error)) throw error;
-    parts.log.warn("Could not take the private keys from the secret storage: the server is asked again", {
+    call.log.warn("Could not take the private keys from the secret storage: the server is asked again", {
       error: String(error),
     });
-    parts.held[Symbol.dispose]();
-    parts.onNew?.();
-    return await taken({ ...parts, isAsked: false }, by);
+    call[Symbol.dispose]();
+    call.early?.end();
+    return await taken(call, by, { isAsked: false });
   }
 }
 
@@ -275,11 +269,15 @@ function isOfStorage(error: unknown): boolean {
     (error instanceof OwnIdentityError && error.problem === "incomplete");
 }
 
-async function taken({ identity, held, isAsked }: CallParts, by: SecretStorageUnlock): Promise<Settled> {
-  const seeds = await readSeeds(await held.open(by), {});
+async function taken(
+  call: IdentityCall,
+  by: SecretStorageUnlock,
+  { isAsked }: { readonly isAsked: boolean },
+): Promise<Settled> {
+  const seeds = await readSeeds(await call.open(by), {});
   try {
     assertSigning(seeds);
-    const outcome = await identity.offer(seeds, { isAsked });
+    const outcome = await call.identity.offer(seeds, { isAsked });
     if (outcome === "unproven") assertSigning(seeds, ["master"]); // nothing else has proven the identity
     checkOutcome(outcome);
   } finally {
@@ -292,11 +290,11 @@ async function taken({ identity, held, isAsked }: CallParts, by: SecretStorageUn
  * Takes the identity that was published into use. The backup comes first: the recovery key that
  * opens the storage is remembered until then only.
  */
-async function completed(parts: CallParts, options: EnsureVerifiedOptions): Promise<Settled> {
-  const { identity } = parts;
-  const backup = await backedUp(parts, options);
-  if (parts.held.storage !== undefined) await storeAgain(parts, parts.held.storage);
-  if (options.dehydratedDevice === true) await opened(parts, options); // likewise
+async function completed(call: IdentityCall, options: EnsureVerifiedOptions): Promise<Settled> {
+  const { identity } = call;
+  const backup = await backedUp(call, options);
+  if (call.storage !== undefined) await storeAgain(call, call.storage);
+  if (options.dehydratedDevice === true) await opened(call, options); // likewise
   checkOutcome(await identity.confirm());
   return { state: "bootstrapped", backup };
 }
@@ -305,11 +303,11 @@ async function completed(parts: CallParts, options: EnsureVerifiedOptions): Prom
  * Stores the private keys again, if they are those of the identity that the server shows and the storage
  * has others: another device that started at the same time may have stored its own, and not published it.
  */
-async function storeAgain({ identity }: CallParts, storage: OpenSecretStorage): Promise<void> {
+async function storeAgain({ actor, identity }: IdentityCall, storage: OpenSecretStorage): Promise<void> {
   await identity.look();
-  const { seeds } = await identity.create({});
+  const { seeds } = await actor.createIdentity({});
   try {
-    const isOurs = await isShown(identity, seeds);
+    const isOurs = await isShown(actor, seeds);
     if (isOurs && !await hasSeeds(storage, seeds, {})) await writeSeeds(storage, seeds, {});
   } finally {
     wipe(seeds);

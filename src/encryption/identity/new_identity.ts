@@ -19,9 +19,8 @@ import type { NewIdentity } from "../../crypto/identity/new_identity.ts";
 import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
 import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
-import { secretOperations } from "../secrets/secret_operations.ts";
-import type { SecretStorageUnlock } from "../secrets/unlock.ts";
-import { type CallParts, unlockOf, type VerifyParts } from "./verify_parts.ts";
+import { type SecretStorageUnlock, unlockOf } from "../secrets/unlock.ts";
+import type { IdentityCall } from "./identity_call.ts";
 import { assertNoSeeds, isWhole, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
 
 /** A secret storage that belongs to its owner already. */
@@ -33,22 +32,22 @@ const KEPT = { onRecoveryKey: () => {} };
  * @returns Whether it is there; `needs-secret` if there is a secret storage that nothing opens.
  */
 export async function makeIdentity(
-  parts: CallParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
   state: OwnIdentityState,
 ): Promise<"made" | "needs-secret"> {
-  const { identity, held } = parts;
-  const by = await storageFor(parts, options, state);
+  const { actor, identity } = call;
+  const by = await storageFor(call, options, state);
   if (by === undefined) return "needs-secret";
-  const storage = await held.open(by);
+  const storage = await call.open(by);
   const stored = await seedsBefore(storage, state);
-  const made = await identity.create({ seeds: stored });
+  const made = await actor.createIdentity({ seeds: stored });
   const isStored = isWhole(stored);
   if (!isStored) await writeSeeds(storage, made.seeds, {});
   wipe(stored);
   wipe(made.seeds);
   await identity.publishDevice(); // first, so that the server knows the device that signs the master key
-  await upload(parts, options, isStored ? made : await storedSince(identity, storage));
+  await upload(call, options, isStored ? made : await storedSince(actor, storage));
   return "made";
 }
 
@@ -74,11 +73,11 @@ async function seedsBefore(
  * same by that: a server that takes the keys of two at once may show some of each.
  */
 async function storedSince(
-  identity: VerifyParts["identity"],
+  actor: IdentityCall["actor"],
   storage: OpenSecretStorage,
 ): Promise<NewIdentity> {
   const seeds = await readSeeds(storage, {});
-  const made = await identity.create({ seeds });
+  const made = await actor.createIdentity({ seeds });
   wipe(seeds);
   wipe(made.seeds);
   return made;
@@ -86,18 +85,18 @@ async function storedSince(
 
 /** What opens the secret storage, which is made if there is none; undefined: nothing does. */
 async function storageFor(
-  parts: VerifyParts,
+  call: IdentityCall,
   options: EnsureVerifiedOptions,
   { keys }: OwnIdentityState,
 ): Promise<SecretStorageUnlock | undefined> {
-  const { api, identity } = parts;
+  const { api, actor } = call;
   const secrets = new AccountSecrets(api);
   const by = unlockOf(options);
   const hasStorage = await isThere(secrets);
-  parts.onNew?.();
-  if (!hasStorage) return await newStorage(parts, options);
+  call.early?.end();
+  if (!hasStorage) return await newStorage(call, options);
   if (by !== undefined || keys?.phase !== "created") return by;
-  return await pendingKey(identity); // a call before was cut off after it had made the storage
+  return await pendingKey(actor); // a call before was cut off after it had made the storage
 }
 
 /** Whether there is a secret storage. One that another device makes meanwhile is there before its private keys. */
@@ -114,47 +113,46 @@ async function isThere(secrets: AccountSecrets): Promise<boolean> {
 
 /** The recovery key that was handed out for an identity that is being made; undefined: none was. */
 export async function pendingKey(
-  identity: VerifyParts["identity"],
+  actor: IdentityCall["actor"],
 ): Promise<SecretStorageUnlock | undefined> {
-  const { recoveryKey, seeds } = await identity.create({});
+  const { recoveryKey, seeds } = await actor.createIdentity({});
   wipe(seeds);
   return recoveryKey === undefined ? undefined : { recoveryKey };
 }
 
 /** Makes a secret storage for an account without one. */
 export async function newStorage(
-  { api, identity }: VerifyParts,
+  { actor, secrets }: IdentityCall,
   options: EnsureVerifiedOptions,
 ): Promise<SecretStorageUnlock> {
-  const { create } = secretOperations(api);
-  const pending = await identity.create({});
+  const pending = await actor.createIdentity({});
   wipe(pending.seeds);
   if (options.recoveryKey !== undefined) {
-    await create({ recoveryKey: options.recoveryKey, ...KEPT });
+    await secrets.create({ recoveryKey: options.recoveryKey, ...KEPT });
     return { recoveryKey: options.recoveryKey };
   }
   const keep = async (recoveryKey: string): Promise<void> => {
-    wipe((await identity.create({ recoveryKey })).seeds);
+    wipe((await actor.createIdentity({ recoveryKey })).seeds);
     await handOut(options, recoveryKey);
   };
   if (options.passphrase !== undefined) {
     const { recoveryKey } = pending;
-    await create({ passphrase: options.passphrase, recoveryKey, onRecoveryKey: keep });
+    await secrets.create({ passphrase: options.passphrase, recoveryKey, onRecoveryKey: keep });
     return { passphrase: options.passphrase };
   }
-  const recoveryKey = await handedOut(identity, options, pending);
-  await create({ recoveryKey, ...KEPT });
+  const recoveryKey = await handedOut(actor, options, pending);
+  await secrets.create({ recoveryKey, ...KEPT });
   return { recoveryKey };
 }
 
 /** A new recovery key, which is durable here and handed out; the same until it is published. */
 export async function handedOut(
-  identity: VerifyParts["identity"],
+  actor: IdentityCall["actor"],
   options: EnsureVerifiedOptions,
   pending: NewIdentity,
 ): Promise<string> {
   const recoveryKey = pending.recoveryKey ?? newRecoveryKey();
-  wipe((await identity.create({ recoveryKey })).seeds);
+  wipe((await actor.createIdentity({ recoveryKey })).seeds);
   await handOut(options, recoveryKey);
   return recoveryKey;
 }
@@ -184,7 +182,7 @@ async function handOut({ onRecoveryKey }: EnsureVerifiedOptions, recoveryKey: st
  * authentication, since with that they would replace an identity that has come up since.
  */
 async function upload(
-  { identity, api }: VerifyParts,
+  { actor, identity, api }: IdentityCall,
   options: EnsureVerifiedOptions,
   { masterKey, selfSigningKey, userSigningKey }: NewIdentity,
 ): Promise<void> {
@@ -195,7 +193,7 @@ async function upload(
   } catch (error) {
     if (!(error instanceof AuthenticationNeededError)) throw error;
     const { shown } = await identity.look();
-    if (shown !== undefined && !await isPublished(identity)) throw otherIdentity();
+    if (shown !== undefined && !await isPublished(actor)) throw otherIdentity();
     if (shown !== undefined && authentication === undefined) return; // another device with the same seeds was first
     if (authentication === undefined) throw error;
     await api.uploadCrossSigningKeys({ ...keys, authentication });
@@ -206,19 +204,45 @@ async function upload(
  * Whether the server shows the identity that was made here. Its master key does not say so: devices that start at
  * the same time may have published it with other keys.
  */
-export async function isPublished(identity: VerifyParts["identity"]): Promise<boolean> {
-  const { seeds } = await identity.create({});
+export async function isPublished(actor: IdentityCall["actor"]): Promise<boolean> {
+  const { seeds } = await actor.createIdentity({});
   try {
-    return await isShown(identity, seeds);
+    return await isShown(actor, seeds);
   } finally {
     wipe(seeds);
   }
 }
 
 /** Whether the server shows the identity of some private keys, with all its keys. */
-export async function isShown(identity: VerifyParts["identity"], seeds: IdentitySeeds): Promise<boolean> {
-  const compared = await identity.compare(seeds);
+export async function isShown(actor: IdentityCall["actor"], seeds: IdentitySeeds): Promise<boolean> {
+  const compared = await actor.compareIdentity(seeds);
   return compared !== undefined && Object.values(compared).every((outcome) => outcome === "fits");
+}
+
+/**
+ * Stores the private keys of an identity that has replaced another, once the server has taken that.
+ *
+ * @returns Whether that could be done; if not, nothing was given that opens the secret storage.
+ */
+export async function finishReset(
+  call: IdentityCall,
+  options: EnsureVerifiedOptions,
+): Promise<boolean> {
+  const { seeds, recoveryKey } = await call.actor.createIdentity({});
+  try {
+    const isNew = call.storage === undefined && recoveryKey !== undefined;
+    if (isNew) await call.secrets.reset({ recoveryKey, onRecoveryKey: () => {} });
+    const by = recoveryKey === undefined ? unlockOf(options) : { recoveryKey };
+    const storage = call.storage ?? (by && await call.open(by));
+    if (storage === undefined) return false;
+    await writeSeeds(storage, seeds, { alone: true }); // those of the identity before open nothing any more
+    if (isNew && options.backup !== false) {
+      await call.backup.ensure(() => Promise.resolve(storage), { isNew });
+    }
+  } finally {
+    wipe(seeds);
+  }
+  return true;
 }
 
 /** How to authenticate; undefined: not at all. */

@@ -13,28 +13,21 @@ import { isVouchedFor } from "../../crypto/devices/device.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";
-import { ensured } from "./ensure_verified.ts";
+import { unlockOf } from "../secrets/unlock.ts";
+import { ensureVerified } from "./ensure_verified.ts";
 import { wipe } from "./identity_secrets.ts";
 import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";
-import { type CallParts, HeldStorage, unlockOf, type VerifyParts } from "./verify_parts.ts";
+import type { IdentityCall } from "./identity_call.ts";
 
 /** It is to replace one that is published. */
 const REPLACES = { replaces: true } as const;
 
 /** Replaces the identity, or makes one if there is none. */
 export async function resetIdentity(
-  parts: VerifyParts,
-  options: ResetIdentityOptions,
-): Promise<VerificationReport> {
-  using held = new HeldStorage(parts.api);
-  return await reset({ ...parts, held }, options);
-}
-
-async function reset(
-  parts: CallParts,
+  call: IdentityCall,
   { confirm, ...options }: ResetIdentityOptions,
 ): Promise<VerificationReport> {
-  const { identity, api, held } = parts;
+  const { actor, identity, api } = call;
   const by = unlockOf(options);
   if (by === undefined && options.onRecoveryKey === undefined) {
     throw new ValueError(
@@ -42,11 +35,11 @@ async function reset(
     );
   }
   const { shown } = await identity.look();
-  if (shown === undefined) return await ensured(parts, options);
+  if (shown === undefined) return await ensureVerified(call, options);
   const hasStorage = await new AccountSecrets(api).defaultKeyId() !== undefined;
-  const storage = by !== undefined && hasStorage ? await held.open(by) : undefined;
+  const storage = by !== undefined && hasStorage ? await call.open(by) : undefined;
   const { userId, master } = shown;
-  const devices = (await identity.devices(userId))
+  const devices = (await actor.devicesOf([userId]))
     .filter(isVouchedFor)
     .map(({ deviceId }) => deviceId);
   const secretStorage = storage === undefined && hasStorage ? "replaced" : "kept";
@@ -54,22 +47,22 @@ async function reset(
     return { state: "declined", master, backup: undefined };
   }
 
-  const made = await identity.create(REPLACES);
+  const made = await actor.createIdentity(REPLACES);
   let isSent = false;
   try {
-    if (storage === undefined && hasStorage) await handedOut(identity, options, made);
-    else if (!hasStorage) await newStorage(parts, options);
+    if (storage === undefined && hasStorage) await handedOut(actor, options, made);
+    else if (!hasStorage) await newStorage(call, options);
     const { masterKey, selfSigningKey, userSigningKey } = made;
     const authentication = authenticationOf(options);
     isSent = true;
     await api.uploadCrossSigningKeys({ masterKey, selfSigningKey, userSigningKey, authentication });
   } catch (error) {
-    if (!isSent || isRefusal(error)) await identity.abandon();
+    if (!isSent || isRefusal(error)) await actor.abandonIdentity();
     throw error;
   } finally {
     wipe(made.seeds);
   }
-  const report = await ensured(parts, options);
+  const report = await ensureVerified(call, options);
   return { ...report, state: report.state === "unconfirmed" ? "unconfirmed" : "reset" };
 }
 

@@ -4,32 +4,14 @@
  * @module
  */
 
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
-import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { SigningReply } from "../../crypto/engine/identity_steps.ts";
 import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_identity.ts";
 import { unpadded } from "../../crypto/encoding/base64.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { UserID } from "../../types/ids.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { Following } from "../../actors/crypto/following.ts";
-import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
-
-/** What it needs of encryption. */
-export interface UserTrustOptions {
-  /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoHandlers>;
-  /** Opens the engine, the first time. */
-  readonly open: () => Promise<unknown>;
-  /** Delivers events that can be read now. */
-  readonly deliver: (events: readonly RecoveredEvent[]) => void;
-  /** Makes the engine's requests. */
-  readonly requests: OutgoingRequests;
-  /** Says how old what is known of devices may be. */
-  readonly following: Pick<Following, "fresh">;
-}
 
 /** Something that is to be signed. */
 interface Signing {
@@ -47,11 +29,11 @@ const MAX_ROUNDS = 3;
 
 /** The calls of `client.crypto` about users. */
 export class UserTrust {
-  readonly #options: UserTrustOptions;
+  readonly #engine: EngineRunner;
 
-  /** @param options What it needs. */
-  constructor(options: UserTrustOptions) {
-    this.#options = options;
+  /** @param engine The engine. */
+  constructor(engine: EngineRunner) {
+    this.#engine = engine;
   }
 
   /**
@@ -61,12 +43,12 @@ export class UserTrust {
    *   that there is another device.
    */
   async getDevices(userId: UserID, { isAnew = false } = {}): Promise<Device[]> {
-    const { actor, open, requests, following } = this.#options;
-    await open();
+    const { actor, following } = this.#engine;
+    await this.#engine.open();
     let since = isAnew ? Infinity : following.fresh;
     for (let round = 0; round < MAX_ROUNDS; round++, since = following.fresh) {
       if (!await actor.areDevicesStale({ users: [userId], since })) break;
-      const { ended, failure } = await requests.round("keysQuery");
+      const { ended, failure } = await this.#engine.round("keysQuery");
       if (failure !== undefined) throw failure;
       if (ended === 0) break;
     }
@@ -75,29 +57,29 @@ export class UserTrust {
 
   /** Sets whether a device is verified or blacklisted. */
   async setDeviceTrust(device: ComparedDevice, trust: LocalTrust | undefined): Promise<void> {
-    const { actor, open, deliver, requests } = this.#options;
-    await open();
+    const engine = this.#engine;
+    await engine.open();
     const { userId, deviceId, ed25519 } = device;
-    const say = () => actor.setDeviceTrust({ userId, deviceId, ed25519, trust });
+    const say = () => engine.actor.setDeviceTrust({ userId, deviceId, ed25519, trust });
     // A known device is not looked up: it can be blocked while the server does not answer.
     const recovered = await say().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
       await this.getDevices(userId, { isAnew: true });
       return await say();
     });
-    deliver(recovered);
-    requests.wake();
+    engine.deliver(recovered);
+    engine.wake();
   }
 
   /** A user's identity. */
   async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
     await this.getDevices(userId); // they come together
-    return await this.#options.actor.identityOf(userId);
+    return await this.#engine.actor.identityOf(userId);
   }
 
   /** Signs a user's identity. */
   async verify({ userId, master }: ComparedIdentity): Promise<void> {
-    const { actor } = this.#options;
+    const { actor } = this.#engine;
     await this.#sign({
       userId,
       name: unpadded(master),
@@ -108,7 +90,7 @@ export class UserTrust {
 
   /** Signs an own device. */
   async verifyDevice({ userId, deviceId, ed25519 }: ComparedDevice): Promise<void> {
-    const { actor } = this.#options;
+    const { actor } = this.#engine;
     await this.#sign({
       userId,
       name: deviceId,
@@ -118,8 +100,8 @@ export class UserTrust {
   }
 
   async #sign({ userId, name, named, sign }: Signing): Promise<void> {
-    const { actor, open, deliver, requests } = this.#options;
-    await open();
+    const engine = this.#engine;
+    await engine.open();
     const { outcome, recovered } = await sign().catch(async (error) => {
       if (!(error instanceof ValueError)) throw error;
       await this.getDevices(userId, { isAnew: true }); // it may be known then
@@ -132,11 +114,11 @@ export class UserTrust {
         { problem: "no-key" },
       );
     }
-    deliver(recovered);
-    await requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
-    await requests.round("signaturesUpload");
-    requests.wake(); // a device that has asked for secrets may get them now
-    const fate = await actor.signatureFate({ userId, name });
+    engine.deliver(recovered);
+    await engine.round("keysQuery"); // nothing is uploaded before the server has shown the own device
+    await engine.round("signaturesUpload");
+    engine.wake(); // a device that has asked for secrets may get them now
+    const fate = await engine.actor.signatureFate({ userId, name });
     if (fate.state !== "refused") return; // what could not be uploaded is later
     throw new OwnIdentityError(
       `Cannot publish that ${named} is verified: the server refuses the signature, with ${fate.reason}; ` +
@@ -150,9 +132,9 @@ export class UserTrust {
     what: "acknowledgeIdentity" | "withdrawVerification",
     { userId, master }: ComparedIdentity,
   ): Promise<void> {
-    const { actor, open, deliver, requests } = this.#options;
-    await open();
-    deliver(await actor[what]({ userId, master }));
-    requests.wake();
+    const engine = this.#engine;
+    await engine.open();
+    engine.deliver(await engine.actor[what]({ userId, master }));
+    engine.wake();
   }
 }

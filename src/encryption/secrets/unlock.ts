@@ -31,6 +31,21 @@ export type SecretStorageUnlock =
     recoveryKey?: undefined;
   };
 
+/**
+ * What opens the secret storage; undefined if nothing was given.
+ *
+ * @throws {ValueError} If two things were.
+ * @throws {SecretStorageError} If it is a recovery key with a typing error.
+ */
+export function unlockOf(
+  { recoveryKey, passphrase }: { readonly recoveryKey?: string; readonly passphrase?: string },
+): SecretStorageUnlock | undefined {
+  if (recoveryKey === undefined && passphrase === undefined) return undefined;
+  const by = { recoveryKey, passphrase } as SecretStorageUnlock; // that it is one of the two is checked next
+  checkUnlock(by);
+  return by;
+}
+
 /** So many secrets show whether a key is the right one, if its description does not. */
 const MAX_PROOFS = 16;
 

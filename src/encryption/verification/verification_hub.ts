@@ -5,11 +5,10 @@
  * @module
  */
 
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
 import type { CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
-import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
 import type { VerificationAct, VerificationReply } from "../../crypto/engine/verification_steps.ts";
 import { isVerification, type VerificationEvent } from "../../crypto/megolm/verification_event.ts";
 import type { VerificationSend } from "../../crypto/verification/verification_post.ts";
@@ -18,39 +17,12 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { ActorStoppedError } from "../../actors/kernel/actor_error.ts";
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { OutgoingRequests } from "../../actors/crypto/outgoing_requests.ts";
+import type { AccountIdentity } from "../identity/account_identity.ts";
 import type { UserTrust } from "../identity/user_trust.ts";
 import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
 import { RequestStream } from "./request_stream.ts";
 import type { VerificationCrypto } from "./verification_crypto.ts";
-
-/** Sends an event to a room: encrypted as the room is, or in clear. */
-export type RoomSender = (send: VerificationSend & { readonly isClear: boolean }) => Promise<EventID>;
-
-/** What it needs. */
-export interface VerificationHubOptions {
-  /** The Crypto actor. */
-  readonly actor: ActorRef<CryptoHandlers>;
-  /** Opens the engine, the first time. */
-  readonly open: () => Promise<unknown>;
-  /** Looks up devices. */
-  readonly users: UserTrust;
-  /** Makes the engine's requests. */
-  readonly requests: OutgoingRequests;
-  /** Sends an event to a room. */
-  readonly sendToRoom: RoomSender;
-  /** Asks other own devices for secrets: one of them was verified. */
-  readonly requestSecrets: () => Promise<unknown>;
-  /** Delivers events that can be read now. */
-  readonly deliver: (events: readonly RecoveredEvent[]) => void;
-  /** The wall clock. */
-  readonly clock: Clock;
-  /** Where failures are logged. */
-  readonly log: Logger;
-}
 
 /** What of a sync response may belong to verifications. */
 export interface VerificationIntake extends Partial<CryptoOutput> {
@@ -65,16 +37,30 @@ const LOOKS_UP: readonly VerificationAct["act"][] = ["startSas", "answerStart", 
 export class VerificationHub {
   /** The requests of others. */
   readonly incoming: RequestStream;
-  readonly #options: VerificationHubOptions;
+  readonly #engine: EngineRunner;
+  readonly #api: Pick<ClientAPI, "sendMessageEvent">;
+  readonly #users: UserTrust;
+  readonly #identity: Pick<AccountIdentity, "requestSecrets">;
   readonly #live = new Map<string, LiveVerification>();
   readonly #underway = new Set<Promise<unknown>>();
   #sending: Promise<unknown> = Promise.resolve();
   #waiting = new AbortController();
   #isStopped = false;
 
-  /** @param options What it needs. */
-  constructor(options: VerificationHubOptions) {
-    this.#options = options;
+  /**
+   * @param engine The engine.
+   * @param api Sends to rooms.
+   * @param users Looks up devices.
+   * @param identity Asks other own devices for secrets, once one of them was verified.
+   */
+  constructor(
+    engine: EngineRunner,
+    api: Pick<ClientAPI, "sendMessageEvent">,
+    users: UserTrust,
+    identity: Pick<AccountIdentity, "requestSecrets">,
+  ) {
+    [this.#engine, this.#api, this.#users, this.#identity] = [engine, api, users, identity];
+    engine.onRecovered = (recovered) => this.receive({ recovered });
     this.incoming = new RequestStream(() =>
       [...this.#live.values()].filter(({ isIncoming, phase }) => isIncoming && phase === "requested")
     );
@@ -98,13 +84,13 @@ export class VerificationHub {
     }
     events.push(...clear.map(inRoom));
     if (events.length > 0) {
-      this.#background(this.#step(this.#options.actor.receiveVerification(events)));
+      this.#background(this.#step(this.#engine.actor.receiveVerification(events)));
     }
   }
 
   /** Says what an earlier process could not say any more. */
   begin(): void {
-    this.#background(this.#step(this.#options.actor.expireVerifications()));
+    this.#background(this.#step(this.#engine.actor.expireVerifications()));
   }
 
   /** Asks for a verification. */
@@ -150,9 +136,9 @@ export class VerificationHub {
     { userId, deviceId }: { readonly userId: UserID; readonly deviceId?: string },
     ways: ReturnType<typeof checkedWays>,
   ): Promise<string> {
-    const { actor, users } = this.#options;
+    const { actor } = this.#engine;
     const find = async (options?: { readonly isAnew: boolean }): Promise<string[]> => {
-      const known = (await users.getDevices(userId, options)).filter(({ dehydrated }) => !dehydrated);
+      const known = (await this.#users.getDevices(userId, options)).filter(({ dehydrated }) => !dehydrated);
       return known.map((device) => device.deviceId).filter((each) => (deviceId ?? each) === each);
     };
     let devices = await find();
@@ -173,13 +159,13 @@ export class VerificationHub {
     roomId: VerificationSend["roomId"],
     ways: ReturnType<typeof checkedWays>,
   ): Promise<string> {
-    const { actor, users } = this.#options;
-    await this.#options.open();
+    const { actor } = this.#engine;
+    await this.#engine.open();
     const { deviceKeys: { user_id: own } } = await actor.ownDevice();
     if (own === userId) {
       throw new ValueError("Cannot verify the own user in a room: ask the own devices, without roomId");
     }
-    await users.getDevices(userId);
+    await this.#users.getDevices(userId);
     const send = await actor.askInRoom({ roomId, userId, ways });
     let [eventId, id]: [eventId?: EventID, id?: string] = [];
     try {
@@ -194,11 +180,11 @@ export class VerificationHub {
     const live = this.#live.get(id);
     if (live !== undefined && LOOKS_UP.includes(act.act)) {
       // What is known may do, if the server does not answer.
-      await this.#options.users.getDevices(live.userId).catch((error) => {
-        this.#options.log.warn("Could not look up a device to verify", { error: String(error) });
+      await this.#users.getDevices(live.userId).catch((error) => {
+        this.#engine.log.warn("Could not look up a device to verify", { error: String(error) });
       });
     }
-    return (await this.#step(this.#options.actor.actInVerification({ ...act, id }))).qrCode;
+    return (await this.#step(this.#engine.actor.actInVerification({ ...act, id }))).qrCode;
   }
 
   /** Takes what a step has led to. */
@@ -222,13 +208,13 @@ export class VerificationHub {
       if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
       if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
       if (needs === "completion") {
-        this.#background(this.#step(this.#options.actor.completeVerification(id)));
+        this.#background(this.#step(this.#engine.actor.completeVerification(id)));
       }
     }
     for (const send of sends) this.#send(send);
-    if (recovered.length > 0) this.#options.deliver(recovered);
+    if (recovered.length > 0) this.#engine.deliver(recovered);
     if (states.length > 0) {
-      this.#options.requests.wake();
+      this.#engine.wake();
       this.#watch();
     }
     return reply;
@@ -236,15 +222,20 @@ export class VerificationHub {
 
   /** A device that was verified by another of its user gets what that one has. */
   async #askFor({ userId }: LiveVerification): Promise<void> {
-    const { actor, requestSecrets } = this.#options;
-    const { deviceKeys: { user_id: own } } = await actor.ownDevice();
-    if (own === userId) await requestSecrets();
+    const { deviceKeys: { user_id: own } } = await this.#engine.actor.ownDevice();
+    if (own === userId) await this.#identity.requestSecrets();
   }
 
   /** Sends to a room: in clear to a device that would get no key, since encryption must not hinder it. */
   async #toRoom(send: VerificationSend): Promise<EventID> {
-    const isRead = await this.#options.actor.mayRead({ userId: send.userId, devices: send.devices });
-    return await this.#options.sendToRoom({ ...send, isClear: !isRead });
+    const isRead = await this.#engine.actor.mayRead({ userId: send.userId, devices: send.devices });
+    const { roomId, type, content, txnId } = send;
+    const { signal } = this.#engine;
+    return await this.#api.sendMessageEvent(roomId, type, content, {
+      txnId,
+      disableEncryption: !isRead,
+      signal,
+    });
   }
 
   /** Sends to a room, one message after the other. */
@@ -253,7 +244,7 @@ export class VerificationHub {
     this.#background(
       this.#sending = sent.catch(async (error) => {
         if (this.#isStopped) return;
-        this.#options.log.warn("Could not send a message of a verification", { error: String(error) });
+        this.#engine.log.warn("Could not send a message of a verification", { error: String(error) });
         const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
         await this.#decided(send.id, act).catch(() => {}); // it has ended
       }),
@@ -266,7 +257,7 @@ export class VerificationHub {
     this.#waiting = new AbortController();
     const ends = [...this.#live.values()].map(({ expiresAt }) => expiresAt);
     if (ends.length === 0) return;
-    const { clock, actor } = this.#options;
+    const { clock, actor } = this.#engine;
     const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
     const { signal } = this.#waiting;
     clock.delay(ms, { signal, persistent: false }).then(
@@ -278,7 +269,7 @@ export class VerificationHub {
   #background(work: Promise<unknown>): void {
     const done = work.catch((error) => {
       if (this.#isStopped || error instanceof ActorStoppedError) return;
-      this.#options.log.warn("A step of a verification has failed", { error: String(error) });
+      this.#engine.log.warn("A step of a verification has failed", { error: String(error) });
     }).finally(() => this.#underway.delete(done));
     this.#underway.add(done);
   }

@@ -3,7 +3,7 @@
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { KeyFiles } from "../../../src/encryption/key_files.ts";
 import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { ActorRef } from "../../../src/actors/kernel/actor.ts";
+import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -16,7 +16,7 @@ const ROUNDS = 1_000;
 
 /** Key files of an engine; what is recovered goes into a list. */
 export function keyFilesOf(bot: Pick<Bot, "engine">, recovered: RecoveredEvent[] = []): KeyFiles {
-  const actor = bot.engine.keys as unknown as ActorRef<CryptoHandlers>; // the engine's steps are its messages
+  const actor = bot.engine.keys as unknown as Actor<CryptoHandlers>; // the engine's steps are its messages
   return new KeyFiles({
     actor,
     open: () => Promise.resolve(),

@@ -1,7 +1,8 @@
 /** How much of the history of a room is shared. */
 
 import { assertEquals } from "@std/assert";
-import { type HistoryParts, shareHistory } from "../../../src/encryption/history/share_history.ts";
+import { type HistoryClient, shareHistory } from "../../../src/encryption/history/share_history.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { GUEST } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";
@@ -24,18 +25,20 @@ Deno.test("Of a room with more keys than one file takes a part is shared, and no
       };
     },
   };
-  const parts = {
+  const engine = {
     actor: answeredBy((name) => Promise.resolve(answers[name]?.())),
+    open: () => Promise.resolve(),
+    round: () => Promise.resolve({}),
+    wake() {},
+    log: recordingLogger(),
+  } as unknown as EngineRunner;
+  const client = {
     api: {
       getStateEvent: () => Promise.resolve({ history_visibility: "shared" }),
       uploadMedia: () => Promise.resolve(uploaded = "mxc://localhost/file"),
     },
     stateStore: { getEncryptionInfo: () => Promise.resolve({}) },
-    open: () => Promise.resolve(),
-    round: () => Promise.resolve({}),
-    wake() {},
-    log: recordingLogger(),
-  } as unknown as HistoryParts;
-  const { keys } = await shareHistory(parts, { roomId: ROOM, userId: GUEST });
+  } as unknown as HistoryClient;
+  const { keys } = await shareHistory(engine, client, { roomId: ROOM, userId: GUEST });
   assertEquals([pages, keys, uploaded], [250, 50_000, "mxc://localhost/file"]);
 });

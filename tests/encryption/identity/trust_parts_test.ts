@@ -1,21 +1,21 @@
-import { DOWNLOAD } from "../../../src/api/http/http_internals.ts";
+import { DOWNLOAD } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { MatrixError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
-import { type DoctorParts, examined } from "../../../src/encryption/identity/doctor.ts";
+import { Doctor } from "../../../src/encryption/identity/doctor.ts";
 import { EarlyReads } from "../../../src/encryption/identity/early_reads.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
 import { hasSeeds, isWhole } from "../../../src/encryption/identity/identity_secrets.ts";
-import {
-  requestSecrets,
-  type RequestSecretsParts,
-} from "../../../src/encryption/identity/request_secrets.ts";
+import { IdentityCall, type IdentityTools } from "../../../src/encryption/identity/identity_call.ts";
+import { IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { firstReads } from "../../../src/encryption/identity/start_reads.ts";
-import type { VerifyParts } from "../../../src/encryption/identity/verify_parts.ts";
+import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
+import type { EncryptedClient } from "../../../src/encryption/encrypted_client.ts";
 import type { ClientAPI } from "../../../src/api/api.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/open_secret_storage.ts";
 import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { newSeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import { ALICE } from "./scene.ts";
+import { answeredBy } from "../../support/answered_by.ts";
 
 const WITH_BACKUP = true, WITHOUT = false;
 const done = () => Promise.resolve();
@@ -33,25 +33,27 @@ Deno.test("Private keys that prove nothing, or can't sign a device, verify none"
     };
     const warned: string[] = [];
     const log = { warn: (message: string) => void warned.push(message) };
-    const api = { getKeyBackupVersion: () => Promise.reject(new MatrixError("away")) };
-    const parts = { identity, log, api } as unknown as VerifyParts; // it comes to nothing else
-    assertEquals(await ensureVerified(parts, {}), { state: "needs-secret", master: "M", backup: undefined });
+    const engine = { log } as unknown as EngineRunner; // it comes to nothing else
+    using call = new IdentityCall(engine, { identity } as unknown as IdentityTools);
+    assertEquals(await ensureVerified(call, {}), { state: "needs-secret", master: "M", backup: undefined });
     assertEquals(warned.map((text) => text.includes("1 other devices were asked")), [verified]);
   }
 });
 
 Deno.test("Secrets are asked for without a backup if the server does not say which there is", async () => {
   const wanted: unknown[] = [];
-  const parts = (error: Error): RequestSecretsParts => ({
-    identity: {
-      look: done as never,
-      requestSecrets: (what) => Promise.resolve((wanted.push(what), { names: [], devices: [] })),
-    },
-    api: { getKeyBackupVersion: () => Promise.reject(error) },
-  });
-  await requestSecrets(parts(new MatrixError("away")));
+  const shown = { isBehind: false };
+  const ask = (kind: string, body: unknown) => {
+    if (kind === "requestSecrets") wanted.push(body);
+    return Promise.resolve(kind === "requestSecrets" ? { names: [], devices: [] } : shown);
+  };
+  const round = () => Promise.resolve({ ended: 1 });
+  const engine = { actor: answeredBy(ask), requests: { round }, round } as unknown as EngineRunner;
+  const requests = (error: Error) =>
+    new IdentityRequests(engine, { getKeyBackupVersion: () => Promise.reject(error) });
+  await requests(new MatrixError("away")).requestSecrets();
   assertEquals(wanted, [{ backup: undefined }]);
-  await assertRejects(() => requestSecrets(parts(new RangeError("a bug"))), RangeError);
+  await assertRejects(() => requests(new RangeError("a bug")).requestSecrets(), RangeError);
   assertEquals(wanted.length, 1);
 });
 
@@ -111,15 +113,13 @@ Deno.test("The doctor repeats why the server did not answer, and nothing of othe
     ] as const
   ) {
     const fail = () => Promise.reject(error);
-    const parts = {
-      identity: { look: fail, health: fail, compare: fail, devices: fail },
+    const client = {
       api: { getAccountData: fail, listAccountData: fail, queryKeys: fail, uploadKeys: fail },
-      backup: { info: fail },
       session: { account: fail, http: { clock: { now: () => 0 }, [DOWNLOAD]: fail } },
       store: { commitRecords: fail },
       isDurable: true,
-    } as unknown as DoctorParts;
-    const findings = await examined(parts, {});
+    } as unknown as EncryptedClient;
+    const findings = await new Doctor(answeredBy(fail), { look: fail }, { info: fail }, client).examine({});
     assertEquals(findings.map(({ code }) => code), [...Array(6).fill("not-checked"), "store-lost"]);
     for (const { message } of findings) assert(message.includes(said), message);
   }

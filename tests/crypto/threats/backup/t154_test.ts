@@ -11,29 +11,30 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceResponseError } from "@greenroom/matrix";
 import { restored } from "../../../../src/encryption/backup/key_restore.ts";
-import type { KeyBackupParts } from "../../../../src/encryption/backup/key_backup_parts.ts";
+import type { EngineRunner } from "../../../../src/actors/crypto/engine_runner.ts";
+import type { KeyBackupAPI } from "../../../../src/encryption/backup/backup_version.ts";
 
 /** A device that restores keys out of an answer, and how much it took of that. */
 function scene(answer: (taken: { bytes: number }) => AsyncIterable<Uint8Array>) {
   const taken = { bytes: 0, keys: 0 };
-  const parts = {
+  const api = {
+    getKeyBackupVersion: () => Promise.resolve({ count: 1 }),
+    downloadRoomKeys: () => Promise.resolve(answer(taken)),
+  } as unknown as KeyBackupAPI;
+  const engine = {
     open: () => Promise.resolve(),
-    idle: () => Promise.resolve(),
+    requests: { idle: () => Promise.resolve() },
     deliver() {},
     wake() {},
-    api: {
-      getKeyBackupVersion: () => Promise.resolve({ count: 1 }),
-      downloadRoomKeys: () => Promise.resolve(answer(taken)),
-    },
     actor: {
-      ask(name: string, { keys = [] }: { keys?: readonly unknown[] } = {}) {
-        if (name === "backupState") return Promise.resolve({ isReadable: true, phase: "on", version: "1" });
+      backupState: () => Promise.resolve({ isReadable: true, phase: "on", version: "1" }),
+      restoreKeys({ keys }: { keys: readonly unknown[] }) {
         taken.keys += keys.length;
         return Promise.resolve({ added: keys.length, improved: 0, known: 0, refused: 0, recovered: [] });
       },
     },
-  } as unknown as KeyBackupParts;
-  return { taken, restore: (limit?: number) => restored(parts, { ...(limit && { limit }) }) };
+  } as unknown as EngineRunner;
+  return { taken, restore: (limit?: number) => restored(engine, api, { ...(limit && { limit }) }) };
 }
 
 /** Keys without end, as the server sends them. */

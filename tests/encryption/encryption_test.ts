@@ -4,10 +4,14 @@
  * @module
  */
 
-import { RESTART_DELAY } from "../../src/api/http/http_internals.ts";
+import { RESTART_DELAY } from "../../src/api/http/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
+import type { DispatcherHandlers } from "../../src/actors/dispatcher/dispatcher.ts";
+import type { Actor } from "../../src/actors/kernel/actor.ts";
 import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
-import { EngineCrypto } from "../../src/encryption/engine_crypto.ts";
+import { EngineRunner } from "../../src/actors/crypto/engine_runner.ts";
+import type { EncryptedClient } from "../../src/encryption/encrypted_client.ts";
+import { Encryption } from "../../src/encryption/encryption.ts";
 import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";
 import { NetworkError } from "../../src/errors/network_error.ts";
@@ -15,15 +19,14 @@ import { ValueError } from "../../src/errors/value_error.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";
 import { encryptionOf } from "../../src/types/events/encryption_of.ts";
 import type { MessageEvent } from "../../src/types/events/event.ts";
+import type { DeviceID, UserID } from "../../src/types/ids.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { query, turns } from "../actors/support/requests_stage.ts";
 import { answeredBy } from "../support/answered_by.ts";
 
-const unused = () => Promise.reject(new Error());
-
 const ROOM = "!room:a";
 const ALICE = "@alice:a";
-const ACCOUNT = { userId: ALICE, deviceId: "D" } as const;
+const ACCOUNT: [UserID, DeviceID] = [ALICE, "D"];
 const [READ, NOTHING] = [{ type: "m.a", content: {} }, { decrypted: [], toDevice: [], recovered: [] }];
 const ENCRYPTED = { content: { ciphertext: "c" } };
 
@@ -31,7 +34,10 @@ const ENCRYPTED = { content: { ciphertext: "c" } };
 type Answers = Record<string, (body: never) => unknown>;
 
 /** Encryption with an engine whose answers a test sets. */
-function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Promise.resolve(ACCOUNT)) {
+function stage(
+  answers: Answers = {},
+  account: () => Promise<[UserID, DeviceID]> = () => Promise.resolve(ACCOUNT),
+) {
   const requests: EngineRequest[] = [];
   const asked: [kind: string, body: unknown][] = [];
   const [delivered, clock]: [unknown[], TestClock] = [[], new TestClock()];
@@ -51,34 +57,21 @@ function stage(answers: Answers = {}, account: () => Promise<unknown> = () => Pr
     asked.push([kind, body]);
     return await all[kind]?.(body as never);
   });
-  const encryption = new EngineCrypto({
-    backup: () => ({ restoreFor: () => Promise.resolve() }) as never, // there is none
-    dehydration: () => ({ isDue: false }) as never, // likewise
-    shareHistory: unused,
-    sharesHistory: false,
-    actor,
-    account: account as never,
+  const dispatcher = answeredBy<DispatcherHandlers>((_kind, events) =>
+    Promise.resolve(void delivered.push(events))
+  );
+  const engine = new EngineRunner({
+    actor: actor as Actor<CryptoHandlers>,
+    session: { account, http: { clock, [RESTART_DELAY]: () => undefined } },
+    ready: () => Promise.resolve(),
+    dispatcher,
     send: () => Promise.resolve({}),
-    sendToRoom: unused,
-    deliver: (events) => Promise.resolve(void delivered.push(events)),
-    alarm: () => {},
     describe: () => Promise.reject(new Error("not asked here")),
     onNewRecipient: undefined,
-    http: { [RESTART_DELAY]: () => undefined },
-    identity: {
-      prepare: unused,
-      verify: unused,
-      reset: unused,
-      examine: unused,
-      renew: unused,
-      request: unused,
-    },
-    keysAreLost: false,
-    showsRooms: true,
-    secrets: undefined,
-    clock,
     log: recordingLogger(),
   });
+  const client = { api: {}, isDurable: true, hasToken: true, showsRooms: true } as EncryptedClient;
+  const encryption = new Encryption(engine, client);
   const bodies = (kind: string) => asked.filter(([of]) => of === kind).map(([, body]) => body);
   return { encryption, clock, requests, delivered, bodies };
 }
@@ -203,10 +196,11 @@ Deno.test("A decrypted event has its encryption info; one that can't be decrypte
   const encryption = { senderTrust: "verified" };
   const results = [{ event: READ, encryption }, { code: "no_key", reason: "no key" }];
   const here = stage({ decrypt: () => results.shift() });
-  const read = await here.encryption.decrypt({} as MessageEvent);
+  const unread = { room_id: ROOM, content: {} } as unknown as MessageEvent;
+  const read = await here.encryption.decrypt(unread);
   assert("event" in read);
   assertEquals<unknown>(encryptionOf(read.event), encryption);
-  assertEquals<unknown>(await here.encryption.decrypt({} as MessageEvent), {
+  assertEquals<unknown>(await here.encryption.decrypt(unread), {
     code: "no_key",
     reason: "no key",
   });
@@ -326,16 +320,16 @@ Deno.test("Before encryption is used there is nothing to make, and nothing to wa
 });
 
 Deno.test("Encryption opens for a device only, and tries again if it could not find out for which", async () => {
-  const accounts: (object | Error)[] = [new NetworkError("down"), { ...ACCOUNT, deviceId: "" }, ACCOUNT];
+  const accounts: ([UserID, DeviceID] | Error)[] = [new NetworkError("down"), [ALICE, ""], ACCOUNT];
   const { encryption, bodies } = stage({}, async () => {
     const account = accounts.shift();
     await turns();
-    if (account instanceof Error) throw account;
+    if (account === undefined || account instanceof Error) throw account;
     return account;
   });
   await assertRejects(() => encryption.identity(), NetworkError, "down");
   await assertRejects(() => encryption.identity(), EncryptionError, "belongs to no device");
   assertEquals(bodies("open"), []);
   await Promise.all([encryption.identity(), encryption.identity()]);
-  assertEquals([bodies("open"), accounts], [[ACCOUNT], []]);
+  assertEquals([bodies("open"), accounts], [[{ userId: ALICE, deviceId: "D" }], []]);
 });

@@ -1,18 +1,17 @@
 /**
- * What the backup of room keys is made of.
+ * The version of the backup of room keys that the server has.
  *
  * @module
  */
 
-import type { KeyBackupHooks } from "./key_backup.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { readPublicKey } from "../../crypto/backup/auth_data.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 
-/** The operations that it is made with. */
-export type KeyBackupOperations = Pick<
+/** The operations that the backup is made with. */
+export type KeyBackupAPI = Pick<
   ClientAPI,
   | "getKeyBackupVersion"
   | "createKeyBackupVersion"
@@ -23,15 +22,9 @@ export type KeyBackupOperations = Pick<
   | "setAccountData"
 >;
 
-/** What it is made of. */
-export interface KeyBackupParts extends KeyBackupHooks {
-  /** The operations. */
-  readonly api: KeyBackupOperations;
-}
-
 /** The latest version on the server; undefined if there is none. */
 export async function latestVersion(
-  api: Pick<KeyBackupOperations, "getKeyBackupVersion">,
+  api: Pick<KeyBackupAPI, "getKeyBackupVersion">,
   request: RequestOptions,
 ): Promise<KeyBackupVersion | undefined> {
   try {

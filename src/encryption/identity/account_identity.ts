@@ -1,0 +1,152 @@
+/**
+ * The calls of `client.crypto` that work on the own identity. What they do is loaded with the first of each.
+ *
+ * @module
+ */
+
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import { RESTART_DELAY } from "../../api/http/mod.ts";
+import { Turns } from "../../base/turns.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
+import { checkOptions } from "../../errors/known_names.ts";
+import type { KeyBackupMachine } from "../backup/key_backup.ts";
+import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
+import type { DehydrationMachine } from "../dehydration/dehydration.ts";
+import type { EncryptedClient } from "../encrypted_client.ts";
+import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "../option_names.ts";
+import type { EarlyReads } from "./early_reads.ts";
+import { IdentityCall, type IdentityTools } from "./identity_call.ts";
+import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
+import { IdentityRequests } from "./identity_requests.ts";
+
+/** What works on the own identity uses beside the engine. */
+export interface AccountMachines {
+  /** The backup of room keys. */
+  readonly backup: KeyBackupMachine;
+  /** The dehydrated device. */
+  readonly dehydration: DehydrationMachine;
+  /** Reads of the account that a start begins early. */
+  readonly early: EarlyReads;
+}
+
+/** Works on the own identity, one call after the other: each sees what the one before has done. */
+export class AccountIdentity {
+  readonly #engine: EngineRunner;
+  readonly #client: Pick<EncryptedClient, "api" | "session" | "store" | "isDurable">;
+  readonly #machines: AccountMachines;
+  readonly #requests: IdentityRequests;
+  readonly #turns = new Turns();
+
+  /**
+   * @param engine The engine.
+   * @param client Whose identity it is.
+   * @param machines What else is used.
+   */
+  constructor(
+    engine: EngineRunner,
+    client: Pick<EncryptedClient, "api" | "session" | "store" | "isDurable">,
+    machines: AccountMachines,
+  ) {
+    [this.#engine, this.#client, this.#machines] = [engine, client, machines];
+    this.#requests = new IdentityRequests(engine, machines.early.api);
+  }
+
+  /**
+   * Has the own device signed by its user's identity.
+   *
+   * @param start.isAsked Whether the server has just been asked for the own identity. Default: false.
+   */
+  async verify(
+    options: EnsureVerifiedOptions,
+    start: { readonly isAsked?: boolean } = {},
+  ): Promise<VerificationReport> {
+    checkOptions(options, VERIFIED_OPTIONS, "verify the device");
+    return await this.#inTurn(() => this.#verify(options, start));
+  }
+
+  /** Begins to read what {@linkcode AccountIdentity.verify} will read. Never rejects. */
+  async prepare(options: EnsureVerifiedOptions): Promise<void> {
+    try {
+      const { shown, keys } = await this.#engine.actor.ownIdentity();
+      if (keys?.phase === "created") return;
+      const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
+      const { firstReads, laterReads } = await import("./start_reads.ts");
+      const reads = keys !== undefined && isDone ? laterReads(options) : firstReads(options.backup !== false);
+      this.#machines.early.begin(reads);
+    } catch {
+      // verify() gets the error
+    }
+  }
+
+  /** Replaces the identity. */
+  async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
+    checkOptions(options, RESET_OPTIONS, "reset the identity");
+    return await this.#inTurn(async () => {
+      const { resetIdentity } = await import("./reset_identity.ts");
+      using call = this.#call(this.#client.api);
+      return await resetIdentity(call, options);
+    });
+  }
+
+  /** Replaces the dehydrated device if it is old. The secret storage may have another key for it by now. */
+  async renew(options: EnsureVerifiedOptions): Promise<void> {
+    await this.#inTurn(async () => {
+      const { unlockOf } = await import("../secrets/unlock.ts");
+      using call = this.#call(this.#client.api);
+      await this.#machines.dehydration.ensure(this.#requests, async () => {
+        const by = unlockOf(options);
+        return by && await call.open(by);
+      });
+    });
+  }
+
+  /** Asks other own devices for secrets. */
+  async requestSecrets(): Promise<AskedSecrets> {
+    return await this.#inTurn(() => this.#requests.requestSecrets());
+  }
+
+  /** Looks whether all is well. */
+  async examine(options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
+    checkOptions(options, DOCTOR_OPTIONS, "look at the encryption");
+    return await this.#turns.take(async () => {
+      await this.#engine.open(); // that the device can't be used is a finding
+      const { Doctor } = await import("./doctor.ts");
+      const { actor } = this.#engine;
+      return await new Doctor(actor, this.#requests, this.#machines.backup, this.#client).examine(options);
+    });
+  }
+
+  async #verify(options: EnsureVerifiedOptions, start: { readonly isAsked?: boolean }) {
+    const { ensureVerified } = await import("./ensure_verified.ts");
+    const { clock, http, log, signal } = this.#engine;
+    const { early } = this.#machines;
+    for (let restarts = 0;; restarts++) {
+      try {
+        using call = this.#call(early.api, { ...start, early });
+        return await ensureVerified(call, options);
+      } catch (error) {
+        const delay = http[RESTART_DELAY](error, restarts);
+        if (delay === undefined) throw error;
+        log.warn("Could not be verified, trying again", { delay: Math.round(delay), error: String(error) });
+        await clock.delay(delay, { signal });
+      } finally {
+        early.end();
+      }
+    }
+  }
+
+  #call(
+    api: EncryptedClient["api"],
+    start: Pick<IdentityTools, "isAsked" | "early"> = {},
+  ): IdentityCall {
+    const { backup, dehydration } = this.#machines;
+    return new IdentityCall(this.#engine, { identity: this.#requests, api, backup, dehydration, ...start });
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.take(async () => {
+      await this.#engine.ready();
+      return await work();
+    });
+  }
+}

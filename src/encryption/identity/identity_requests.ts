@@ -1,0 +1,116 @@
+/**
+ * What the server is asked about the own identity, and told.
+ *
+ * @module
+ */
+
+import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import type { OfferReply, OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
+import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { NetworkError } from "../../errors/network_error.ts";
+import { latestVersion } from "../backup/backup_version.ts";
+
+/** How often the server is asked, if other changes come in between. */
+const MAX_ROUNDS = 3;
+
+/** Asks the server what it shows of the own user, and publishes. */
+export class IdentityRequests {
+  readonly #engine: EngineRunner;
+  readonly #api: Pick<ClientAPI, "getKeyBackupVersion">;
+
+  /**
+   * @param engine The engine, which has been opened.
+   * @param api The operations.
+   */
+  constructor(engine: EngineRunner, api: Pick<ClientAPI, "getKeyBackupVersion">) {
+    this.#engine = engine;
+    this.#api = api;
+  }
+
+  /** The identity as it is known; the server is asked if it may have changed. */
+  async state(): Promise<OwnIdentityState> {
+    const state = await this.#engine.actor.ownIdentity();
+    return state.isBehind ? await this.#answered() : state;
+  }
+
+  /** The identity that the server shows when it is asked now. */
+  async look(): Promise<OwnIdentityState> {
+    await this.#engine.actor.askForIdentity();
+    return await this.#answered();
+  }
+
+  /**
+   * Offers private keys: they are kept if they fit what the server shows when it is asked now.
+   *
+   * @param options.isAsked Whether it has just been asked: it is again only if they don't fit. Default: false.
+   */
+  async offer(
+    seeds: Partial<IdentitySeeds>,
+    { isAsked = false }: { readonly isAsked?: boolean } = {},
+  ): Promise<OfferOutcome> {
+    if (!isAsked) await this.look();
+    const outcome = this.#taken(await this.#engine.actor.offerIdentity(seeds));
+    return isAsked && outcome !== "adopted" ? await this.offer(seeds) : outcome;
+  }
+
+  /** Keeps the identity that was made, if the server shows it when it is asked now. */
+  async confirm(): Promise<OfferOutcome> {
+    await this.look();
+    return this.#taken(await this.#engine.actor.confirmIdentity());
+  }
+
+  /**
+   * Asks the own verified devices, if there are some, for the secrets that are not here. The key of the
+   * backup is that of its latest version.
+   */
+  async requestSecrets(): Promise<AskedSecrets> {
+    await this.look();
+    const backup = await latestVersion(this.#api, {}).catch((error) => {
+      if (error instanceof MatrixError) return undefined; // the private keys can be asked for without it
+      throw error;
+    });
+    const asked = await this.#engine.actor.requestSecrets({ backup });
+    await this.#engine.round("toDevice"); // later, if that fails
+    return asked;
+  }
+
+  /** Publishes the device's keys, with the signature that they have by now or none. */
+  async publishDevice(): Promise<void> {
+    await this.#engine.actor.releaseUpload();
+    const { failure } = await this.#engine.round("keysUpload");
+    if (failure !== undefined) throw failure;
+  }
+
+  /**
+   * Uploads the device's signature, if its keys were published without it; later, if that fails.
+   *
+   * @returns Whether the server has it, as far as it shows that.
+   */
+  async publishSignature(): Promise<boolean> {
+    const { ended } = await this.#engine.round("signaturesUpload");
+    if (ended > 0) await this.#engine.round("keysQuery"); // what became of it is seen in nothing else
+    return !(await this.#engine.actor.health()).isSignatureDue;
+  }
+
+  #taken({ outcome, recovered }: OfferReply): OfferOutcome {
+    this.#engine.deliver(recovered);
+    return outcome;
+  }
+
+  async #answered(): Promise<OwnIdentityState> {
+    const { actor, requests } = this.#engine;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const { failure } = await requests.round("keysQuery");
+      if (requests.conflict !== undefined) throw requests.conflict;
+      if (failure !== undefined) throw failure;
+      const state = await actor.ownIdentity();
+      if (!state.isBehind) return state;
+    }
+    if (requests.deadToken !== undefined) throw requests.deadToken; // no later try would help
+    throw new NetworkError("Cannot look up the own identity: the server does not answer; try again");
+  }
+}
