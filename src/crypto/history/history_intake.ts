@@ -12,6 +12,7 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { StateEvent } from "../../types/events/event.ts";
@@ -107,7 +108,7 @@ export class HistoryIntake {
   readonly #accepted = new FairRecords<Accepted, Place>("history_accepted", { limit: MAX_ACCEPTED, partsOf });
   readonly #failed = new Retries<string>(FAILED);
   /** For which of them the sender's devices were looked up in this process. */
-  readonly #lookedUp = new Set<string>();
+  readonly #lookedUp = new RecentMap<string, Place>(MAX_ANNOUNCED);
   #underway: Underway | undefined;
 
   /** @param options The parts that it needs. */
@@ -179,7 +180,7 @@ export class HistoryIntake {
       if (this.#isUnknown(pair)) {
         devices.track(tx, [sender]);
         devices.changed(tx, [sender]); // no room is shared with who only invites: nothing shows changes
-        tx.onCommit(() => this.#lookedUp.add(nameOf(pair)));
+        tx.onCommit(() => this.#lookedUp.set(nameOf(pair), pair));
         continue;
       }
       if (!isTrusted(await devices.device(tx, sender, deviceId), pair)) {
@@ -265,12 +266,12 @@ export class HistoryIntake {
 
   /** Whether the server has to be asked about a sender: who has left all rooms since is not followed any more. */
   #isUnknown(place: Place): boolean {
-    return !this.#lookedUp.has(nameOf(place)) || !this.#options.devices.isTracked(place.sender);
+    return this.#lookedUp.get(nameOf(place)) === undefined || !this.#options.devices.isTracked(place.sender);
   }
 
   /** Has a sender be looked up, once more if need be: what was known may be out of date since, and stay so. */
   #lookUp(tx: Transaction, place: Place): void {
-    tx.onCommit(() => this.#lookedUp.delete(nameOf(place)));
+    tx.onCommit(() => this.#lookedUp.remove(nameOf(place)));
   }
 
   #end(tx: Transaction): void {
