@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, ValueError } from "../../../mod.ts";
+import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
 import { editedPoll } from "../polls/poll_edits.ts";
@@ -33,7 +33,8 @@ export async function sendPoll(
 /**
  * Counts the votes of a poll, as far as the server gives them and they can be decrypted. They are read page
  * by page, the newest first, and one of each user is kept. In an encrypted room nothing counts that came in
- * clear: the server, or who has a user's token, may have written it.
+ * clear: the server, or who has a user's token, may have written it. Nor does what only a key of the backup or
+ * of an inviter opens, who could have written it in another's name; the poll itself may be read so.
  *
  * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
  */
@@ -48,14 +49,14 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
   const edits: ClientEvent[] = [];
   for await (const event of client.iterateRelations(room, poll, { relType: "m.replace", limit: PAGE })) {
     if (event.sender !== start.sender || event.type !== start.type) continue; // what is encrypted stays so
-    edits.push(await inClear(client, event));
+    edits.push(await inClear(client, event, "by its sender"));
     if (edits.length === MAX_EDITS) break;
   }
   const count = countOf(editedPoll(await inClear(client, start), edits));
   do {
     for await (const event of client.iterateRelations(room, poll, { relType: "m.reference", limit: PAGE })) {
       if (isEncrypted && event.type !== ENCRYPTED) continue;
-      const clear = await inClear(client, event);
+      const clear = await inClear(client, event, "by its sender");
       const isEnd = pollEventOf(clear.type) === "end";
       count.add(clear, isEnd && await client.stateStore.hasPowerLevel(room, clear.sender, "redact"));
     }
@@ -63,12 +64,17 @@ export async function countPoll(client: Client, room: RoomID, poll: EventID): Pr
   return tallyOf(count);
 }
 
-/** An event in plain text; as it is if it can't be decrypted, so that it counts for nothing. */
-async function inClear(client: Client, event: ClientEvent): Promise<ClientEvent> {
+/**
+ * An event in plain text; as it is if it can't be decrypted, or not by a key that shows who has sent it where
+ * that is asked for, so that it counts for nothing.
+ */
+async function inClear(client: Client, event: ClientEvent, shown?: "by its sender"): Promise<ClientEvent> {
   if (event.type !== ENCRYPTED || client.crypto === undefined) return event;
   const source = SyncStream.JOINED_ROOM | SyncStream.TIMELINE;
   const decrypted = await client.crypto.decrypt({ ...event, source, state_key: undefined });
   if ("code" in decrypted) return event;
+  const { keySource } = encryptionOf(decrypted.event) ?? {};
+  if (shown !== undefined && (keySource === "backup" || keySource === "bundle")) return event;
   const { type, content } = decrypted.event;
   // The relation stands in clear, beside what is encrypted.
   return { ...event, type, content: { "m.relates_to": event.content["m.relates_to"], ...content } };
