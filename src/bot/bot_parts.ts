@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "../../mod.ts";
-import type { BotSessions } from "./bot_sessions.ts";
+import type { BotSessions } from "./run/mod.ts";
 import type { Conversations } from "./conversations/conversations.ts";
 import type { WaitedTypes } from "./conversations/waited_types.ts";
 import type { Once } from "./once.ts";

@@ -18,10 +18,9 @@ import {
 } from "./commands/command.ts";
 import { readStructuredCommand } from "./commands/structured.ts";
 import { Context, type Found } from "./context/context.ts";
-import type { Run } from "./run.ts";
+import type { Run, Update } from "./run/mod.ts";
 import { withoutName } from "./text/mentions_user.ts";
 import { PillText } from "./text/pills.ts";
-import type { Update } from "./update.ts";
 
 /** What is known now mostly, or later. */
 type Soon<Value> = Value | Promise<Value>;

@@ -12,8 +12,15 @@ import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
 import { type Command, parsePattern } from "./commands/command.ts";
 import type { Context } from "./context/context.ts";
 import { CALL, COMMAND } from "./context/inner.ts";
-import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
-import { checkQueries, type EventOfQuery, type ListenedQuery, type Query, typesOf } from "./queries.ts";
+import {
+  checkQueries,
+  ConversationEndedError,
+  type EventOfQuery,
+  isCutOff,
+  type ListenedQuery,
+  type Query,
+  typesOf,
+} from "./run/mod.ts";
 
 /** Calls the middleware that comes next; resolves when that has ended. */
 export type Next = () => Promise<void>;

@@ -19,7 +19,19 @@ export { Bot } from "./bot.ts";
 export type { BotStartOptions, EveryOptions, PendingReminder, ReminderHandler, RemindersAPI } from "./bot.ts";
 export type { ArgumentType, ArgumentTypes } from "./commands/argument_types.ts";
 export type { BotBehaviour, BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
-export type { BotSession } from "./bot_sessions.ts";
+export {
+  type AnyMessage,
+  type AnyPollEvent,
+  type BotSession,
+  ConversationEndedError,
+  type ConversationEnding,
+  ConversationError,
+  type EventOfQuery,
+  type ListenedQuery,
+  type MessageOf,
+  type Queries,
+  type Query,
+} from "./run/mod.ts";
 export type { Command, Parameter } from "./commands/command.ts";
 export type {
   Args,
@@ -68,11 +80,6 @@ export type { Streamed, StreamOptions } from "./context/stream.ts";
 export { TimerContext } from "./context/timer_context.ts";
 export type { WriteOptions } from "./context/writing.ts";
 export {
-  ConversationEndedError,
-  type ConversationEnding,
-  ConversationError,
-} from "./conversations/errors.ts";
-export {
   type DescribedImage,
   type DescribedImageInfo,
   describeImage,
@@ -84,7 +91,7 @@ export {
   type FollowUpgradeOptions,
   type TombstoneEvent,
 } from "./moderation/follow_upgrade.ts";
-export { type Glob, readGlob } from "./moderation/glob.ts";
+export { type Glob, readGlob } from "./text/glob.ts";
 export {
   POLICY_RULE_TYPES,
   type PolicyEvent,
@@ -111,15 +118,6 @@ export type { InviteLimit } from "./policy/invite_limit.ts";
 export type { AccessOptions, Admins } from "./policy/access.ts";
 export type { Inviter } from "./policy/inviters.ts";
 export type { RateLimit } from "./policy/rate_limit.ts";
-export type {
-  AnyMessage,
-  AnyPollEvent,
-  EventOfQuery,
-  ListenedQuery,
-  MessageOf,
-  Queries,
-  Query,
-} from "./queries.ts";
 export {
   POLL_EVENTS,
   pollEnd,

@@ -5,7 +5,7 @@
  */
 
 import { type Clock, ValueError } from "../../mod.ts";
-import type { RunTime } from "./run_time.ts";
+import type { RunTime } from "./run/mod.ts";
 
 /** Something that is under way. */
 interface UnderWay {

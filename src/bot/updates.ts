@@ -1,14 +1,14 @@
 /**
  * From the client's events to a bot's functions: who is heard, in which order, what is an answer and
  * what a command.
+ * Over 300 lines because the way of an event to a function is told in one place.
  *
  * @module
  */
 
 import type { HandlerContext } from "../../mod.ts";
 import { SAY_FAILED } from "./context/inner.ts";
-import type { MatrixEvent, RoomID } from "../../types.ts";
-import { SyncStream } from "../../types.ts";
+import { type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { CommandFinder } from "./command_finder.ts";
@@ -17,16 +17,26 @@ import type { Command } from "./commands/command.ts";
 import type { Next } from "./composer.ts";
 import { ALWAYS, Context, type Found } from "./context/context.ts";
 import type { Conversations } from "./conversations/conversations.ts";
-import { laneOf } from "./conversations/waits.ts";
-import { ConversationEndedError, isCutOff } from "./conversations/errors.ts";
+import {
+  ConversationEndedError,
+  isCutOff,
+  type KeptEvent,
+  keptOf,
+  keptUpdate,
+  laneOf,
+  placeOf,
+  Run,
+  runDetails,
+  RunTime,
+  sentAt,
+  threadOf,
+  type Update,
+  updateOf,
+} from "./run/mod.ts";
 import { editedEvent } from "./policy/edits.ts";
 import type { Invitation, Invitations } from "./policy/invitations.ts";
 import type { Inviters } from "./policy/inviters.ts";
 import type { RateLimiter } from "./policy/rate_limit.ts";
-import { Run } from "./run.ts";
-import { type KeptEvent, runDetails } from "./run_record.ts";
-import { keptOf, keptUpdate, placeOf, sentAt, threadOf, type Update, updateOf } from "./update.ts";
-import { RunTime } from "./run_time.ts";
 import { isObserved, observed } from "./running/telemetry.ts";
 import type { Accepted } from "./timers/accepted.ts";
 

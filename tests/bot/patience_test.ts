@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
 import { systemClock } from "../../src/base/clock.ts";
 import { Patience } from "../../src/bot/patience.ts";
-import { RunTime } from "../../src/bot/run_time.ts";
+import { RunTime } from "../../src/bot/run/run_time.ts";
 
 const newTime = (): RunTime => new RunTime(new AbortController().signal);
 

@@ -356,7 +356,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A step's result is not stored",
-    path: "src/bot/run.ts",
+    path: "src/bot/run/run.ts",
     find: "      step.value = value;\n",
     replace: "      step.value = undefined;\n",
   },
@@ -598,14 +598,14 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What was in hand before a question is taken for its answer after a crash",
-    path: "src/bot/conversations/waits.ts",
+    path: "src/bot/run/waits.ts",
     find: " && before?.includes(deliveryId) !== true",
     replace: "",
     worlds: ["--kit", "--favour=somebody speaks while a bot puts a question to all, and it ends"],
   },
   {
     name: "A yes or a no to a confirmation is taken for something else",
-    path: "src/bot/conversations/waits.ts",
+    path: "src/bot/run/waits.ts",
     find: "wait.reactionTo === place.reactionTo",
     replace: "wait.reactionTo !== place.reactionTo",
     worlds: ["--kit"],
@@ -817,7 +817,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A step that is not awaited is not waited for",
-    path: "src/bot/run.ts",
+    path: "src/bot/run/run.ts",
     find: "this.begun.settled().then(() => this.#isWaiting || leave(DONE));",
     replace: "leave(DONE);",
     worlds: ["--kit"],

@@ -6,10 +6,8 @@
 
 import type { EventID, RoomID } from "../../../types.ts";
 import type { Client } from "../../../mod.ts";
-import { Begun } from "../begun.ts";
+import { Begun, currentRun, Run, RunTime } from "../run/mod.ts";
 import type { BotParts } from "../bot_parts.ts";
-import { currentRun, Run } from "../run.ts";
-import { RunTime } from "../run_time.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { SendPictureOptions } from "./pictures.ts";
 import { RoomContext } from "./room_context.ts";

@@ -31,13 +31,20 @@ import {
   withLabels,
   type Word,
 } from "../conversations/choices.ts";
-import { ConversationEndedError, isCutOff } from "../conversations/errors.ts";
+import {
+  checkQueries,
+  ConversationEndedError,
+  type EventOfQuery,
+  isCutOff,
+  type KeptEvent,
+  keptUpdate,
+  type Query,
+  type Run,
+  type Update,
+  type Wait,
+} from "../run/mod.ts";
 import { isSendersWord } from "../policy/clear_events.ts";
 import { joinLate } from "../policy/join_patience.ts";
-import { checkQueries, type EventOfQuery, type Query } from "../queries.ts";
-import type { Run } from "../run.ts";
-import type { KeptEvent, Wait } from "../run_record.ts";
-import { keptUpdate, type Update } from "../update.ts";
 import { CALL, COMMAND, SAY_FAILED } from "./inner.ts";
 import { checkCall } from "./option_names.ts";
 import { RoomContext } from "./room_context.ts";

@@ -17,8 +17,7 @@ import {
 import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
-import { sessionKeyFor } from "../bot_sessions.ts";
-import type { Run } from "../run.ts";
+import { type Run, sessionKeyFor } from "../run/mod.ts";
 import type { PollTally } from "../polls/tally_poll.ts";
 import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
 import { sendPicture, type SendPictureOptions } from "./pictures.ts";

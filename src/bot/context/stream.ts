@@ -6,7 +6,7 @@
 
 import type { Client } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
-import { isCutOff } from "../conversations/errors.ts";
+import { isCutOff } from "../run/mod.ts";
 import { closeMarkdown } from "../text/close_markdown.ts";
 import { contentOf, notifiedBy, type Placing, relationOf, write, type WriteOptions } from "./writing.ts";
 

@@ -7,7 +7,7 @@
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { REMIND } from "./inner.ts";
 import type { BotParts } from "../bot_parts.ts";
-import type { Run } from "../run.ts";
+import type { Run } from "../run/mod.ts";
 import type { Due, Reminder } from "../timers/timers.ts";
 import { RoomContext } from "./room_context.ts";
 

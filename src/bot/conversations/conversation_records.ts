@@ -9,7 +9,7 @@
 
 import { type Client, defineSession } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
-import type { KeptEvent, Step, Wait } from "../run_record.ts";
+import type { KeptEvent, Step, Wait } from "../run/mod.ts";
 
 /** A conversation that waits. */
 export interface ConversationRecord {

@@ -4,23 +4,37 @@
  * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run again from
  * the beginning: steps that were done return what they came to, and the answer is what the last one waited
  * for. What it does then is committed with the record that the answer was handled.
+ * Over 300 lines because the life of a conversation is told in one place.
  *
  * @module
  */
 
 import type { Client, HandlerContext } from "../../../mod.ts";
 import type { RoomID } from "../../../types.ts";
-import type { BotSessions } from "../bot_sessions.ts";
-import { Locks } from "../locks.ts";
+import {
+  type Answer,
+  type BotSessions,
+  checkReplayed,
+  ConversationEndedError,
+  type ConversationEnding,
+  ConversationError,
+  type EventPlace,
+  fits,
+  hasSaid,
+  isCutOff,
+  type KeptEvent,
+  laneOf,
+  Locks,
+  Run,
+  type RunEnd,
+  type RunTime,
+  type Wait,
+  type WaitEntry,
+  Waits,
+} from "../run/mod.ts";
 import type { Once } from "../once.ts";
-import { Run } from "../run.ts";
-import { type Answer, hasSaid, type KeptEvent, type RunEnd, type Wait } from "../run_record.ts";
-import type { RunTime } from "../run_time.ts";
 import type { Timers } from "../timers/timers.ts";
 import { type ConversationRecord, CONVERSATIONS, forgetTaken, noteTaken } from "./conversation_records.ts";
-import { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
-import { checkReplayed } from "./replayed.ts";
-import { type EventPlace, fits, laneOf, type WaitEntry, Waits } from "./waits.ts";
 
 /** A conversation at work: without an ID and what it waits for, it is new. */
 interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer" | "taken"> {

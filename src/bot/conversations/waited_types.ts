@@ -5,7 +5,7 @@
  */
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
-import { type Query, typesOf } from "../queries.ts";
+import { type Query, typesOf } from "../run/mod.ts";
 
 const WAITED = defineSession({
   name: "bot.waited",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Glob, readGlob } from "./glob.ts";
+import { type Glob, readGlob } from "../text/glob.ts";
 
 /** No identifier is longer; a longer name fits nothing with wildcards. */
 const MAX_NAME = 255;

@@ -10,7 +10,7 @@ import type { EventID, RoomID, RoomServerAclContent, UserID } from "../../../typ
 import { checkOptions } from "../../errors/known_names.ts";
 import { memberOf } from "../text/json.ts";
 import { byteLength } from "../text/split_message.ts";
-import { readGlob } from "./glob.ts";
+import { readGlob } from "../text/glob.ts";
 import { type PolicyLists, type PolicyRule, withoutPort } from "./policy_lists.ts";
 
 /** What a server ACL says: all members are there. */

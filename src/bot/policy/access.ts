@@ -7,7 +7,7 @@
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import type { MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { type Glob, readGlob } from "../moderation/glob.ts";
+import { type Glob, readGlob } from "../text/glob.ts";
 import { isSendersWord } from "./clear_events.ts";
 
 /** Who is an admin of a bot: users, or who has a power level in the room that it is about. */

@@ -5,7 +5,7 @@
  */
 
 import { type Client, MatrixRequestError, NetworkError } from "../../../mod.ts";
-import { isCutOff } from "../conversations/errors.ts";
+import { isCutOff } from "../run/mod.ts";
 
 /** How many are done side by side. */
 const AT_ONCE = 20;

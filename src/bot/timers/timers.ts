@@ -7,7 +7,7 @@
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
-import { type ConversationEnding, isCutOff } from "../conversations/errors.ts";
+import { type ConversationEnding, isCutOff } from "../run/mod.ts";
 import type { Accepted } from "./accepted.ts";
 import { Jobs } from "./jobs.ts";
 import type { ReminderLimit } from "./reminder_limit.ts";

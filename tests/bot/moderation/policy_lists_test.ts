@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
 import type { EventID } from "../../../types.ts";
-import { readGlob } from "../../../src/bot/moderation/glob.ts";
+import { readGlob } from "../../../src/bot/text/glob.ts";
 import {
   POLICY_RULE_TYPES,
   type PolicyEvent,

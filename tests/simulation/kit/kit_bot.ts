@@ -14,7 +14,7 @@ import {
   defineSession,
 } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
-import { isCutOff } from "../../../src/bot/conversations/errors.ts";
+import { isCutOff } from "../../../src/bot/run/errors.ts";
 import { nextJoin } from "../../../src/bot/policy/join_patience.ts";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";

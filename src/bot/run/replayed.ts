@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Step } from "../run_record.ts";
+import type { Step } from "./run_record.ts";
 import { ConversationEndedError, ConversationError } from "./errors.ts";
 import { revivedError } from "./kept_error.ts";
 

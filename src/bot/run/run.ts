@@ -6,13 +6,13 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { HandlerContext } from "../../mod.ts";
-import type { UserID } from "../../types.ts";
+import type { HandlerContext } from "../../../mod.ts";
+import type { UserID } from "../../../types.ts";
 import { Afterwards, forever, type RunWatch } from "./afterwards.ts";
 import { Begun } from "./begun.ts";
-import { ConversationError } from "./conversations/errors.ts";
-import { keptError } from "./conversations/kept_error.ts";
-import { replayed } from "./conversations/replayed.ts";
+import { ConversationError } from "./errors.ts";
+import { keptError } from "./kept_error.ts";
+import { replayed } from "./replayed.ts";
 import type { Answer, KeptEvent, RunEnd, Step, Wait } from "./run_record.ts";
 import type { RunTime } from "./run_time.ts";
 

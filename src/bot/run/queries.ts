@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 import type {
   EventOf,
   EventType,
@@ -14,8 +14,8 @@ import type {
   MessageEvent,
   MessageTypeContents,
   RoomMessageContent,
-} from "../../types.ts";
-import { isObject, memberOf } from "./text/json.ts";
+} from "../../../types.ts";
+import { isObject, memberOf } from "../text/json.ts";
 
 /** A message of one kind. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { EventID, MatrixEvent, RoomID, UserID } from "../../types.ts";
-import type { ConversationEnding } from "./conversations/errors.ts";
-import type { KeptError } from "./conversations/kept_error.ts";
+import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import type { ConversationEnding } from "./errors.ts";
+import type { KeptError } from "./kept_error.ts";
 import type { Query } from "./queries.ts";
 
 /** What a step of a run came to: plain data. */

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { encryptionOf } from "../../mod.ts";
-import type { EncryptionInfo, EventID, MatrixEvent, RoomID, SenderInfo, UserID } from "../../types.ts";
-import type { EventPlace } from "./conversations/waits.ts";
+import { encryptionOf } from "../../../mod.ts";
+import type { EncryptionInfo, EventID, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
+import type { EventPlace } from "./waits.ts";
 import { queriesOf } from "./queries.ts";
 import type { KeptEvent } from "./run_record.ts";
-import { memberOf, textOf } from "./text/json.ts";
-import { type ReadText, readText } from "./text/read_text.ts";
+import { memberOf, textOf } from "../text/json.ts";
+import { type ReadText, readText } from "../text/read_text.ts";
 
 /** An update: an event, and what it is to the bot. */
 export interface Update<E extends MatrixEvent = MatrixEvent> {

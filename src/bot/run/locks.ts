@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ValueError } from "../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 
 /** Who holds locks: anything that is one. */
 type Holder = object;

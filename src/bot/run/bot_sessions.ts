@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Client, SessionChange, SessionDefinition, SessionKey } from "../../mod.ts";
-import { ValueError } from "../../mod.ts";
+import type { Client, SessionChange, SessionDefinition, SessionKey } from "../../../mod.ts";
+import { ValueError } from "../../../mod.ts";
 import { Locks } from "./locks.ts";
 import { currentRun, type Run } from "./run.ts";
 

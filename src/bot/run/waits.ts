@@ -11,8 +11,8 @@
 
 import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
-import type { Run } from "../run.ts";
-import type { Wait } from "../run_record.ts";
+import type { Run } from "./run.ts";
+import type { Wait } from "./run_record.ts";
 
 /** A conversation in the list of its room. */
 export interface WaitEntry {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ConversationError } from "./conversations/errors.ts";
+import { ConversationError } from "./errors.ts";
 import type { RunEnd } from "./run_record.ts";
 import type { RunTime } from "./run_time.ts";
 
