@@ -851,4 +851,18 @@ export const BUGS: readonly Bug[] = [
     replace: "    if (ended.length > 0)",
     worlds: ["--favour=crash"],
   },
+  {
+    name: "Of two responses with one token only the second is remembered",
+    path: "src/actors/store/position.ts",
+    find: "const earlier = this.#unhandled.get(nextBatch) ?? [];",
+    replace: "const earlier: readonly ShownRoom[] = [];",
+    worlds: ["--quirk=tokens refused"],
+  },
+  {
+    name: "Rooms that were left while a token was lost stay joined",
+    path: "src/actors/syncer/resumed_rooms.ts",
+    find: "membership === Membership.JOIN && !shown.has(roomId)",
+    replace: "membership === Membership.BAN && !shown.has(roomId)",
+    worlds: ["--kit", "--quirk=tokens refused"],
+  },
 ];
