@@ -51,6 +51,7 @@ const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/encryption/backup/key_restore.ts"),
   () => import("../../src/encryption/dehydration/ensure_dehydrated.ts"),
   () => import("../../src/encryption/history/share_history.ts"),
+  () => import("../../src/encryption/identity/identity_call.ts"),
   () => import("../../src/encryption/identity/start_reads.ts"),
   () => import("../../src/encryption/identity/ensure_verified.ts"),
   () => import("../../src/encryption/identity/reset_identity.ts"),

@@ -15,7 +15,7 @@ import type { DehydrationMachine } from "../dehydration/dehydration.ts";
 import type { EncryptedClient } from "../encrypted_client.ts";
 import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "../option_names.ts";
 import type { EarlyReads } from "./early_reads.ts";
-import { IdentityCall, type IdentityTools } from "./identity_call.ts";
+import type { IdentityCall, IdentityTools } from "./identity_call.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import { IdentityRequests } from "./identity_requests.ts";
 
@@ -83,7 +83,7 @@ export class AccountIdentity {
     checkOptions(options, RESET_OPTIONS, "reset the identity");
     return await this.#inTurn(async () => {
       const { resetIdentity } = await import("./reset_identity.ts");
-      using call = this.#call(this.#client.api);
+      using call = await this.#call(this.#client.api);
       return await resetIdentity(call, options);
     });
   }
@@ -92,7 +92,7 @@ export class AccountIdentity {
   async renew(options: EnsureVerifiedOptions): Promise<void> {
     await this.#inTurn(async () => {
       const { unlockOf } = await import("../secrets/unlock.ts");
-      using call = this.#call(this.#client.api);
+      using call = await this.#call(this.#client.api);
       await this.#machines.dehydration.ensure(this.#requests, async () => {
         const by = unlockOf(options);
         return by && await call.open(by);
@@ -122,7 +122,7 @@ export class AccountIdentity {
     const { early } = this.#machines;
     for (let restarts = 0;; restarts++) {
       try {
-        using call = this.#call(early.api, { ...start, early });
+        using call = await this.#call(early.api, { ...start, early });
         return await ensureVerified(call, options);
       } catch (error) {
         const delay = http[RESTART_DELAY](error, restarts);
@@ -135,10 +135,11 @@ export class AccountIdentity {
     }
   }
 
-  #call(
+  async #call(
     api: EncryptedClient["api"],
     start: Pick<IdentityTools, "isAsked" | "early"> = {},
-  ): IdentityCall {
+  ): Promise<IdentityCall> {
+    const { IdentityCall } = await import("./identity_call.ts");
     const { backup, dehydration } = this.#machines;
     return new IdentityCall(this.#engine, { identity: this.#requests, api, backup, dehydration, ...start });
   }
