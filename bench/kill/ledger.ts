@@ -34,7 +34,7 @@ export type LedgerEntry =
   | { readonly kind: "answered"; readonly eventId: string; readonly text: string; readonly replyId: string }
   /** A handler without a session has repeated a message. */
   | { readonly kind: "echoed"; readonly eventId: string; readonly echoId: string }
-  /** A bot of the kit has drawn a value in `c.once()`. */
+  /** A bot of the kit has drawn a value in `c.step()`. */
   | { readonly kind: "once"; readonly number: number; readonly value: string }
   /** It is about to ask to be reminded. */
   | { readonly kind: "reminds"; readonly number: number; readonly due: number }

@@ -61,7 +61,7 @@ export interface PendingReminder {
   /** When it is due. */
   readonly due: Date;
   /** The room. */
-  readonly room: RoomID;
+  readonly roomId: RoomID;
   /** Who asked for it; undefined: nobody. */
   readonly by: string | undefined;
   /** The function it is for; empty: its text is said. */
@@ -512,7 +512,7 @@ export class Bot extends Composer<Context> {
   /**
    * Adds a function for reminders of a name.
    *
-   * @param name The name, as `c.remind(at, { name, data })` has it.
+   * @param name The name, as `c.remind(when, { name, data })` has it.
    * @param handler Called when one is due; `c.data` is what was given, `c.late` how late it is.
    * @returns This.
    * @throws {ValueError} If the name is taken.
@@ -715,8 +715,8 @@ export class Bot extends Composer<Context> {
   async *#listReminders(room?: RoomID): AsyncIterableIterator<PendingReminder> {
     for await (const { key, due, timer } of this.#timers.list()) {
       if (timer.kind !== "remind" || (room !== undefined && timer.reminder.room !== room)) continue;
-      const { reminder } = timer;
-      yield { ...reminder, id: key, due: new Date(due) } satisfies PendingReminder & { thread: string };
+      const { room: roomId, by, name, data } = timer.reminder;
+      yield { id: key, due: new Date(due), roomId, by, name, data };
     }
   }
 }

@@ -73,8 +73,8 @@ export type { AskOptions, ConfirmOptions, MenuOptions, WaitOptions } from "./con
 export type { ChoiceLabels, ConfirmWords } from "./conversations/choices.ts";
 export { BotRoom } from "./context/bot_room.ts";
 export { RoomContext } from "./context/room_context.ts";
-export type { NamedReminder } from "./context/room_context.ts";
-export type { SendPictureOptions } from "./context/pictures.ts";
+export type { NamedReminder, ReminderDelay } from "./context/room_context.ts";
+export type { BotMedia, CaptionOptions, FileOptions, ImageOptions } from "./context/pictures.ts";
 export type { SendPollOptions } from "./context/polls.ts";
 export type { Streamed, StreamOptions } from "./context/stream.ts";
 export { TimerContext } from "./context/timer_context.ts";

@@ -30,7 +30,7 @@ Deno.test("A conversation takes answers of its user alone, survives restarts at 
   await using tester = trying((bot) => {
     bot.command("signup", async (c) => {
       const name = await c.ask("Your name?");
-      const number = await c.once(() => ++once);
+      const number = await c.step(() => ++once);
       const age = await c.ask(`How old are you, ${name}?`, {
         check: ({ text }) => Number(text) > 0 ? undefined : "A number, please.",
       });

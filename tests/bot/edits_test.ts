@@ -145,12 +145,12 @@ Deno.test("An edit in a thread is in that thread: for answers to it, and for who
   assertEquals((await room.expect("and four")).thread, thread);
 });
 
-Deno.test("c.tally() counts the answers of a poll as its creator has edited it", async () => {
+Deno.test("c.getPollResults() counts the answers of a poll as its creator has edited it", async () => {
   const tallies: unknown[] = [];
   let poll: EventID = "$";
   await using tester = trying((bot) =>
     bot.on("poll:vote", async (c) => {
-      const { answers, spoiled } = await c.tally(poll);
+      const { answers, spoiled } = await c.getPollResults(poll);
       tallies.push([answers.map(({ text, votes }) => [text, votes]), spoiled.length]);
     })
   );

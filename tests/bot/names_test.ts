@@ -104,10 +104,11 @@ Deno.test("What a function does with c refuses options that there are not, and i
     "send: there is no option fromat": (c) => c.reply("?", given({ fromat: "html" })),
     "send: there is no option mention;": (c) => c.send("?", given({ mention: [] })),
     "stream: there is no option intervall": (c) => c.stream(pieces(), given({ intervall: 1 })),
-    "poll: there is no option maxSelection;": (c) => c.poll("?", ["a"], given({ maxSelection: 1 })),
-    "image: there is no option filename": (c) => c.image(new Uint8Array(), given({ filename: "a" })),
-    "file: there is no option mimeType": (c) => c.file(new Uint8Array(), given({ mimeType: "a/b" })),
-    "remind: there is no option nam;": (c) => c.remind(1, given({ nam: "a" })),
+    "sendPoll: there is no option maxSelection;": (c) => c.sendPoll("?", ["a"], given({ maxSelection: 1 })),
+    "sendImage: there is no option filename": (c) => c.sendImage(new Uint8Array(), given({ filename: "a" })),
+    "sendFile: there is no option mimetype; did you mean mimeType?": (c) =>
+      c.sendFile(new Uint8Array(), given({ mimetype: "a/b" })),
+    "remind: there is no option nam;": (c) => c.remind({ in: 1 }, given({ nam: "a" })),
   };
   const caught: string[] = [];
   await using tester = new BotTester((options) => {

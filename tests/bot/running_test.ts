@@ -139,7 +139,7 @@ Deno.test("A bot lives in an application service with the same functions, conver
   bot.command("order", async (c) => {
     const what = await c.ask("What?");
     await c.reply(`One ${what}`);
-    await c.remind(60_000, "Ready!");
+    await c.remind({ in: 60_000 }, "Ready!");
   });
   const done = bot.start({ signals: false });
   await settle(clock);
@@ -177,10 +177,10 @@ Deno.test("A poll is begun, counted and ended, and its end says the result", asy
   await using tester = trying((bot) => {
     let poll: `$${string}`;
     bot.command("poll", async (c) => {
-      poll = await c.poll("Tea?", ["Yes", "No"]);
+      poll = await c.sendPoll("Tea?", ["Yes", "No"]);
     });
     bot.on("poll:vote", async (c) => {
-      const { answers } = await c.tally(poll);
+      const { answers } = await c.getPollResults(poll);
       counts.push(answers.map(({ votes }) => votes));
     });
     bot.command("end", async (c) => {
@@ -258,10 +258,10 @@ Deno.test("image() says how large a picture is, and file() sends data by its nam
     0x3b,
   ]);
   await using tester = trying((bot) => {
-    bot.command("picture", (c) => c.image(gif, { fileName: "dot.gif" }));
+    bot.command("picture", (c) => c.sendImage(gif, { fileName: "dot.gif" }));
     bot.command(
       "file",
-      (c) => c.file(new TextEncoder().encode("tea"), { fileName: "tea.txt", mimetype: "text/plain" }),
+      (c) => c.sendFile(new TextEncoder().encode("tea"), { fileName: "tea.txt", mimeType: "text/plain" }),
     );
     bot.on("message:file", async (c) => c.reply(new TextDecoder().decode(await c.download())));
   });

@@ -60,7 +60,7 @@ function begin({ server, account, store }: Life, life: number): Bot {
     if (await c.confirm(`You are ${name}?`)) await c.reply(`Welcome, ${name}`);
   });
   bot.command("remind", async (c) => {
-    await c.remind(1_000, "Tea!");
+    await c.remind({ in: 1_000 }, "Tea!");
     await bot.stop(); // it is due when nobody is there
   });
   bot.command("talk", (c) =>

@@ -26,14 +26,14 @@ export function teachKit(bot: Bot, note: (what: string) => void): void {
     await c.reply(`${count} × ${what}`);
   });
   bot.command("remind <ms> <text...>", async (c) => {
-    await c.remind(Number(c.args.ms), c.args.text);
+    await c.remind({ in: Number(c.args.ms) }, c.args.text);
     await c.reply("I will");
   });
   bot.on("message:text", async (c) => {
     note(c.text);
     const room = await c.session(counter);
     room.heard++;
-    if (c.text === "!leave") return void await c.client.leaveRoom(c.room);
+    if (c.text === "!leave") return void await c.client.leaveRoom(c.roomId);
     if (c.text === "!throw") throw new Error("The bot's author has made a mistake");
     await c.send(`${room.heard}: ${c.text}`);
   });

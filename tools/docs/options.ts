@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
     "ConfirmWords",
     "MenuOptions",
   ],
-  "docs/bots/media.md": ["SendPictureOptions"],
+  "docs/bots/media.md": ["ImageOptions", "FileOptions"],
   "docs/bots/reminders.md": ["EveryOptions"],
   "docs/bots/sessions.md": ["DefineSessionOptions"],
   "docs/client/custom_events.md": ["DefineEventOptions"],

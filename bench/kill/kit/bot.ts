@@ -46,7 +46,7 @@ function teach(bot: Bot, { ledger, minuteRoom }: { ledger: Ledger; minuteRoom: B
   });
   bot.command("order <number>", async (c) => {
     const number = Number(c.args.number);
-    const token = await c.once(() => {
+    const token = await c.step(() => {
       const value = crypto.randomUUID().slice(0, 8);
       note({ kind: "once", number, value });
       return value;
@@ -59,7 +59,7 @@ function teach(bot: Bot, { ledger, minuteRoom }: { ledger: Ledger; minuteRoom: B
     await c.reply(kitSays.takes(number, { token, count, isSure }));
     const after = Math.random() * BREWING_MS;
     note({ kind: "reminds", number, due: Date.now() + after });
-    await c.remind(after, { name: "ready", data: number });
+    await c.remind({ in: after }, { name: "ready", data: number });
   });
   bot.reminder("ready", (c) => c.send(kitSays.reminds(Number(c.data), c.due)));
   bot.command("tell <number>", async (c) => {

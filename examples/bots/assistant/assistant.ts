@@ -51,14 +51,14 @@ export function assistant(bot: Bot, model: Model): void {
 
     const topic = /^TOPIC: (.{1,200})$/m.exec(text)?.[1];
     if (topic !== undefined && await c.confirm(`Shall I set the topic to “${topic}”?`)) {
-      await c.once(() => bot.client.sendStateEvent(c.room, "m.room.topic", { topic }));
+      await c.step(() => bot.client.sendStateEvent(c.roomId, "m.room.topic", { topic }));
       await c.reply("Done.");
     }
   });
 }
 
 /** Whether a message is for the bot: it mentions it, or nobody else is there. */
-async function isAddressed({ client, event, room }: Context): Promise<boolean> {
+async function isAddressed({ client, event, roomId: room }: Context): Promise<boolean> {
   const { "m.mentions": mentions } = event.content as { "m.mentions"?: { user_ids?: string[] } };
   if (mentions?.user_ids?.includes(client.mxid)) return true;
   return (await client.stateStore.getMembers(room, ["join", "invite"])).size === 2;

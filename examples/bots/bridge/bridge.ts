@@ -49,7 +49,7 @@ export function bridge(appservice: Appservice, connect: () => Promise<Connection
     }
     const there = await c.session(CHANNELS, channel);
     if (there.room !== "") return await c.reply(`Another room is bridged to ${channel}.`);
-    [here.channel, there.room] = [channel, c.room];
+    [here.channel, there.room] = [channel, c.roomId];
     return await c.reply(`This room is bridged to ${channel} now.`);
   });
 
@@ -63,7 +63,7 @@ export function bridge(appservice: Appservice, connect: () => Promise<Connection
   }
 
   bot.command("unbridge", { description: "Ends the bridge of this room", access: "admins" }, async (c) => {
-    const channel = await end(c.room);
+    const channel = await end(c.roomId);
     return await c.reply(channel === "" ? "This room is not bridged." : `This room left ${channel}.`);
   });
   for (const type of ["KICK", "BAN"] as const) {
@@ -74,7 +74,7 @@ export function bridge(appservice: Appservice, connect: () => Promise<Connection
 
   // The ghosts' own messages are not heard, so nothing comes back from where it was sent to.
   bot.on(["message", "edit:text", "redaction"], async (c) => {
-    const { channel } = await bot.session(ROOMS, c.room).read() ?? { channel: "" };
+    const { channel } = await bot.session(ROOMS, c.roomId).read() ?? { channel: "" };
     if (channel === "") return;
     const id = c.event.event_id;
     const nick = `${await nameOf(c)}${BRIDGED}`;
@@ -153,7 +153,7 @@ function isRefused(error: unknown): boolean {
 }
 
 /** The name that somebody has in the room. */
-async function nameOf({ client, room, sender }: Context): Promise<string> {
+async function nameOf({ client, roomId: room, sender }: Context): Promise<string> {
   const known = await client.stateStore.getMember(room, sender) ??
     await client.getStateEvent(room, "m.room.member", { stateKey: sender }).catch(() => undefined);
   return known?.displayname?.trim() || sender.slice(1, sender.indexOf(":"));

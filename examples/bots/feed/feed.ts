@@ -48,7 +48,7 @@ async function add(bot: Bot, c: CommandContext, { what, allow, load }: {
   readonly allow: readonly string[] | undefined;
   readonly load: typeof get;
 }): Promise<unknown> {
-  const feeds = await feedsOf(bot, c.room);
+  const feeds = await feedsOf(bot, c.roomId);
   if (feeds.length >= MAX_FEEDS) {
     return await c.reply(`This room follows ${MAX_FEEDS} feeds; remove one first.`);
   }
@@ -62,13 +62,13 @@ async function add(bot: Bot, c: CommandContext, { what, allow, load }: {
     const { etag, lastModified } = loaded;
     const seen = items.map(({ id }) => id);
     const since = c.client.api.clock.now();
-    const session = await c.session(FEEDS, [c.room, await hash(href)]);
+    const session = await c.session(FEEDS, [c.roomId, await hash(href)]);
     Object.assign(session, { url: href, title, since, etag, lastModified, seen });
     await c.reply(`This room follows ${title} now.`, { format: "plain" });
     const [latest] = items; // the others are no news
     if (latest === undefined) return;
     const message = await messageOf(title, latest);
-    return await c.client.sendMessage(c.room, { msgtype: "m.notice", ...message }, { key: "latest" });
+    return await c.client.sendMessage(c.roomId, { msgtype: "m.notice", ...message }, { key: "latest" });
   } catch (error) {
     if (!(error instanceof GetError)) throw error;
     return await c.reply(`That can't be followed: ${error.message}.`, { format: "plain" });
@@ -76,15 +76,15 @@ async function add(bot: Bot, c: CommandContext, { what, allow, load }: {
 }
 
 async function list(bot: Bot, c: CommandContext): Promise<unknown> {
-  const lines = (await feedsOf(bot, c.room)).map(({ title, url, failures }, index) =>
+  const lines = (await feedsOf(bot, c.roomId)).map(({ title, url, failures }, index) =>
     `${index + 1}. ${title}: ${url}${failures === 0 ? "" : ` (failed ${failures} times)`}`
   );
   return await c.reply(lines.join("\n") || "This room follows no feed.", { format: "plain" });
 }
 
 async function remove(bot: Bot, c: CommandContext, what: string): Promise<unknown> {
-  const chosen = (await feedsOf(bot, c.room))[Number(what) - 1];
+  const chosen = (await feedsOf(bot, c.roomId))[Number(what) - 1];
   if (chosen === undefined) return await c.reply("There is no such feed; `!feed list` has their numbers.");
-  await c.endSession(FEEDS, [c.room, await hash(chosen.url)]);
+  await c.endSession(FEEDS, [c.roomId, await hash(chosen.url)]);
   return await c.react("👍");
 }

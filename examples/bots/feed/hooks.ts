@@ -31,7 +31,7 @@ export function hooks(bot: Bot, outbox: Outbox, address: string) {
     description: "Shows how programs post to this room: `new` makes a new secret, `off` ends it",
     access: "admins",
   }, async (c) => {
-    const id = await idOf(c.room);
+    const id = await idOf(c.roomId);
     const isThere = (await c.session(HOOKS, id)).room !== "";
     const { action = "" } = c.args;
     if (action === "off") {
@@ -43,7 +43,7 @@ export function hooks(bot: Bot, outbox: Outbox, address: string) {
     }
     // If a crash makes this run again, there is another secret, and the last one said is the right one.
     const secret = base64Url(crypto.getRandomValues(new Uint8Array(32)));
-    Object.assign(await c.session(HOOKS, id), { room: c.room, digest: await digestOf(secret) });
+    Object.assign(await c.session(HOOKS, id), { room: c.roomId, digest: await digestOf(secret) });
     return await c.reply(
       `Post text, or JSON like \`{"text": "**Markdown**"}\`, to\n\n\`${address}/hooks/${id}${secret}\`\n\n` +
         "Who reads this can post here.",

@@ -71,11 +71,11 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
     });
   }
 
-  bot.on("member:join", (c) => judge(c, c.room, [c.event.state_key as UserID]));
-  bot.on("m.room.power_levels", (c) => guard(c, c.room)); // it may have been given power
+  bot.on("member:join", (c) => judge(c, c.roomId, [c.event.state_key as UserID]));
+  bot.on("m.room.power_levels", (c) => guard(c, c.roomId)); // it may have been given power
 
   bot.on([...POLICY_RULE_TYPES, "m.room.redaction"], async (c) => {
-    if (c.room !== policyRoom) return;
+    if (c.roomId !== policyRoom) return;
     await load();
     const isNews = lists.apply(policyRoom, c.event as MatrixEvent as PolicyEvent); // a redaction ends a rule
     if (!isNews && c.event.type === "m.room.redaction") return;
@@ -91,13 +91,13 @@ export function moderation(bot: Bot, policyRoom: RoomID): void {
     "clear <user> [count]",
     { description: "Removes the last messages of a user", access: "admins" },
     async (c) => {
-      if (!await client.stateStore.hasPowerLevel(c.room, client.mxid as UserID, "redact")) {
+      if (!await client.stateStore.hasPowerLevel(c.roomId, client.mxid as UserID, "redact")) {
         await c.reply("I lack the power to remove messages in this room.");
         return;
       }
       const count = Math.min(Number(c.args.count ?? 10) || 10, 1_000);
       const { redacted } = await c.typing(
-        redactMessages(client, c.room, c.args.user as UserID, { limit: count, signal: c.signal }),
+        redactMessages(client, c.roomId, c.args.user as UserID, { limit: count, signal: c.signal }),
       );
       await c.reply(`Removed ${redacted.length}.`);
     },

@@ -29,7 +29,7 @@ const scores = defineSession({
 /** Adds the commands to a bot. */
 export function quiz(bot: Bot, questions = QUESTIONS): void {
   bot.command("poll <question> <answers...>", { description: 'A poll: !poll "Tea?" yes, no' }, async (c) => {
-    await c.poll(c.args.question, c.args.answers.split(",").map((each) => each.trim()));
+    await c.sendPoll(c.args.question, c.args.answers.split(",").map((each) => each.trim()));
   });
 
   bot.command("quiz", { description: "Asks the next question" }, async (c) => {
@@ -37,9 +37,9 @@ export function quiz(bot: Bot, questions = QUESTIONS): void {
     if (round.poll !== undefined) return await c.reply("A question is open; !solve it first.");
     const asked = questions[round.next++ % questions.length];
     if (asked === undefined) return await c.reply("There are no questions.");
-    const shuffled = await c.once(() => asked.answers.toSorted(() => Math.random() - 0.5));
+    const shuffled = await c.step(() => asked.answers.toSorted(() => Math.random() - 0.5));
     round.right = asked.answers[0] ?? "";
-    round.poll = await c.poll(asked.question, shuffled, { undisclosed: true });
+    round.poll = await c.sendPoll(asked.question, shuffled, { undisclosed: true });
     return round.poll;
   });
 

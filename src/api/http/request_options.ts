@@ -163,12 +163,12 @@ export function requestHeaders(given: Readonly<Record<string, string>>): Readonl
 
 const NAMES =
   "additionalCreators after aliasLocalpart allowRemote alone animated appId asDeviceId asUserId at " +
-  "authentication before body checkCurrent clearAccessToken clock conditions creationContent criteria " +
+  "authentication before body caption captionHtml checkCurrent clearAccessToken clock conditions creationContent criteria " +
   "customRequestFields deviceId deviceKeys deviceName direction disableEncryption erase eventType " +
   "events extraContent extraFields fallbackKeys fetch fields fileName fileType filename filter filterId " +
   "filterJson format from fromToken fullState headers height html idServer idempotent identifier " +
   "include includeAllNetworks info inhibitLogin initialState invitees isDirect key kind limit log " +
-  "loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mimeType msgtype " +
+  "loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mentions mimeType msgtype " +
   "name nextBatch notMembership onProgress onRecoveryKey oneTimeKeys override passphrase password path " +
   "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +
   "reason receiptType recoveryKey recurse refreshToken relType relatesTo requestTimeout resizeMethod " +

@@ -18,8 +18,9 @@ import type {
   VideoInfo,
 } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
-import type { RoomMessageContent } from "../../types/content/message_content.ts";
+import type { Mentions, RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
+import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
@@ -44,6 +45,12 @@ export interface SendImageOptions extends SendOptions {
   info?: ImageInfo;
   /** The image's file name; shown where the image can't be. Default: a `File`'s own, else none. */
   fileName?: string;
+  /** A text that is shown with it. Default: none. */
+  caption?: string;
+  /** The caption as HTML. Default: none. */
+  captionHtml?: string;
+  /** Whom the caption notifies. Default: it says nothing of that. */
+  mentions?: Mentions;
   /** A smaller version of the image, to be uploaded. Default: none but what `info` says. */
   thumbnail?: Thumbnail;
   /** Called with the number of bytes uploaded so far. Default: none. */
@@ -61,6 +68,12 @@ export interface SendFileOptions extends SendOptions {
   info?: BaseFileInfo | FileInfo | ImageInfo | AudioInfo | VideoInfo;
   /** The file's name. Default: a `File`'s own, else none. */
   fileName?: string;
+  /** A text that is shown with it. Default: none. */
+  caption?: string;
+  /** The caption as HTML. Default: none. */
+  captionHtml?: string;
+  /** Whom the caption notifies. Default: it says nothing of that. */
+  mentions?: Mentions;
   /** What kind of file it is. Default: `m.file`. */
   fileType?: "m.file" | "m.image" | "m.audio" | "m.video";
   /** A picture of the file, to be uploaded. Default: none but what `info` says. */
@@ -157,6 +170,23 @@ export interface SendFilesAPI {
 /** What stands in the body of media without a name: a word for their kind. */
 const NAMELESS = { "m.file": "file", "m.image": "image", "m.audio": "audio", "m.video": "video" } as const;
 
+/** The text of a file: its caption, which is one by not being its name; or its name. */
+function bodyOf(
+  name: string | undefined,
+  { caption, captionHtml, fileType }: Pick<SendFileOptions, "caption" | "captionHtml"> & {
+    readonly fileType: keyof typeof NAMELESS;
+  },
+): JsonObject & { readonly body: string } {
+  if (caption === undefined || caption === "") {
+    return name ? { body: name, filename: name } : { body: NAMELESS[fileType] };
+  }
+  const html = captionHtml === undefined ? {} : {
+    format: "org.matrix.custom.html",
+    formatted_body: captionHtml,
+  };
+  return { body: caption, filename: name || NAMELESS[fileType], ...html };
+}
+
 /**
  * Makes the operations that send files.
  *
@@ -170,7 +200,18 @@ export function sendFilesAPI(
   const sendFile: SendFilesAPI["sendFile"] = async (
     roomId,
     file,
-    { info, fileName, fileType = MessageType.FILE, thumbnail, onProgress, relatesTo, ...options } = {},
+    {
+      info,
+      fileName,
+      fileType = MessageType.FILE,
+      thumbnail,
+      onProgress,
+      caption,
+      captionHtml,
+      mentions,
+      relatesTo,
+      ...options
+    } = {},
   ) => {
     checkIdentifier("roomId", roomId);
     checkSendOptions(options, "sendFile");
@@ -184,7 +225,8 @@ export function sendFilesAPI(
       const { placed, digests } = await placeFiles(placing, roomId, attachment, options);
       const told = {
         msgtype: fileType,
-        ...(name ? { body: name, filename: name } : { body: NAMELESS[fileType] }),
+        ...bodyOf(name, { caption, captionHtml, fileType }),
+        ...(mentions && { "m.mentions": mentions }),
         ...(relatesTo && { "m.relates_to": relatesTo }),
       };
       const content = { ...told, ...placed };

@@ -83,7 +83,7 @@ export interface Asking {
   /** Who. */
   readonly sender: UserID;
   /** The room. */
-  readonly room: RoomID;
+  readonly roomId: RoomID;
   /** How the message was encrypted, and by whom; undefined: it was not. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /** The bot's client. */

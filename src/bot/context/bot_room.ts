@@ -9,7 +9,7 @@ import type { Client } from "../../../mod.ts";
 import { Begun, currentRun, Run, RunTime } from "../run/mod.ts";
 import type { BotParts } from "../bot_parts.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
-import type { SendPictureOptions } from "./pictures.ts";
+import type { BotMedia, FileOptions, ImageOptions } from "./pictures.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
@@ -28,14 +28,14 @@ type Act = <Result>(work: (c: RoomContext) => Promise<Result>) => Promise<Result
  */
 export class BotRoom {
   /** The room. */
-  readonly room: RoomID;
+  readonly roomId: RoomID;
   /** The first event of the thread; undefined: none. */
   readonly thread: EventID | undefined;
   readonly #act: Act;
 
   /** @internal Made by the bot. */
   constructor({ room, thread }: Place, act: Act) {
-    this.room = room;
+    this.roomId = room;
     this.thread = thread;
     this.#act = act;
   }
@@ -60,19 +60,19 @@ export class BotRoom {
     return this.#act((c) => c.redact(...args));
   }
 
-  /** Sends an image: see {@linkcode RoomContext.image}. */
-  image(data: Uint8Array<ArrayBuffer>, options?: SendPictureOptions): Promise<EventID> {
-    return this.#act((c) => c.image(data, options));
+  /** Sends an image: see {@linkcode RoomContext.sendImage}. */
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID> {
+    return this.#act((c) => c.sendImage(data, options));
   }
 
-  /** Sends a file: see {@linkcode RoomContext.file}. */
-  file(...args: Parameters<RoomContext["file"]>): ReturnType<RoomContext["file"]> {
-    return this.#act((c) => c.file(...args));
+  /** Sends a file: see {@linkcode RoomContext.sendFile}. */
+  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID> {
+    return this.#act((c) => c.sendFile(data, options));
   }
 
-  /** Begins a poll: see {@linkcode RoomContext.poll}. */
-  poll(...args: Parameters<RoomContext["poll"]>): ReturnType<RoomContext["poll"]> {
-    return this.#act((c) => c.poll(...args));
+  /** Begins a poll: see {@linkcode RoomContext.sendPoll}. */
+  sendPoll(...args: Parameters<RoomContext["sendPoll"]>): ReturnType<RoomContext["sendPoll"]> {
+    return this.#act((c) => c.sendPoll(...args));
   }
 
   /** Ends a poll, and counts the votes: see {@linkcode RoomContext.endPoll}. */

@@ -61,7 +61,7 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
   /** Whose: a user, or `anyone`. Default: who has sent the event. */
   from?: UserID | "anyone";
   /** The room to ask in: a moderators' room, for one. Default: that of the event, and its thread. */
-  room?: RoomID;
+  roomId?: RoomID;
   /** How long to wait, in milliseconds: at most 30 days. Default: a day. */
   timeout?: number;
   /**
@@ -103,13 +103,13 @@ export interface MenuOptions extends Omit<AskOptions<never>, "filter" | "check">
 }
 
 const ASKING: OptionNames<Omit<AskOptions<Query>, "filter" | "check">> = {
-  ...{ format: true, mentions: true, from: true, room: true, timeout: true },
+  ...{ format: true, mentions: true, from: true, roomId: true, timeout: true },
 };
 const ASK: OptionNames<AskOptions<Query>> = { ...ASKING, filter: true, check: true };
 const CONFIRM: OptionNames<ConfirmOptions> = { ...ASKING, yes: true, no: true, clearReactions: true };
 const MENU: OptionNames<MenuOptions> = { ...ASKING, labels: true, clearReactions: true };
 const WAIT: OptionNames<WaitOptions<Query>> = {
-  ...{ filter: true, from: true, room: true, timeout: true, reactionTo: true, accept: true },
+  ...{ filter: true, from: true, roomId: true, timeout: true, reactionTo: true, accept: true },
 };
 
 /** The types of event that a bot listens to whatever functions it has. */
@@ -213,7 +213,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * Asks, and waits for an answer, which may take days and restarts: nothing of the handler stays in
    * memory. When the answer comes, the handler runs again from its beginning; what `c` did before is
    * not done again, and returns what it returned then. Whatever else a handler does before it asks
-   * belongs into {@linkcode RoomContext.once}.
+   * belongs into {@linkcode RoomContext.step}.
    * What it threw it throws again: errors of Greenroom and JavaScript of the same class, others as a
    * {@linkcode ConversationError} with their name.
    *
@@ -225,7 +225,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @param options What is an answer, and how long to wait.
    * @returns The answer, as a context; in text it stands for its own text.
    * @throws {ConversationEndedError} If there is none.
-   * @throws {ConversationError} In `bot.catch()`, `c.once()`, a check, and while another question waits.
+   * @throws {ConversationError} In `bot.catch()`, `c.step()`, a check, and while another question waits.
    *
    * @example
    * ```ts
@@ -291,8 +291,13 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
 
   /** What to wait for. */
   #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {
-    const { filter = "message:text", from = this.sender, room = this.room, timeout = DAY, reactionTo } =
-      options;
+    const {
+      filter = "message:text",
+      from = this.sender,
+      roomId: room = this.roomId,
+      timeout = DAY,
+      reactionTo,
+    } = options;
     if (!(timeout > 0 && timeout <= LONGEST_WAIT)) {
       throw new ValueError(
         `Cannot wait for an answer: timeout must be from 1 to ${LONGEST_WAIT} milliseconds`,
@@ -305,7 +310,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       room,
       queries,
       from: from === "anyone" ? undefined : from,
-      thread: room === this.room ? this.thread ?? "" as const : "" as const,
+      thread: room === this.roomId ? this.thread ?? "" as const : "" as const,
       reactionTo,
       until: this.client.api.clock.now() + timeout,
     };
@@ -410,11 +415,11 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       readonly clearReactions: boolean;
     },
   ): Promise<Meaning> {
-    const place = this.#in(options.room);
+    const place = this.#in(options.roomId);
     const filter = ["message:text", "reaction"] as const;
     this.run.after.check("ask");
     const takesClear = clearReactions ||
-      !await this.run.step("encrypted", () => this.#isEncrypted(place.room));
+      !await this.run.step("encrypted", () => this.#isEncrypted(place.roomId));
     const text = await this.run.begun.during(() =>
       withLabels(question, labels, { format: options.format, all: !takesClear })
     );
@@ -435,30 +440,32 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
 
   /** Puts a question: in reply to the event, or in another room. */
   async #put(question: string, options: Omit<AskOptions<Query>, "check">): Promise<EventID> {
-    const { room, format, mentions } = options;
+    const { roomId: room, format, mentions } = options;
     this.run.after.check("ask");
     return await this.run.begun.during(async () => {
-      if (this.run.encryptedOnly && !this.run.isReplaying && !await this.#isEncrypted(room ?? this.room)) {
+      if (this.run.encryptedOnly && !this.run.isReplaying && !await this.#isEncrypted(room ?? this.roomId)) {
         throw new ValueError(
           `Cannot ask in ${
-            room ?? this.room
+            room ?? this.roomId
           }: it is not encrypted, and only what is encrypted counts as an answer; ` +
             "ask in an encrypted room, or do without encryptedOnly",
         );
       }
       await this.parts.conversations.expect(this.run, this.#wanted(options));
-      return room === undefined || room === this.room
+      return room === undefined || room === this.roomId
         ? await this.reply(question, { format, mentions })
         : await this.#in(room).send(question, { format, mentions });
     });
   }
 
   async #isEncrypted(room: RoomID): Promise<boolean> {
-    return (room === this.room && this.encryption !== undefined) || await this.client.isRoomEncrypted(room);
+    return (room === this.roomId && this.encryption !== undefined) || await this.client.isRoomEncrypted(room);
   }
 
   #in(room?: RoomID): RoomContext {
-    return room === undefined || room === this.room ? this : new RoomContext(this.parts, this.run, { room });
+    return room === undefined || room === this.roomId
+      ? this
+      : new RoomContext(this.parts, this.run, { room });
   }
 
   /**
@@ -472,13 +479,23 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   /**
-   * Redacts the event.
+   * Redacts an event.
    *
+   * @param eventId The event. Default: the one that is handled.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    */
-  async remove(reason?: string): Promise<EventID> {
-    return await this.redact(this.#eventId("redact"), reason);
+  override async redact(eventId: EventID = this.#eventId("redact"), reason?: string): Promise<EventID> {
+    return await super.redact(eventId, reason);
+  }
+
+  /**
+   * Whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
+   *
+   * @param userId The user. Default: the event's sender.
+   */
+  override async isAdmin(userId: UserID = this.sender): Promise<boolean> {
+    return await super.isAdmin(userId);
   }
 
   /**
@@ -488,12 +505,12 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    */
   async join(): Promise<void> {
     await this.run.step("join", async () => {
-      if (!this.is("invite")) return void await this.client.joinRoom(this.room);
+      if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
       const { joins } = this.parts;
-      await joins.run(this.sender, () => joinLate(this.client, this.room, { signal: this.signal }));
+      await joins.run(this.sender, () => joinLate(this.client, this.roomId, { signal: this.signal }));
       if (this.run.after.end !== undefined) return;
       const inviter = { by: this.sender, at: this.client.api.clock.now() };
-      this.run.context.updateSession(...this.parts.inviters.note(this.room, inviter));
+      this.run.context.updateSession(...this.parts.inviters.note(this.roomId, inviter));
     });
   }
 

@@ -5,21 +5,29 @@
  */
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import type { SendPictureOptions } from "./pictures.ts";
+import type { CaptionOptions, FileOptions, ImageOptions } from "./pictures.ts";
 import type { SendPollOptions } from "./polls.ts";
 import type { StreamOptions } from "./stream.ts";
 import type { WriteOptions } from "./writing.ts";
 
-const WRITE: OptionNames<WriteOptions> = { format: true, msgtype: true, mentions: true, key: true };
+const WRITE: OptionNames<WriteOptions> = { format: true, msgtype: true, mentions: true, sendKey: true };
 const STREAM: OptionNames<StreamOptions> = {
   ...{ msgtype: true, mentions: true, inThread: true, interval: true, note: true },
 };
-const PICTURE: OptionNames<SendPictureOptions> = { fileName: true, thumbnail: true };
+const CAPTION: OptionNames<CaptionOptions> = { caption: true, format: true, mentions: true };
+const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
+const FILE: OptionNames<FileOptions> = { ...CAPTION, fileName: true, mimeType: true, fileType: true };
 const POLL: OptionNames<SendPollOptions> = { maxSelections: true, undisclosed: true };
-const FILE = { fileName: true, mimetype: true, fileType: true } as const;
 const DOWNLOAD = { maxSize: true } as const;
 
-const NAMES = { send: WRITE, stream: STREAM, image: PICTURE, poll: POLL, file: FILE, download: DOWNLOAD };
+const NAMES = {
+  send: WRITE,
+  stream: STREAM,
+  sendImage: IMAGE,
+  sendFile: FILE,
+  sendPoll: POLL,
+  download: DOWNLOAD,
+};
 
 /**
  * Refuses options that a function of a context has not, as of a typing error.

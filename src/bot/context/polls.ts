@@ -11,7 +11,7 @@ import { editedPoll } from "../polls/poll_edits.ts";
 import { pollEventOf } from "../polls/read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
 
-/** What {@linkcode RoomContext.poll} takes beside the question and the answers. */
+/** What {@linkcode RoomContext.sendPoll} takes beside the question and the answers. */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
 
 const ENCRYPTED = "m.room.encrypted";

@@ -20,11 +20,20 @@ import type { BotParts } from "../bot_parts.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
 import type { PollTally } from "../polls/tally_poll.ts";
 import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
-import { sendPicture, type SendPictureOptions } from "./pictures.ts";
+import {
+  type BotMedia,
+  bytesOf,
+  type Captioned,
+  type CaptionOptions,
+  type FileOptions,
+  type ImageOptions,
+  sendPicture,
+} from "./pictures.ts";
 import { checkCall } from "./option_names.ts";
 import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {
   contentOf,
+  mentionsOf,
   notifiedBy,
   type Placing,
   relationOf,
@@ -42,6 +51,12 @@ export interface NamedReminder {
   data?: unknown;
 }
 
+/** How long from now a reminder is due. */
+export interface ReminderDelay {
+  /** The time, in milliseconds. */
+  in: number;
+}
+
 /** How long the server shows that somebody types, and when that is renewed, in milliseconds. */
 const TYPING = 30_000;
 const RENEWAL = 20_000;
@@ -54,7 +69,7 @@ export class RoomContext {
   /** The bot's client. */
   readonly client: Client;
   /** The room. */
-  readonly room: RoomID;
+  readonly roomId: RoomID;
   /** The first event of the thread; undefined: none. */
   readonly thread: EventID | undefined;
   /** @internal What the bot is made of. */
@@ -67,7 +82,7 @@ export class RoomContext {
     this.parts = parts;
     this.run = run;
     this.client = parts.client;
-    this.room = place.room;
+    this.roomId = place.room;
     this.thread = place.thread;
   }
 
@@ -128,14 +143,14 @@ export class RoomContext {
   #sendPart(
     part: Written,
     index: number,
-    { msgtype = this.parts.options.msgtype, mentions: asked, key }: WriteOptions,
+    { msgtype = this.parts.options.msgtype, mentions: asked, sendKey: key }: WriteOptions,
     placing: Placing,
   ): Promise<EventID> {
     const relatesTo = relationOf(index === 0 ? placing : { ...placing, replyTo: undefined });
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
     const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
-    return this.client.sendMessage(this.room, content, options);
+    return this.client.sendMessage(this.roomId, content, options);
   }
 
   /**
@@ -153,7 +168,7 @@ export class RoomContext {
   }
 
   async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
-    const { format, msgtype = this.parts.options.msgtype, key } = options;
+    const { format, msgtype = this.parts.options.msgtype, sendKey: key } = options;
     const [part, ...more] = await write(text, format);
     if (more.length > 0) {
       throw new ValueError(
@@ -165,7 +180,7 @@ export class RoomContext {
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
     const mentions = notifiedBy(part as Written, 0, options.mentions);
     const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
-    return await this.client.sendMessage(this.room, content, { key });
+    return await this.client.sendMessage(this.roomId, content, { key });
   }
 
   /**
@@ -176,7 +191,7 @@ export class RoomContext {
    * @returns The ID of the reaction.
    */
   async reactTo(eventId: EventID, key: string): Promise<EventID> {
-    return await this.run.act("react", () => this.client.react(this.room, eventId, key));
+    return await this.run.act("react", () => this.client.react(this.roomId, eventId, key));
   }
 
   /**
@@ -187,22 +202,32 @@ export class RoomContext {
    * @returns The ID of the redaction.
    */
   async redact(eventId: EventID, reason?: string): Promise<EventID> {
-    return await this.run.act("redact", () => this.client.redact(this.room, eventId, { reason }));
+    return await this.run.act("redact", () => this.client.redact(this.roomId, eventId, { reason }));
   }
 
   /**
-   * Sends a picture, with its size, a smaller version and a blurred one, as far as they can be made.
+   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
-   * @param data The picture: PNG, JPEG, GIF or WebP.
-   * @param options Its name, and what it shows.
+   * @param data The image: PNG, JPEG, GIF or WebP.
+   * @param options Its name, what it shows, and its caption.
    * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("cat", async (c) => {
+   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
+   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   * });
+   * ```
    */
-  async image(data: Uint8Array<ArrayBuffer>, options: SendPictureOptions = {}): Promise<EventID> {
-    checkCall("image", options);
-    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
+    checkCall("sendImage", options);
     return await this.run.act(
       "image",
-      () => sendPicture(this.client, this.room, data, { ...options, relatesTo }),
+      async () => sendPicture(this.client, this.roomId, await bytesOf(data), await this.#captioned(options)),
     );
   }
 
@@ -210,21 +235,34 @@ export class RoomContext {
    * Sends a file.
    *
    * @param data The file.
-   * @param options Its name, kind and media type.
+   * @param options Its name, kind, media type and caption.
    * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
    */
-  async file(
-    data: Uint8Array<ArrayBuffer> | Blob,
-    options: { fileName?: string; mimetype?: string; fileType?: "m.file" | "m.audio" | "m.video" } = {},
-  ): Promise<EventID> {
-    checkCall("file", options);
-    const { fileName, mimetype, fileType } = options;
+  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
+    checkCall("sendFile", options);
+    return await this.run.act("file", async () => {
+      const { fileName, fileType, mimeType, ...more } = await this.#captioned(options);
+      const info = mimeType === undefined ? undefined : { mimetype: mimeType };
+      return await this.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
+    });
+  }
+
+  /** The options with what the client takes for a caption, and with the place. */
+  async #captioned<Options extends CaptionOptions>(
+    { caption, format, mentions: asked, ...options }: Options,
+  ): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
-    const info = mimetype === undefined ? undefined : { mimetype };
-    return await this.run.act(
-      "file",
-      () => this.client.sendFile(this.room, data, { fileName, fileType, info, relatesTo }),
-    );
+    if (caption === undefined) {
+      return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
+    }
+    const [part, ...more] = await write(caption, format) as [Written, ...Written[]];
+    if (more.length > 0) {
+      throw new ValueError("Cannot send a caption: it needs more than one message; send the rest as text");
+    }
+    const { body, html: captionHtml } = part;
+    const mentions = mentionsOf(notifiedBy(part, 0, asked));
+    return { ...options, caption: body, captionHtml, mentions, relatesTo };
   }
 
   /**
@@ -233,18 +271,18 @@ export class RoomContext {
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.tally} counts its votes.
+   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
    * @throws {ValueError} If there are too many answers, or none.
    */
-  async poll(
+  async sendPoll(
     question: string,
     answers: readonly string[],
     options: SendPollOptions = {},
   ): Promise<EventID> {
-    checkCall("poll", options);
+    checkCall("sendPoll", options);
     const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
     const poll = { ...options, question, answers, relatesTo };
-    return await this.run.act("poll", () => sendPoll(this.client, this.room, poll));
+    return await this.run.act("poll", () => sendPoll(this.client, this.roomId, poll));
   }
 
   /**
@@ -256,10 +294,10 @@ export class RoomContext {
    * @returns The votes by answer, and who leads.
    * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
    */
-  async tally(poll: EventID): Promise<PollTally> {
+  async getPollResults(poll: EventID): Promise<PollTally> {
     return await this.run.step(
       "tally",
-      (at) => this.parts.once.value(this.run, at, () => countPoll(this.client, this.room, poll)),
+      (at) => this.parts.once.value(this.run, at, () => countPoll(this.client, this.roomId, poll)),
     );
   }
 
@@ -271,7 +309,7 @@ export class RoomContext {
    * @throws {ValueError} If it is no poll.
    */
   async endPoll(poll: EventID): Promise<PollTally> {
-    return await this.run.act("end poll", () => endPoll(this.client, this.room, poll));
+    return await this.run.act("end poll", () => endPoll(this.client, this.roomId, poll));
   }
 
   /**
@@ -285,7 +323,7 @@ export class RoomContext {
     const ended = new AbortController();
     const show = async (): Promise<void> => {
       while (!ended.signal.aborted) {
-        await this.client.setTyping(this.room, { timeout: TYPING, signal: ended.signal });
+        await this.client.setTyping(this.roomId, { timeout: TYPING, signal: ended.signal });
         await clock.delay(RENEWAL, { signal: ended.signal, persistent: false });
       }
     };
@@ -295,7 +333,7 @@ export class RoomContext {
     } finally {
       ended.abort();
       await shown;
-      await this.client.setTyping(this.room).catch(() => {});
+      await this.client.setTyping(this.roomId).catch(() => {});
     }
   }
 
@@ -318,7 +356,7 @@ export class RoomContext {
     const begun = options.inThread === true ? this.answered : undefined;
     const thread = this.thread ?? begun ?? "" as const;
     const placing = { thread, replyTo: this.answered };
-    const { client, room, signal } = this;
+    const { client, roomId: room, signal } = this;
     const { msgtype = this.parts.options.msgtype } = options;
     const parts = { ...options, client, room, signal, msgtype, placing };
     return await this.run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
@@ -337,7 +375,7 @@ export class RoomContext {
    * @param work What to do; what it returns has to be plain data.
    * @returns What it returned.
    */
-  async once<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  async step<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return await this.run.step(
       "once",
       (at) => this.parts.once.value(this.run, at, async () => await work()),
@@ -375,7 +413,7 @@ export class RoomContext {
   }
 
   #keyOf(definition: Pick<SessionDefinition<never>, "name" | "per">): SessionKey {
-    const { room, thread = "" } = this;
+    const { roomId: room, thread = "" } = this;
     return sessionKeyFor(definition, {
       event: this.about ?? {},
       room,
@@ -399,7 +437,7 @@ export class RoomContext {
    * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
    * is as `c.late`.
    *
-   * @param at When: a date, or in how many milliseconds.
+   * @param when A date, or `{ in: milliseconds }`.
    * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
    * @returns Names the reminder, for `bot.reminders.cancel()`.
    * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
@@ -413,7 +451,7 @@ export class RoomContext {
    * const plugin = new Composer();
    * plugin.command("tea", async (c) => {
    *   try {
-   *     await c.remind(180_000, "Tea!");
+   *     await c.remind({ in: 180_000 }, "Tea!");
    *   } catch (error) {
    *     if (!(error instanceof ValueError)) throw error;
    *     await c.reply("You have too many reminders here.");
@@ -421,8 +459,8 @@ export class RoomContext {
    * });
    * ```
    */
-  async remind(at: Date | number, what: string | NamedReminder): Promise<string> {
-    const due = typeof at === "number" ? this.client.api.clock.now() + at : at.getTime();
+  async remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string> {
+    const due = dueTime(when, this.client.api.clock.now());
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.run.after.check("remind");
@@ -430,7 +468,7 @@ export class RoomContext {
     if (name === "" && (typeof data !== "string" || data.trim() === "")) {
       throw new ValueError("Cannot remind: the text is empty, or no text");
     }
-    const { room, thread = "" } = this;
+    const { roomId: room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;
     return await this.run.step("remind", async (at) => {
@@ -450,16 +488,42 @@ export class RoomContext {
    * @param userId The user.
    */
   async isAdmin(userId: UserID): Promise<boolean> {
-    return await this.run.begun.during(() => this.parts.access.isAdmin(userId, this.room));
+    return await this.run.begun.during(() => this.parts.access.isAdmin(userId, this.roomId));
+  }
+
+  /**
+   * Leaves the room, when the bot's answers so far have been sent.
+   *
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  async leave(reason?: string): Promise<void> {
+    await this.run.step("leave", async () => void await this.client.leaveRoom(this.roomId, { reason }));
   }
 
   /** A link to this room, or to an event in it, that any client opens. */
   permalink(eventId?: EventID): string {
     const { mxid } = this.client;
     return matrixToUrl({
-      id: this.room,
+      id: this.roomId,
       eventId,
       via: mxid === "" ? [] : [mxid.slice(mxid.indexOf(":") + 1)],
     });
   }
+}
+
+/**
+ * When a reminder is due, in milliseconds since the epoch.
+ *
+ * @throws {ValueError} If it is not said as it has to be: a number could be either.
+ */
+function dueTime(when: Date | ReminderDelay, now: number): number {
+  if (when instanceof Date) return when.getTime();
+  if (typeof when !== "object" || when === null) {
+    throw new ValueError(
+      `Cannot remind: when must be a Date, or { in: milliseconds }, and is ${typeof when}`,
+    );
+  }
+  checkOptions(when, { in: true }, "remind");
+  return now + when.in;
 }

@@ -63,6 +63,6 @@ export class TimerContext extends RoomContext {
     const late = this.late > LATE ? ` (due ${when} UTC)` : "";
     const mentions = this.by === undefined ? [] : [this.by];
     const placing = { thread: this.thread ?? "" as const, replyTo: this.#event };
-    await this.sendTo(`${String(this.data)}${late}`, { mentions, key: "reminder" }, placing); // how late it is may have changed
+    await this.sendTo(`${String(this.data)}${late}`, { mentions, sendKey: "reminder" }, placing); // how late it is may have changed
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import type { EventID, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
+import type { EventID, Mentions, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
 import { splitMessage } from "../text/split_message.ts";
 
 /** How text is written. */
@@ -30,7 +30,7 @@ export interface WriteOptions {
    * Names what is sent, where its text differs when a crash makes the handler run again, like a
    * model's answer: then it is sent once all the same.
    */
-  key?: string;
+  sendKey?: string;
 }
 
 /** Text as the members of a content. */
@@ -143,8 +143,9 @@ export function contentOf(
   return content;
 }
 
-function mentionsOf(mentions: readonly (UserID | "room")[]): NonNullable<RoomMessageContent["m.mentions"]> {
-  const all: NonNullable<RoomMessageContent["m.mentions"]> = {};
+/** Whom a message notifies, as its content has it. */
+export function mentionsOf(mentions: readonly (UserID | "room")[]): Mentions {
+  const all: Mentions = {};
   const users = mentions.filter((each) => each !== "room");
   if (users.length > 0) all.user_ids = users.length === 1 ? users : [...new Set(users)];
   if (users.length < mentions.length) all.room = true;

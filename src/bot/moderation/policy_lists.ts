@@ -73,7 +73,7 @@ const KINDS: ReadonlyMap<string, PolicyKind> = new Map(
  * ```ts
  * import { Composer, POLICY_RULE_TYPES } from "@greenroom/matrix/bot";
  *
- * new Composer().on(POLICY_RULE_TYPES, (c) => console.log(`A rule has changed in ${c.room}`));
+ * new Composer().on(POLICY_RULE_TYPES, (c) => console.log(`A rule has changed in ${c.roomId}`));
  * ```
  */
 export const POLICY_RULE_TYPES: readonly PolicyRuleType[] = [...KINDS.keys()] as PolicyRuleType[];

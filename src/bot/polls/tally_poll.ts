@@ -55,7 +55,7 @@ export interface PollTally {
  * first end counts that was sent by the creator, or by somebody who may redact. Of a poll that its
  * creator has edited the latest answers count. What is no vote, edit or end of this poll is left out,
  * redacted votes too, so all that refers to the poll can be given, in any order. What came in clear into an
- * encrypted room is not to be given: the homeserver can write it. `c.tally()` leaves it out.
+ * encrypted room is not to be given: the homeserver can write it. `c.getPollResults()` leaves it out.
  *
  * @param start The event with which the poll began.
  * @param related Votes, edits and ends, decrypted, as `client.iterateRelations()` gives them.

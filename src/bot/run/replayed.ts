@@ -21,7 +21,7 @@ export function replayed(step: Step | undefined, kind: string, at: number): unkn
   if (step === undefined || step.kind !== kind) {
     throw new ConversationError(
       `Cannot go on with a conversation: step ${at + 1} was "${step?.kind}", and is "${kind}" now; ` +
-        "what comes between two questions must not depend on time, chance or other data, unless c.once() reads it",
+        "what comes between two questions must not depend on time, chance or other data, unless c.step() reads it",
     );
   }
   if (step.end !== undefined) throw new ConversationEndedError(step.end);

@@ -191,7 +191,7 @@ export class Run {
       throw new ConversationError("Cannot ask in bot.catch(): ask in an errorBoundary(), or in the function");
     }
     if (this.#outer !== undefined) {
-      throw new ConversationError("Cannot ask within c.once() or a check: ask before or after it");
+      throw new ConversationError("Cannot ask within c.step() or a check: ask before or after it");
     }
     if (this.#isWaiting) {
       throw new ConversationError(

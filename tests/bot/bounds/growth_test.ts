@@ -87,7 +87,7 @@ Deno.test("A bot that has done the same thousands of times remembers no more tha
   });
   bot.command("count", async (c) => {
     done++;
-    await c.once(() => 1);
+    await c.step(() => 1);
     c.reply("counted"); // not awaited
   });
   bot.command("fails", () => {
@@ -96,7 +96,7 @@ Deno.test("A bot that has done the same thousands of times remembers no more tha
   });
   bot.command("remind", async (c) => {
     done++;
-    await c.remind(1_000, "now");
+    await c.remind({ in: 1_000 }, "now");
   });
   bot.on("message:text", () => void done++);
   const running = bot.start({ signals: false });

@@ -12,7 +12,7 @@ Deno.test("What was said slowly while the bot was away is all answered, in which
   const heard: string[] = [];
   await using tester = trying((bot) => {
     bot.command("ping", (c) => {
-      heard.push(c.room);
+      heard.push(c.roomId);
       return c.reply("pong");
     });
   }, { rateLimit: { count: 3, window: 10_000 } });

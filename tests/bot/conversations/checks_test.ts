@@ -8,7 +8,7 @@ Deno.test("An answer is checked once, whatever the check would say of it later",
       const name = await c.ask("Your name?", {
         check: ({ text }) => taken.has(text) ? "That one is taken." : undefined,
       });
-      await c.once(() => void taken.add(name.text));
+      await c.step(() => void taken.add(name.text));
       await c.reply(await c.confirm(`You are ${name}?`) ? `Welcome, ${name}` : "Bye");
     });
   });
@@ -47,15 +47,15 @@ Deno.test("A user who answers wrong 550 times has one conversation, which stays 
   await room.expect("40.");
 });
 
-Deno.test("What a handler does within once() is part of it, and it can't ask there", async () => {
+Deno.test("What a handler does within step() is part of it, and it can't ask there", async () => {
   const failures: unknown[] = [];
   await using tester = trying((bot) => {
     bot.command("draw", async (c) => {
-      const card = await c.once(async () => {
+      const card = await c.step(async () => {
         await c.reply("Drawing …");
         return "ace";
       });
-      await c.once(() => c.ask("Within?")).catch(({ message }) => failures.push(message));
+      await c.step(() => c.ask("Within?")).catch(({ message }) => failures.push(message));
       const keep = await c.ask("Keep it?");
       await c.reply(`${card}: ${keep}`);
     });
@@ -66,5 +66,5 @@ Deno.test("What a handler does within once() is part of it, and it can't ask the
   await room.expect("Keep it?");
   await room.say("yes");
   await room.expect("ace: yes");
-  assertMatch(String(failures[0]), /Cannot ask within c\.once\(\)/);
+  assertMatch(String(failures[0]), /Cannot ask within c\.step\(\)/);
 });

@@ -131,7 +131,7 @@ Deno.test("A conversation whose function goes another way after an answer ends w
   let times = 0;
   await using tester = trying((bot) =>
     bot.command("ask", async (c) => {
-      if (++times > 1) await c.once(() => 1);
+      if (++times > 1) await c.step(() => 1);
       await c.ask("Well?");
     })
   );
@@ -224,9 +224,9 @@ Deno.test("Two handlers that would wait for each other's sessions for ever: one 
 Deno.test("What a function found out once is nothing to the handler of its failure", async () => {
   await using tester = trying((bot) => {
     bot.command("fail", async (c) => {
-      throw new Error(await c.once(() => "one"));
+      throw new Error(await c.step(() => "one"));
     });
-    bot.catch(async (error, c) => c.send(`${(error as Error).message}, then ${await c.once(() => "two")}`));
+    bot.catch(async (error, c) => c.send(`${(error as Error).message}, then ${await c.step(() => "two")}`));
   }, { saysFailures: false });
   const room = await tester.room("alice");
   await room.say("!fail");

@@ -16,7 +16,7 @@ const BREWING = 2_000;
 function taking(client: Client): void {
   const bot = living(client);
   bot.command("order", async (c) => {
-    const drawn = await c.once(() => crypto.randomUUID());
+    const drawn = await c.step(() => crypto.randomUUID());
     const what = await c.ask(`What? (${drawn})`);
     const mine = await c.session(orders);
     mine.count++;
@@ -25,7 +25,7 @@ function taking(client: Client): void {
     });
     const taken = await c.session(orders);
     await c.reply(`${count} × ${what}, order ${taken.count} (${drawn})`);
-    await c.remind(BREWING, `Your ${what} is ready`);
+    await c.remind({ in: BREWING }, `Your ${what} is ready`);
   });
   bot.start();
 }

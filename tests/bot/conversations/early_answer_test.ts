@@ -34,7 +34,7 @@ Deno.test("An answer that another user gives while its question is still being p
 });
 
 Deno.test("An answer in another room that is there before the question's own response is taken", async () => {
-  const office: { room?: RoomID } = {};
+  const office: { roomId?: RoomID } = {};
   await using tester = trying((bot) => {
     bot.command("ban", async (c) => {
       const answer = await c.ask("Ban them?", { ...office, from: "anyone" });
@@ -42,7 +42,7 @@ Deno.test("An answer in another room that is there before the question's own res
     });
   });
   const moderators = await tester.room("bob");
-  office.room = moderators.id;
+  office.roomId = moderators.id;
   const room = await tester.room("alice");
   const path = new RegExp(`${encodeURIComponent(moderators.id)}/send/`);
   using late = tester.homeserver.faults.add({ kind: "hold-after", match: { path, user: tester.mxid } });
@@ -179,7 +179,7 @@ async function vote(plan: FaultPlan): Promise<string[]> {
     setUp(client) {
       const kit = living(client);
       kit.command("vote", async (c) => {
-        const said = await c.confirm("Shall we?", { from: BOB, room: rooms[1] });
+        const said = await c.confirm("Shall we?", { from: BOB, roomId: rooms[1] });
         await c.send(said ? "agreed" : "refused");
       });
       kit.on("message:text", (c) => c.send(`heard ${c}`));

@@ -11,7 +11,7 @@ Deno.test("What is due has the sessions of who asked for it, and none of nobody'
   await using tester = trying((bot) => {
     bot.command("later", async (c) => {
       (await c.session(points)).points = 7;
-      await c.remind(1_000, { name: "tell" });
+      await c.remind({ in: 1_000 }, { name: "tell" });
     });
     bot.reminder("tell", async (c) => void await c.send(`${(await c.session(points)).points}`));
     bot.every("* * * * *", async (c) => {
@@ -80,7 +80,7 @@ Deno.test("bot.session() refuses at once to change a session that the same handl
       ]);
       const state = await c.session(points);
       state.points++;
-      const outside = bot.session(points, c.room);
+      const outside = bot.session(points, c.roomId);
       for (const change of [() => outside.update((each) => void each.points++), () => outside.end()]) {
         const error = await change().then(() => undefined, (error) => error);
         await c.reply(error instanceof ValueError ? error.message : "changed");
@@ -103,13 +103,13 @@ Deno.test("Handlers that would wait for each other by bot.session() for ever: on
     bot.command("first", async (c) => {
       await c.session(one);
       await both.promise;
-      await bot.session(two, c.room).update((state) => void state.count++);
+      await bot.session(two, c.roomId).update((state) => void state.count++);
       await c.reply("first is done");
     });
     bot.command("second", async (c) => {
       await c.session(two);
       both.resolve();
-      await bot.session(one, c.room).update((state) => void state.count++);
+      await bot.session(one, c.roomId).update((state) => void state.count++);
       await c.reply("second is done");
     });
   });

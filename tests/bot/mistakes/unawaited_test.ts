@@ -21,7 +21,7 @@ const FORGETFUL: Record<string, { run: (c: Context, bot: Bot) => unknown; says: 
   "a long text": { run: (c) => void c.send(`${"a".repeat(20_000)}\n\n${"b".repeat(20_000)}`), says: [] },
   "a reply in a thread": { run: (c) => void c.replyInThread("*pong*"), says: ["*pong*"] },
   "what comes of a step": {
-    run: (c) => void c.once(() => Promise.resolve("pong")).then((text) => c.reply(text)),
+    run: (c) => void c.step(() => Promise.resolve("pong")).then((text) => c.reply(text)),
     says: ["pong"],
   },
   "a function of its own": {
@@ -168,7 +168,7 @@ const TOO_LATE: Record<string, (c: Context) => Promise<unknown>> = {
   "wait for an answer": (c) => c.wait(),
   "confirm": (c) => c.confirm("Sure?"),
   "take the session": (c) => c.session(COUNT),
-  "remind": (c) => c.remind(1_000, "Tea!"),
+  "remind": (c) => c.remind({ in: 1_000 }, "Tea!"),
 };
 
 for (const [what, run] of Object.entries(TOO_LATE)) {
@@ -211,7 +211,7 @@ Deno.test("What a function does while it waits for an answer is said in the log,
 
 Deno.test("A reminder's function and a schedule's that await nothing do all, and say what failed", async () => {
   await using tester = trying((bot) => {
-    bot.command("tea", (c) => void c.remind(60_000, { name: "tea" }));
+    bot.command("tea", (c) => void c.remind({ in: 60_000 }, { name: "tea" }));
     bot.reminder("tea", (c) => {
       c.send("*Tea!*");
       c.reactTo("$gone", "");

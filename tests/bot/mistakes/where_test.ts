@@ -26,7 +26,7 @@ const FAILURES: Record<string, { run: (c: Context) => unknown; says: string }> =
   "a step": { run: async (c) => void await c.reactTo("$event", ""), says: "the key is empty" },
   "a step whose promise is returned": { run: (c) => c.reactTo("$event", ""), says: "the key is empty" },
   "a step that is refused at once": {
-    run: async (c) => void await c.remind(NaN, "Tea!"),
+    run: async (c) => void await c.remind({ in: NaN }, "Tea!"),
     says: "there is no such time",
   },
 };

@@ -37,21 +37,21 @@ Deno.test("An error that was caught before a question is of the same class, with
     [again?.errcode, again?.status, again?.message, again?.operation, again?.body],
     [first?.errcode, first?.status, first?.message, first?.operation, first?.body],
   );
-  const elsewhere = await caught((c) => c.once(() => c.client.sendText("!nowhere:localhost", "hello")));
+  const elsewhere = await caught((c) => c.step(() => c.client.sendText("!nowhere:localhost", "hello")));
   assertEquals(elsewhere.map((each) => each instanceof ForbiddenError), [true, true]);
   const bad = await caught((c) =>
-    c.once(() => Promise.reject(new ValueError("Cannot count: it is no number")))
+    c.step(() => Promise.reject(new ValueError("Cannot count: it is no number")))
   );
   assertEquals(bad.map((each) => [each instanceof ValueError, each.message]), [
     [true, "Cannot count: it is no number"],
     [true, "Cannot count: it is no number"],
   ]);
-  const built = await caught((c) => c.once(() => Promise.reject(new TypeError("no function"))));
+  const built = await caught((c) => c.step(() => Promise.reject(new TypeError("no function"))));
   assertEquals(built.map((each) => each instanceof TypeError), [true, true]);
 });
 
 Deno.test("An error of a class of the bot's own keeps its name and message when the function runs again", async () => {
-  const [, again] = await caught((c) => c.once(() => Promise.reject(new PaymentError("no money"))));
+  const [, again] = await caught((c) => c.step(() => Promise.reject(new PaymentError("no money"))));
   assertEquals([again?.name, again?.message], ["PaymentError", "no money"]);
   assertInstanceOf(again, ConversationError);
 });

@@ -44,8 +44,8 @@ Deno.test("bot.in() edits, reacts, redacts, polls and sends files", async () => 
   const id = await speaker.send("one");
   await speaker.edit(id, "two");
   await speaker.reactTo(id, "👍");
-  await speaker.file(new Uint8Array([1, 2, 3]), { fileName: "three.bin" });
-  const poll = await speaker.poll("Tea?", ["yes", "no"]);
+  await speaker.sendFile(new Uint8Array([1, 2, 3]), { fileName: "three.bin" });
+  const poll = await speaker.sendPoll("Tea?", ["yes", "no"]);
   assertEquals((await speaker.endPoll(poll)).voters, 0);
   await speaker.redact(await speaker.send("gone"), "mistake");
   await tester.settle();
@@ -76,9 +76,9 @@ Deno.test("bot.in() speaks without a start, and waits for one that is under way"
 Deno.test("bot.in() rejects with what the homeserver says, and in a function is a step of it", async () => {
   await using here = await scene((bot) =>
     bot.command("tell", async (c) => {
-      await bot.in(c.room).send("one");
+      await bot.in(c.roomId).send("one");
       const answer = await c.ask("Well?");
-      await bot.in(c.room).send(`heard ${answer}`);
+      await bot.in(c.roomId).send(`heard ${answer}`);
     })
   );
   const { room, bot } = here;

@@ -82,7 +82,7 @@ for (
 
 Deno.test("A reminder that is said more than five minutes late says when it was due", async () => {
   for (const [late, isTold] of [[5 * HOUR, true], [301_000, true], [299_000, false]] as const) {
-    await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")));
+    await using tester = trying((bot) => bot.command("remind", (c) => void c.remind({ in: HOUR }, "Tea!")));
     const room = await tester.room("alice");
     await room.say("!remind");
     await room.expectNothing();
@@ -100,7 +100,7 @@ Deno.test("A pass ends in time, though what is due takes longer", async () => {
   await using tester = trying((bot) => {
     bots.push(bot);
     bot.reminder("long", () => forever.promise);
-    bot.command("remind", async (c) => void await c.remind(60_000, { name: "long" }));
+    bot.command("remind", async (c) => void await c.remind({ in: 60_000 }, { name: "long" }));
   });
   const room = await tester.room("alice");
   await room.say("!remind");

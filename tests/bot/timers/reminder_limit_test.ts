@@ -12,14 +12,14 @@ Deno.test("A user has no more reminders pending in a room than maxReminders says
     bot.command("remind <count>", async (c) => {
       try {
         const { count } = c.args;
-        await Promise.all(Array.from({ length: Number(count) }, () => c.remind(HOUR, "Tea!")));
+        await Promise.all(Array.from({ length: Number(count) }, () => c.remind({ in: HOUR }, "Tea!")));
         await c.reply("Noted");
       } catch (error) {
         await c.reply(error instanceof ValueError ? "Too many" : "Failed");
       }
     });
     bot.command("forget", async (c) => {
-      for await (const { id, by } of bot.reminders.list(c.room)) {
+      for await (const { id, by } of bot.reminders.list(c.roomId)) {
         if (by === c.sender) return void await c.reply(String(await bot.reminders.cancel(id)));
       }
     });

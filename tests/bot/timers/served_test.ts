@@ -20,7 +20,10 @@ Deno.test("Where no process stays, wakes and passes do what is due, and health c
     wake: { secret: "sixteen characters, and more" },
   });
   bots.push(served);
-  served.command("remind <minutes> <text...>", (c) => c.remind(Number(c.args.minutes) * 60_000, c.args.text));
+  served.command(
+    "remind <minutes> <text...>",
+    (c) => c.remind({ in: Number(c.args.minutes) * 60_000 }, c.args.text),
+  );
   const alice = stage.client("alice");
   const roomId = await alice.createRoom({ invitees: ["@bot:localhost"] });
   await served.syncOnce();

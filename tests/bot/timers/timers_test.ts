@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 
 Deno.test("A reminder is said once, as a reply to who asked for it, also when the bot was restarted meanwhile", async () => {
   await using tester = trying((bot) =>
-    bot.command("remind", (c) => c.remind(HOUR, "Tea!").then(() => c.react("👍")))
+    bot.command("remind", (c) => c.remind({ in: HOUR }, "Tea!").then(() => c.react("👍")))
   );
   const room = await tester.room("alice");
   const asked = await room.say("!remind");
@@ -27,7 +27,7 @@ Deno.test("A reminder is said once, as a reply to who asked for it, also when th
 Deno.test("A named reminder calls its function with its data, and how late it is", async () => {
   const late: number[] = [];
   await using tester = trying((bot) => {
-    bot.command("brew", (c) => void c.remind(60_000, { name: "tea", data: { cups: 2 } }));
+    bot.command("brew", (c) => void c.remind({ in: 60_000 }, { name: "tea", data: { cups: 2 } }));
     bot.reminder("tea", async (c) => {
       late.push(c.late);
       await c.send(`${(c.data as { cups: number }).cups} cups for ${c.by}`);
@@ -47,7 +47,7 @@ Deno.test("Reminders are listed by room, and can be cancelled", async () => {
     made = bot;
     bot.command(
       "remind <minutes> <text...>",
-      (c) => void c.remind(Number(c.args.minutes) * 60_000, c.args.text),
+      (c) => void c.remind({ in: Number(c.args.minutes) * 60_000 }, c.args.text),
     );
   });
   const room = await tester.room("alice");
@@ -106,7 +106,7 @@ Deno.test("every() heeds its time zone", async () => {
 
 Deno.test("What fails at its time is reported, and not done again and again", async () => {
   await using tester = trying((bot) => {
-    bot.command("remind", (c) => void c.remind(60_000, { name: "bad" }));
+    bot.command("remind", (c) => void c.remind({ in: 60_000 }, { name: "bad" }));
     bot.reminder("bad", () => Promise.reject(new ValueError("no tea")));
   });
   const room = await tester.room("alice");
@@ -131,7 +131,9 @@ Deno.test("A reminder at no time, or for no function, and a pattern that is none
   const failures: string[] = [];
   await using tester = trying((other) => {
     other.command("bad", async (c) => {
-      for (const [at, name] of [[NaN, ""], [new Date(NaN), ""], [1, "nobody"]] as const) {
+      const number = 60_000 as unknown as Date; // a duration, or a moment of 1970?
+      const when = [[{ in: NaN }, ""], [new Date(NaN), ""], [{ in: 1 }, "nobody"], [number, ""]] as const;
+      for (const [at, name] of when) {
         await assertRejects(() => c.remind(at, name === "" ? "x" : { name }), ValueError, "Cannot remind");
       }
       failures.push("all");
@@ -167,7 +169,7 @@ Deno.test("bot.session() reads and changes from outside what handlers remember",
 });
 
 Deno.test("What is due is done although the homeserver could not be reached when the bot began", async () => {
-  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(HOUR, "Tea!")), {
+  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind({ in: HOUR }, "Tea!")), {
     mxid: undefined,
     retry: false,
   });
@@ -193,7 +195,7 @@ Deno.test("What becomes due while the homeserver can't be reached is done when i
           ? Promise.reject(new TypeError("the connection was refused"))
           : (given.fetch ?? fetch)(input, init),
     });
-    bot.command("remind", (c) => void c.remind(HOUR, "Tea!"));
+    bot.command("remind", (c) => void c.remind({ in: HOUR }, "Tea!"));
     bot.every("30 1 * * *", (c) => c.in(room.id).send("Half past one"));
     return bot;
   });
@@ -211,8 +213,8 @@ Deno.test("What becomes due while the homeserver can't be reached is done when i
 
 Deno.test("What never ends at its time keeps no other waiting, is given up and reported", async () => {
   await using tester = trying((bot) => {
-    bot.command("hang", (c) => void c.remind(1_000, { name: "hang" }));
-    bot.command("tea", (c) => void c.remind(2_000, "Tea!"));
+    bot.command("hang", (c) => void c.remind({ in: 1_000 }, { name: "hang" }));
+    bot.command("tea", (c) => void c.remind({ in: 2_000 }, "Tea!"));
     bot.reminder("hang", () => new Promise(() => {}));
     bot.every("* * * * *", () => new Promise(() => {}));
   }, { handlerTimeout: 120_000 });
@@ -237,7 +239,7 @@ Deno.test("close() ends a bot though what was due never ends", async () => {
 });
 
 Deno.test("A reminder whose time comes while the homeserver is away is said when it is back", async () => {
-  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind(60_000, "Tea!")));
+  await using tester = trying((bot) => bot.command("remind", (c) => void c.remind({ in: 60_000 }, "Tea!")));
   const room = await tester.room("alice");
   await room.say("!remind");
   await tester.settle();
@@ -253,7 +255,7 @@ Deno.test("A reminder whose time comes while the homeserver is away is said when
 Deno.test("What is due is also done later if what failed tells of a homeserver that is away by its cause", async () => {
   let calls = 0;
   await using tester = trying((bot) => {
-    bot.command("brew", (c) => void c.remind(60_000, { name: "tea" }));
+    bot.command("brew", (c) => void c.remind({ in: 60_000 }, { name: "tea" }));
     bot.reminder("tea", async (c) => {
       calls++;
       await c.client.getProfile("@alice:localhost").catch((cause) => {
@@ -277,7 +279,7 @@ Deno.test("A reminder that would say nothing is refused when it is asked for", a
   await using tester = trying((bot) => {
     bot.command("remind", async (c) => {
       for (const what of ["", "  ", { name: "", data: "" }, { name: "", data: 5 }]) {
-        await assertRejects(() => c.remind(HOUR, what), ValueError, "Cannot remind");
+        await assertRejects(() => c.remind({ in: HOUR }, what), ValueError, "Cannot remind");
       }
       await c.reply("refused");
     });

@@ -187,7 +187,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
 
   /** Has a conversation, which may end without an answer. */
   const converse = async (c: Context, number: number, talk: () => Promise<unknown>): Promise<void> => {
-    const begun = await c.once(() => clock.now());
+    const begun = await c.step(() => clock.now());
     try {
       await talk();
     } catch (error) {
@@ -211,7 +211,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
         await ask(c, number, "what");
         const mine = await c.session(orders);
         mine.by.push(number);
-        const token = await c.once(() => pace.below(1_000_000));
+        const token = await c.step(() => pace.below(1_000_000));
         await ask(c, number, "many");
         const isSure = number % 2 === 0 || await c.confirm(`sure of ${number}`, {
           timeout: timeoutOf(number),
@@ -221,7 +221,7 @@ function teachKit(bot: Bot, { device, process, world, pace }: KitPlace): void {
         total.by.push(`ordered of ${number}`);
         if (number % 5 === 1) await clock.delay(pace.below(4_000));
         await c.reply(`ordered of ${number} ${isSure} with ${token} as ${total.by.length}`);
-        await c.remind(REMINDER + (number % 4) * LATER_REMINDER, `remind of ${number}`);
+        await c.remind({ in: REMINDER + (number % 4) * LATER_REMINDER }, `remind of ${number}`);
         world.reach("kit: a conversation came to its end");
       }));
   });

@@ -132,9 +132,9 @@ Deno.test("T131: votes, edits and the end of a poll count in an encrypted room o
   let bot: Bot | undefined;
   const polls: EventID[] = [];
   await using tester = trying((each) => {
-    bot = each.command("poll", async (c) => void polls.push(await c.poll("To be?", ["Yes", "No"])));
+    bot = each.command("poll", async (c) => void polls.push(await c.sendPoll("To be?", ["Yes", "No"])));
     each.command("count", async (c) => {
-      const { answers, endedAt } = await c.tally(polls[0] ?? "$none");
+      const { answers, endedAt } = await c.getPollResults(polls[0] ?? "$none");
       await c.send(
         `${answers.map(({ votes }) => votes).join(":")} ${endedAt === undefined ? "open" : "ended"}`,
       );

@@ -31,7 +31,7 @@ function obeying(options: Partial<BotOptions> = {}, { encryptedOnly }: { encrypt
       await c.reply("wiped");
     });
     bot.command("purge", { encryptedOnly }, async (c) => {
-      if (await c.confirm("Really?", { clearReactions: true, room: asksIn })) done.push("purge");
+      if (await c.confirm("Really?", { clearReactions: true, roomId: asksIn })) done.push("purge");
       await c.reply("over");
     });
     bot.command("choose", { encryptedOnly }, async (c) => c.reply(await c.menu("Which?", { "🔴": "red" })));

@@ -82,10 +82,10 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
       bot.use(note(new Composer()));
       bot.command("look", async (c) => {
         note(c);
-        await c.remind(1_000, { name: "later", data: 1 });
+        await c.remind({ in: 1_000 }, { name: "later", data: 1 });
         note(await c.ask("What?"));
         note(bot.client);
-        note(bot.in(c.room));
+        note(bot.in(c.roomId));
         note(bot.client.api);
         note(bot.client.secretStorage);
         if (bot.client.crypto !== undefined) note(bot.client.crypto);

@@ -36,7 +36,7 @@ class Flooded {
     this.tester = trying((bot) => {
       bot.on("invite", async (c) => {
         if (options.autoJoin === false) await c.join();
-        this.told.push(c.room);
+        this.told.push(c.roomId);
       });
     }, { ...options, fetch: (input, init) => this.#fetch(new Request(input, init)) });
   }
