@@ -97,8 +97,8 @@ export type { Crypto } from "./src/encryption/crypto.ts";
 export type { OnNewRecipient } from "./src/actors/crypto/room_preparer.ts";
 export type { EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption_options.ts";
 export type { EncryptingAPI } from "./src/client/encrypting_api.ts";
-export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/policy.ts";
-export type { NewRecipient } from "./src/crypto/sharing/approvals.ts";
+export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/context.ts";
+export type { NewRecipient } from "./src/crypto/sharing/mod.ts";
 export { encryptionOf } from "./src/types/events/encryption_of.ts";
 
 // Stores.

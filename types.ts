@@ -201,7 +201,7 @@ export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
-export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";
+export type { AskedSecrets } from "./src/crypto/secret_requests/mod.ts";
 export type { EncryptOptions } from "./src/encryption/crypto.ts";
 export type {
   CryptoDoctorOptions,
@@ -238,15 +238,16 @@ export type {
 } from "./src/encryption/key_files.ts";
 export type {
   ComparedDevice,
+  ComparedIdentity,
   Device as CryptoDevice,
   DeviceTrust,
   LocalTrust,
-} from "./src/crypto/devices/device.ts";
-export type { KeyFileData } from "./src/crypto/key_files/key_file_reader.ts";
-export type { ComparedIdentity, UserIdentity } from "./src/crypto/devices/user_identity.ts";
-export type { Decryption } from "./src/crypto/megolm/decrypted.ts";
-export type { OwnIdentity, SentRoomEvent } from "./src/crypto/engine/engine_protocol.ts";
-export type { ShareReport } from "./src/crypto/sharing/sharing_protocol.ts";
+  UserIdentity,
+} from "./src/crypto/devices/mod.ts";
+export type { KeyFileData } from "./src/crypto/key_files/mod.ts";
+export type { DecryptedEvent, Decryption } from "./src/crypto/megolm/mod.ts";
+export type { OwnIdentity, SentRoomEvent } from "./src/crypto/engine/engine.ts";
+export type { ShareReport, WithheldDevice } from "./src/crypto/sharing/mod.ts";
 export type {
   VerificationComparison,
   VerificationCrypto,
@@ -257,14 +258,12 @@ export type {
   VerificationWayOptions,
 } from "./src/encryption/verification/verification_crypto.ts";
 export type { VerificationEnd, VerificationErrorInit } from "./src/errors/verification_error.ts";
-export type { VerificationEmoji } from "./src/crypto/verification/emoji.ts";
+export type { VerificationEmoji } from "./src/encryption/verification/emoji.ts";
 export type {
   VerificationCancellation,
   VerificationPhase,
   VerificationWay,
-} from "./src/crypto/verification/protocol.ts";
-export type { DecryptedEvent } from "./src/crypto/megolm/decrypted.ts";
-export type { WithheldDevice } from "./src/crypto/sharing/share_policy.ts";
+} from "./src/crypto/verification/mod.ts";
 export type * from "./src/types/api/device_alarm.ts";
 export type * from "./src/types/events/encryption_info.ts";
 export type { Encryptions } from "./src/types/events/encryption_of.ts";

@@ -5,7 +5,7 @@
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { signableJson, withSignature } from "../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../src/crypto/encoding/encoding.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 
 /** Users with devices: what the server has of them. */

@@ -14,7 +14,7 @@ import { spawnStore } from "../../src/actors/store/store_actor.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CryptoOutput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
 import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.ts";
-import { DEFAULT_POLICY } from "../../src/crypto/context/policy.ts";
+import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
 import type { KvStore } from "../../src/store/base/kv_store.ts";

@@ -7,7 +7,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { signableJson } from "../../src/crypto/encoding/signed_json.ts";
+import { signableJson } from "../../src/crypto/encoding/encoding.ts";
 import { readCrowd } from "./crowd.ts";
 import { type Job, type Measured, option, serveJobs, timed } from "./job.ts";
 import { CONTENT, EVENT_TYPE, ROOM } from "./message.ts";

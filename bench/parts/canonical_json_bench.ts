@@ -1,6 +1,6 @@
 /** Canonical JSON: what is signed and verified. */
 
-import { canonicalJson } from "../../src/crypto/encoding/canonical_json.ts";
+import { canonicalJson } from "../../src/crypto/encoding/encoding.ts";
 import { seeded } from "../kill/random.ts";
 import { RoomInputs, withStrangers } from "../peers/inputs/room_inputs.ts";
 

@@ -8,7 +8,7 @@
  */
 
 import { Engine } from "../../src/crypto/engine/engine.ts";
-import { DEFAULT_POLICY } from "../../src/crypto/context/policy.ts";
+import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { writeKeyFile } from "../../src/crypto/key_files/key_file_writer.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../src/testing/test_clock.ts";

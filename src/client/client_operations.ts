@@ -18,7 +18,7 @@ import { storeUpdatingAPI } from "./store_updating_api.ts";
 import { type ClientAPI, clientAPI } from "../api/api.ts";
 import { profileAPI } from "../api/account/account.ts";
 import { firstContact, type Session } from "../api/http/mod.ts";
-import { attachmentCipher } from "../crypto/attachments/attachment.ts";
+import { attachmentCipher } from "../crypto/attachments/attachments.ts";
 import type { Logger } from "../base/log.ts";
 
 /** What of a client its operations need. */

@@ -6,7 +6,7 @@
 
 import type { OpenStore } from "../actors/store/opener.ts";
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
-import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
+import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { AcceptedError } from "../errors/service_response_error.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import { NotFoundError } from "../errors/errcodes.ts";

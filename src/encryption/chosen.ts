@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/context/policy.ts";
+import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/context/context.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
 import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
 

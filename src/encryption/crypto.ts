@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { ComparedDevice, Device, LocalTrust } from "../crypto/devices/device.ts";
-import type { Decryption, RecoveredEvent } from "../crypto/megolm/decrypted.ts";
-import type { OwnIdentity, SentRoomEvent } from "../crypto/engine/engine_protocol.ts";
-import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
-import type { KeyFileData } from "../crypto/key_files/key_file_reader.ts";
+import type { ComparedDevice, Device, LocalTrust } from "../crypto/devices/mod.ts";
+import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
+import type { OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
+import type { ShareReport } from "../crypto/sharing/mod.ts";
+import type { KeyFileData } from "../crypto/key_files/mod.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
 import type { Membership } from "../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";

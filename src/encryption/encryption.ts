@@ -14,14 +14,9 @@ import { roomDescriber } from "../actors/crypto/room_preparer.ts";
 import type { CryptoStartOptions } from "../actors/crypto/sync_crypto.ts";
 import type { Lifecycle } from "../actors/kernel/actor.ts";
 import { coreAPI } from "../api/api.ts";
-import type {
-  CryptoInput,
-  CryptoOutput,
-  OwnIdentity,
-  SentRoomEvent,
-} from "../crypto/engine/engine_protocol.ts";
-import type { Decryption, RecoveredEvent } from "../crypto/megolm/decrypted.ts";
-import type { ShareReport } from "../crypto/sharing/sharing_protocol.ts";
+import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
+import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
+import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_of.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { OnNewRecipient } from "../actors/crypto/room_preparer.ts";
-import type { AcceptPolicy, SendPolicy } from "../crypto/context/policy.ts";
+import type { AcceptPolicy, SendPolicy } from "../crypto/context/context.ts";
 import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
 import type { UserID } from "../types/ids.ts";
 import type { VerificationComparison, VerificationRequest } from "./verification/verification_crypto.ts";

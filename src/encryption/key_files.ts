@@ -5,13 +5,10 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { assertPassphrase, MAX_ITERATIONS } from "../crypto/encoding/pbkdf2.ts";
-import { JsonElements } from "../crypto/key_files/json_elements.ts";
-import { type KeyFileData, openKeyFile } from "../crypto/key_files/key_file_reader.ts";
-import { writeKeyFile } from "../crypto/key_files/key_file_writer.ts";
-import { readEntry, writeEntry } from "../crypto/key_files/session_entry.ts";
-import type { ImportedRoomKey } from "../crypto/megolm/room_key.ts";
-import type { MegolmSessionRef } from "../crypto/megolm/session_ref.ts";
+import { assertPassphrase, MAX_ITERATIONS } from "../crypto/ciphers/ciphers.ts";
+import type { KeyFileData } from "../crypto/key_files/mod.ts";
+import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
+import type { MegolmSessionRef } from "../types/session_ref.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { EngineRunner } from "../actors/crypto/engine_runner.ts";
@@ -81,6 +78,9 @@ const EXPORT: OptionNames<ExportKeysOptions> = {
 };
 const IMPORT: OptionNames<ImportKeysOptions> = { passphrase: true, signal: true, onProgress: true };
 
+/** The format of key files: few programs use it. */
+const loaded = () => import("../crypto/key_files/mod.ts");
+
 /** Writes and reads key files. */
 export class KeyFiles {
   readonly #engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "wake">;
@@ -101,7 +101,11 @@ export class KeyFiles {
       );
     }
     const content = this.#content(rooms, onProgress);
-    return ReadableStream.from(writeKeyFile(content, { passphrase, rounds, signal }));
+    const file = async function* () {
+      const { writeKeyFile } = await loaded();
+      yield* writeKeyFile(content, { passphrase, rounds, signal });
+    };
+    return ReadableStream.from(file());
   }
 
   /** Imports keys. */
@@ -110,6 +114,7 @@ export class KeyFiles {
     checkOptions(options, IMPORT, "import keys");
     const { passphrase, signal, onProgress } = options;
     assertPassphrase(passphrase);
+    const { JsonElements, openKeyFile, readEntry } = await loaded();
     const file = await openKeyFile(data, { passphrase, signal });
     await engine.open();
     const report = { total: 0, added: 0, improved: 0, known: 0, refused: 0 };
@@ -147,6 +152,7 @@ export class KeyFiles {
   ): AsyncGenerator<string> {
     const { actor } = this.#engine;
     await this.#engine.open();
+    const { writeEntry } = await loaded();
     let sessions = 0;
     for (const roomId of rooms === undefined ? [undefined] : new Set(rooms)) {
       let after: MegolmSessionRef | undefined;

@@ -35,3 +35,17 @@ function fits(value: object, levels: number): boolean {
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
+
+/**
+ * Parses an object that comes as bytes, as strictly as text of JSON is UTF-8.
+ *
+ * @returns Undefined if it is none.
+ */
+export function parseObject(bytes: Uint8Array): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -342,7 +342,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The signature of a device whose keys were published before is not uploaded",
-    path: "src/crypto/identity/own_signature.ts",
+    path: "src/crypto/identity/due_signatures.ts",
     find: "return ownKeys.isPublished && ownIdentity.isSignatureDue;",
     replace: "return false;",
     worlds: ["--trust"],

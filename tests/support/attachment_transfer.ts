@@ -7,7 +7,7 @@
  * @module
  */
 
-import { decryptAttachmentStream, encryptAttachment } from "../../src/crypto/attachments/attachment.ts";
+import { decryptAttachmentStream, encryptAttachment } from "../../src/crypto/attachments/attachments.ts";
 
 const size = Number(Deno.args[0]);
 const { gc } = globalThis as unknown as { gc: () => void }; // by --expose-gc

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { encryptAttachment } from "../../src/crypto/attachments/attachment.ts";
+import { encryptAttachment } from "../../src/crypto/attachments/attachments.ts";
 import type { EncryptedFileSecrets } from "../../src/types/api/attachment_cipher.ts";
 
 /** A file's encrypted bytes, and what decrypts them. */

@@ -5,7 +5,7 @@
  */
 
 import type { Account, Vodozemac } from "@greenroom/vodozemac-wasm";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
 /** A member of an encrypted room. */

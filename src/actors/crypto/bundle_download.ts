@@ -5,11 +5,10 @@
  */
 
 import type { ClientAPI } from "../../api/api.ts";
-import { parseObject } from "../../crypto/megolm/session_json.ts";
+import { type JsonObject, parseObject } from "../../types/json.ts";
 import { AttachmentError } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
-import type { JsonObject } from "../../types/json.ts";
 
 /** The largest file, in bytes: 50,000 keys. */
 const MAX_SIZE = 32 * 2 ** 20;

@@ -5,17 +5,18 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { Engine } from "../../crypto/engine/engine.ts";
-import type { OwnIdentity } from "../../crypto/engine/engine_protocol.ts";
-import type { EngineAccount } from "../../crypto/context/context.ts";
-import type { DehydrationSteps } from "../../crypto/engine/dehydration_steps.ts";
-import type { HistorySteps } from "../../crypto/engine/history_steps.ts";
-import type { IdentitySteps } from "../../crypto/engine/identity_steps.ts";
-import type { KeySteps } from "../../crypto/engine/key_steps.ts";
-import type { VerificationSteps } from "../../crypto/engine/verification_steps.ts";
-import type { PruneReport } from "../../crypto/engine/pruner.ts";
-import type { CryptoPolicy } from "../../crypto/context/policy.ts";
-import type { Vault } from "../../crypto/records/vault.ts";
+import type {
+  DehydrationSteps,
+  Engine,
+  HistorySteps,
+  IdentitySteps,
+  KeySteps,
+  OwnIdentity,
+  PruneReport,
+  VerificationSteps,
+} from "../../crypto/engine/engine.ts";
+import type { CryptoPolicy, EngineAccount } from "../../crypto/context/context.ts";
+import type { Vault } from "../../crypto/records/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";

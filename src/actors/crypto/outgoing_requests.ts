@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
-import type { RequestFailure } from "../../crypto/requests/outbox.ts";
-import type { AnswerOutput } from "../../crypto/megolm/decrypted.ts";
+import type { EngineRequest } from "../../crypto/engine/engine.ts";
+import type { RequestFailure } from "../../crypto/requests/mod.ts";
+import type { AnswerOutput } from "../../crypto/megolm/mod.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import type { Logger } from "../../base/log.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RequestFailure } from "../../crypto/requests/outbox.ts";
+import type { RequestFailure } from "../../crypto/requests/mod.ts";
 import { UnknownDeviceError } from "../../errors/errcodes.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";

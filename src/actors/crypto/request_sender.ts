@@ -6,7 +6,7 @@
 
 import type { ClientAPI } from "../../api/api.ts";
 import { type Clock, elapsed } from "../../base/clock.ts";
-import type { EngineRequest } from "../../crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../crypto/engine/engine.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";

@@ -5,8 +5,7 @@
  */
 
 import { type HTTPAPI, RESTART_DELAY } from "../../api/http/mod.ts";
-import type { NewRecipient } from "../../crypto/sharing/approvals.ts";
-import type { RoomDescription, ShareReport } from "../../crypto/sharing/sharing_protocol.ts";
+import type { NewRecipient, RoomDescription, ShareReport } from "../../crypto/sharing/mod.ts";
 import type { CoreAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";

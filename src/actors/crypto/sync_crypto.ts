@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
+import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
 
 /** Options of {@link SyncCrypto.start}. */
 export interface CryptoStartOptions {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { RecoveredEvent } from "../../crypto/megolm/decrypted.ts";
+import type { RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Actor, ActorRef } from "../kernel/actor.ts";

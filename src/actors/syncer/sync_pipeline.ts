@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
-import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../crypto/megolm/verification_event.ts";
+import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";

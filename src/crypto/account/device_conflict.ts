@@ -1,10 +1,19 @@
 /**
- * A device of which the server has other keys.
+ * Whether the server shows the keys of the own device, and what is said if it has others.
  *
  * @module
  */
 
 import type { OwnDevice } from "../context/context.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { sameKey } from "../../types/base64.ts";
+
+/** Whether what a server shows of a device, unchecked, has the keys of the own one. */
+export function showsKeys({ deviceId, curve25519, ed25519 }: OwnDevice, shown: { keys?: unknown }): boolean {
+  const { keys } = shown;
+  return isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
+    sameKey(keys[`curve25519:${deviceId}`], curve25519);
+}
 
 /** Describes the conflict, its possible causes, and what to do. */
 export function deviceConflict({ userId, deviceId }: OwnDevice): string {

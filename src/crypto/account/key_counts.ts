@@ -1,13 +1,15 @@
 /**
- * How many one-time keys the server has: what syncs say of it, and its answers to uploads.
+ * How many one-time keys the server has: what syncs say of it, and its answers to uploads. The public halves of
+ * those that are kept are packed into one value.
  *
  * @module
  */
 
 import { type Clock, elapsed } from "../../base/clock.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import { SIGNED_CURVE25519 } from "./key_upload.ts";
+import { concat } from "@std/bytes/concat";
 
 /** How many one-time keys a server has said that it has. */
 export interface CountedKeys {
@@ -75,4 +77,28 @@ export class KeyCounts {
 export function countOf(counts: Readonly<Record<string, unknown>>): number {
   const count = counts[SIGNED_CURVE25519];
   return typeof count === "number" && count > 0 ? Math.floor(count) : 0;
+}
+
+/** How many bytes a public key has. */
+const KEY_BYTES = 32;
+
+/** Appends keys to packed ones. */
+export function withKeys(packed: Uint8Array, keys: readonly Uint8Array[]): Uint8Array {
+  return concat([packed, ...keys]);
+}
+
+/** Removes a key from packed ones; returns the same array if it is not among them. */
+export function withoutKey(packed: Uint8Array, key: Uint8Array): Uint8Array {
+  for (let start = 0; start < packed.length; start += KEY_BYTES) {
+    const end = start + KEY_BYTES;
+    if (!packed.subarray(start, end).every((byte, index) => byte === key[index])) continue;
+    return concat([packed.subarray(0, start), packed.subarray(end)]);
+  }
+  return packed;
+}
+
+/** Splits off the oldest of packed keys. */
+export function oldestKey(packed: Uint8Array): { key: Uint8Array; rest: Uint8Array } | undefined {
+  if (packed.length === 0) return undefined;
+  return { key: packed.slice(0, KEY_BYTES), rest: packed.slice(KEY_BYTES) };
 }

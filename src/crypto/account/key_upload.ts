@@ -8,7 +8,7 @@ import type { Account, PublishableKey } from "@greenroom/vodozemac-wasm";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys, SignedKey } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { signableJson, withSignature } from "../encoding/signed_json.ts";
+import { signableJson, withSignature } from "../encoding/encoding.ts";
 import type { OwnDevice } from "../context/context.ts";
 
 /** The algorithm of one-time and fallback keys. */

@@ -16,12 +16,11 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { decodeBase64 } from "../encoding/base64.ts";
-import { signableJson, withSignature } from "../encoding/signed_json.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { CountedKeys } from "./key_counts.ts";
+import { decodeBase64 } from "../../types/base64.ts";
+import { signableJson, withSignature } from "../encoding/encoding.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { type CountedKeys, oldestKey, withKeys, withoutKey } from "./key_counts.ts";
 import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts";
-import { oldestKey, withKeys, withoutKey } from "./packed_keys.ts";
 
 /** The record of the own account. */
 export interface AccountRecord {

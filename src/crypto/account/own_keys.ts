@@ -12,13 +12,12 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { EngineAccount, OwnDevice } from "../context/context.ts";
-import type { RequestFailure } from "../requests/outbox.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { RateLimit, type RequestFailure } from "../requests/mod.ts";
+import type { Transaction } from "../records/mod.ts";
 import { countOf, KeyCounts } from "./key_counts.ts";
 import { newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
 import { OwnAccount } from "./own_account.ts";
-import { showsKeys } from "./shows_keys.ts";
+import { showsKeys } from "./device_conflict.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;

@@ -5,7 +5,7 @@
  */
 
 import { AttachmentError } from "../../errors/encryption_error.ts";
-import { BLOCK_SIZE } from "../encoding/blocks.ts";
+import { BLOCK_SIZE } from "../ciphers/ciphers.ts";
 
 /** The default limit of memory, in bytes. */
 const MAX_MEMORY = 64 * 2 ** 20;

@@ -5,8 +5,8 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
-import { KEY_BYTES } from "../secrets/recovery_key.ts";
+import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
+import { KEY_BYTES } from "../secrets/mod.ts";
 
 /** The secret that holds it in secret storage. */
 export const BACKUP_SECRET = "m.megolm_backup.v1";

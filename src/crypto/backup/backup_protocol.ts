@@ -5,7 +5,8 @@
  */
 
 import type { KeyBackupDefinition, KeyBackupRooms } from "../../types/api/key_backup.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { ShownVersion } from "../../types/checks/backup_version.ts";
 
 /** A request about the backup that the engine asks for. */
 export type BackupRequest =
@@ -95,16 +96,6 @@ export interface NewBackup {
   readonly isThere: boolean;
   /** Whether a backup with its key was left for another, or forgotten. */
   readonly isLeft: boolean;
-}
-
-/** A version that the server shows. */
-export interface ShownVersion {
-  /** Its name. */
-  readonly version: string;
-  /** Its algorithm, unchecked. */
-  readonly algorithm: unknown;
-  /** What it says of itself, unchecked. */
-  readonly auth_data: unknown;
 }
 
 /** A version that is to be used from now on. */

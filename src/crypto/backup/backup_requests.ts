@@ -11,16 +11,18 @@
 import type { KeyBackupRooms } from "../../types/api/key_backup.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { FailureOutput } from "../requests/outbox.ts";
-import type { AnswerOutput } from "../megolm/decrypted.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { ExportedSession } from "../megolm/room_key.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { Retries } from "../requests/retries.ts";
+import { type FailureOutput, Retries } from "../requests/mod.ts";
+import type {
+  AnswerOutput,
+  DueSession,
+  DueSessions,
+  ExportedSession,
+  InboundSessions,
+} from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { BackupRequest } from "./backup_protocol.ts";
 import type { BackupRestore } from "./backup_restore.ts";
-import type { DueSession, DueSessions } from "../megolm/due_sessions.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
 import { encryptSession } from "./session_data.ts";
 

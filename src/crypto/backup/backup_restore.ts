@@ -7,12 +7,11 @@
  * @module
  */
 
-import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/receive_keys.ts";
-import type { ImportedRoomKey } from "../megolm/room_key.ts";
-import { type MegolmSessionRef, readSessionRef } from "../megolm/session_ref.ts";
-import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { Retries } from "../requests/retries.ts";
+import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/mod.ts";
+import type { ImportedRoomKey, UndecryptableEvents } from "../megolm/mod.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
+import type { Transaction } from "../records/mod.ts";
+import { Retries } from "../requests/mod.ts";
 import type { RestoredKeys } from "./backup_protocol.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
 import { decryptSession } from "./session_data.ts";

@@ -10,15 +10,20 @@
  */
 
 import { isJsonObject } from "../../types/json.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import { verifySignedJson } from "../encoding/signed_json.ts";
+import type { OwnKeys } from "../account/mod.ts";
+import type { DeviceLists } from "../devices/mod.ts";
+import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { OwnIdentity } from "../identity/own_identity.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { KEY_BYTES } from "../secrets/recovery_key.ts";
-import { BACKUP_ALGORITHM, newAuthData, readPublicKey } from "./auth_data.ts";
+import type { OwnIdentity } from "../identity/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { KEY_BYTES } from "../secrets/mod.ts";
+import {
+  BACKUP_ALGORITHM,
+  newAuthData,
+  readPublicKey,
+  type ShownVersion,
+} from "../../types/checks/backup_version.ts";
 import { backupSecret, publicBackupKey, readBackupSecret } from "./backup_key.ts";
 import type {
   AdoptInput,
@@ -27,9 +32,8 @@ import type {
   BackupState,
   NewBackup,
   NewBackupInput,
-  ShownVersion,
 } from "./backup_protocol.ts";
-import type { DueSessions } from "../megolm/due_sessions.ts";
+import type { DueSessions } from "../megolm/mod.ts";
 
 /** The parts that it needs. */
 export interface KeyBackupOptions {

@@ -10,10 +10,9 @@
 
 import { type PkDecryption, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { KeyBackupData } from "../../types/api/key_backup.ts";
-import { isJsonObject } from "../../types/json.ts";
-import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import { parseObject, readSessionJson, sessionJson } from "../megolm/session_json.ts";
+import { isJsonObject, parseObject } from "../../types/json.ts";
+import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 /** The longest ciphertext, in characters of base64: a key takes a thousand. */
 const MAX_CIPHERTEXT = 65_536;

@@ -16,19 +16,15 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isReceivedUserId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { KnownDevices } from "../devices/device.ts";
-import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
+import { type KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { DAY_MS, RECORDS_A_STEP } from "../records/retention.ts";
-import type { OwnIdentity } from "../identity/own_identity.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
-import { readOlmPayload } from "../olm/olm_message.ts";
-import { senderRefusal } from "../olm/sender_refusal.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { KeyRequests } from "../key_requests/key_requests.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
+import type { OwnIdentity } from "../identity/mod.ts";
+import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import { readOlmPayload, senderRefusal } from "../olm/mod.ts";
+import type { KeyRequests } from "../key_requests/mod.ts";
+import { RateLimit } from "../requests/mod.ts";
 import type {
   DehydrationState,
   MadeDevice,
@@ -37,9 +33,13 @@ import type {
   RehydratedOutput,
   RehydratedPage,
 } from "./dehydration_protocol.ts";
-import { readDeviceData } from "./device_data.ts";
-import { newDehydratedDevice } from "./new_device.ts";
-import { newPickleKey, pickleKeySecret, readPickleKey } from "./pickle_key.ts";
+import {
+  newDehydratedDevice,
+  newPickleKey,
+  pickleKeySecret,
+  readDeviceData,
+  readPickleKey,
+} from "./new_device.ts";
 import { RehydratedDevice, SESSION_KIND } from "./rehydrated_device.ts";
 
 /** How many messages are read of one device: a year of a busy user's. */

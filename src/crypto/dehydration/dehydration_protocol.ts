@@ -6,7 +6,7 @@
 
 import type { DehydratedDevice } from "../../types/api/dehydrated_device.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import type { RecoveredEvent } from "../megolm/decrypted.ts";
+import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** A dehydrated device that this device has made. */
 export interface MadeDevice {

@@ -1,19 +1,86 @@
 /**
- * A new dehydrated device: its keys, signed and encrypted, as they are uploaded.
+ * A new dehydrated device: its keys, signed and encrypted, as they are uploaded, and the key that encrypts them.
  *
  * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
  * @module
  */
 
-import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
+import {
+  type Account,
+  type DehydratedAccount,
+  type Vodozemac,
+  VodozemacError,
+} from "@greenroom/vodozemac-wasm";
+import type { DehydratedDeviceData, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { newDeviceKeys, newUpload } from "../account/key_upload.ts";
-import { OwnKeys } from "../account/own_keys.ts";
-import { signableJson, withSignature } from "../encoding/signed_json.ts";
-import { writeDeviceData } from "./device_data.ts";
+import { newDeviceKeys, newUpload, OwnKeys } from "../account/mod.ts";
+import { signableJson, withSignature } from "../encoding/encoding.ts";
+import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
+
+const KEY_BYTES = 32;
+
+/** The secret that holds it in secret storage: the name that clients write, and the one to come. */
+export const PICKLE_KEY_SECRETS = ["org.matrix.msc3814", "m.dehydrated_device"] as const;
+
+/** A key that nobody has. */
+export function newPickleKey(): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+}
+
+/** Writes it as a secret. */
+export function pickleKeySecret(key: Uint8Array): string {
+  return encodeBase64(key);
+}
+
+/** Reads it from a secret; undefined if the secret is none. */
+export function readPickleKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = decodeBase64(secret);
+  return bytes?.length === KEY_BYTES ? bytes : undefined;
+}
+
+/** The name that clients write, and the one to come. */
+const ALGORITHMS = ["org.matrix.msc3814.v2", "m.dehydration.v2"] as const;
+
+/** Longer ones are not looked at: an account with all the keys it may have takes less. */
+const MAX_PICKLE = 524_288;
+const MAX_NONCE = 64;
+
+/** Encrypts the private keys. */
+export function writeDeviceData(account: Account, key: Uint8Array): DehydratedDeviceData {
+  const { ciphertext, nonce } = account.dehydrate(key);
+  return { algorithm: ALGORITHMS[0], device_pickle: ciphertext, nonce };
+}
+
+/**
+ * Decrypts the private keys.
+ *
+ * @param data What the server shows.
+ * @returns The account, which the caller disposes of; undefined if it is of another algorithm, or the
+ *   key is another one, or it was changed.
+ */
+export function readDeviceData(
+  vodozemac: Vodozemac,
+  data: DehydratedDeviceData,
+  key: Uint8Array,
+): Account | undefined {
+  const encrypted = encryptedIn(data);
+  if (encrypted === undefined) return undefined;
+  try {
+    return vodozemac.olm.rehydrateAccount(encrypted, key);
+  } catch (error) {
+    if (error instanceof VodozemacError && error.code !== "instance_dead") return undefined;
+    throw error;
+  }
+}
+
+function encryptedIn(data: DehydratedDeviceData): DehydratedAccount | undefined {
+  const { algorithm, device_pickle: ciphertext, nonce } = data;
+  if (typeof ciphertext !== "string" || typeof nonce !== "string") return undefined;
+  if (ciphertext.length > MAX_PICKLE || nonce.length > MAX_NONCE) return undefined;
+  return ALGORITHMS.some((known) => known === algorithm) ? { ciphertext, nonce } : undefined;
+}
 
 /** What the user's other clients call it. */
 const DISPLAY_NAME = "Dehydrated device";

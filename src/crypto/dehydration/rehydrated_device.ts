@@ -10,11 +10,9 @@
 import { type Account, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
-import { isAboutMessage } from "../olm/olm_inbox.ts";
-import { readOlmMessage } from "../olm/olm_message.ts";
-import type { OlmPeer } from "../olm/olm_peer.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { RateLimit } from "../requests/rate_limit.ts";
+import { isAboutMessage, type OlmPeer, readOlmMessage } from "../olm/mod.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import type { RateLimit } from "../requests/mod.ts";
 
 /** The kind of its sessions' records. */
 export const SESSION_KIND = "rehydrated_session";

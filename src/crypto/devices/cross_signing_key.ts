@@ -8,8 +8,8 @@
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isKey, unpadded } from "../encoding/base64.ts";
-import { verifySignedJson } from "../encoding/signed_json.ts";
+import { isKey, unpadded } from "../../types/base64.ts";
+import { verifySignedJson } from "../encoding/encoding.ts";
 
 /**
  * The usage of a cross-signing key: it signs the other two, the user's own devices, or other users.

@@ -5,7 +5,7 @@
  */
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 
 /** The application's own decision about a device. */
 export type LocalTrust = "verified" | "blacklisted";

@@ -12,8 +12,8 @@ import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
-import { verifySignedJson } from "../encoding/signed_json.ts";
+import { isKey, sameKey, unpadded } from "../../types/base64.ts";
+import { verifySignedJson } from "../encoding/encoding.ts";
 import type { Credentials, StoredDevice } from "./user_record.ts";
 
 const MAX_ALGORITHMS = 32;

@@ -12,13 +12,16 @@ import { ValueError } from "../../errors/value_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { unpadded } from "../encoding/base64.ts";
+import { unpadded } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { GONE_PEER_DAYS, LEFT_USER_DAYS } from "../records/retention.ts";
+import {
+  ChangeLog,
+  GONE_PEER_DAYS,
+  LEFT_USER_DAYS,
+  schedulePruning,
+  type Transaction,
+} from "../records/mod.ts";
 import { type StoredIdentity, type UserIdentity, userIdentity, verifierOf } from "./user_identity.ts";
-import { ChangeLog } from "../records/change_log.ts";
-import { schedulePruning } from "../records/prune_schedule.ts";
-import type { Transaction } from "../records/transaction.ts";
 import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
 import { pruneLeftUser } from "./left_users.ts";
 import {

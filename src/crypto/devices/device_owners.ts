@@ -5,7 +5,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
 
 /** How many devices that no record has any more are kept, beside as many as the records have. */

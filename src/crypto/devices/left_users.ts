@@ -5,9 +5,13 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { DAY_MS, FORMER_DEVICES, UNVOUCHED_USER_DAYS } from "../records/retention.ts";
-import { schedulePruning } from "../records/prune_schedule.ts";
-import type { Transaction } from "../records/transaction.ts";
+import {
+  DAY_MS,
+  FORMER_DEVICES,
+  schedulePruning,
+  type Transaction,
+  UNVOUCHED_USER_DAYS,
+} from "../records/mod.ts";
 import { newestOf, withoutDevices } from "./user_answer.ts";
 import { userKey, type UserRecord } from "./user_record.ts";
 

@@ -7,7 +7,7 @@
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import { type DeviceListChanges, shownKeys, userPart } from "./query_response.ts";
 import type { DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 import { judgeAnswer, withoutDevices } from "./user_answer.ts";

@@ -8,7 +8,7 @@
 
 import { isUserId, serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { QueryBackoff } from "./query_backoff.ts";
 
 /** A question to the server. */

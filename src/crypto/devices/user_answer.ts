@@ -7,7 +7,7 @@
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { isKey, unpadded } from "../encoding/base64.ts";
+import { isKey, unpadded } from "../../types/base64.ts";
 import {
   type IdentityJudge,
   isPinned,

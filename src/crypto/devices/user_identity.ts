@@ -12,10 +12,10 @@ import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { UserID } from "../../types/ids.ts";
-import { sameKey } from "../encoding/base64.ts";
+import { sameKey } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { verifySignedJson } from "../encoding/signed_json.ts";
+import { verifySignedJson } from "../encoding/encoding.ts";
 import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
 
 /** How many self-signing keys of a user are kept: only the user can make more. */

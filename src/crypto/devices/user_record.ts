@@ -6,9 +6,9 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { sameKey } from "../encoding/base64.ts";
+import { sameKey } from "../../types/base64.ts";
 import { isPinned, isVerified, type StoredIdentity } from "./user_identity.ts";
-import { type RecordKey, recordKey } from "../records/transaction.ts";
+import { type RecordKey, recordKey } from "../records/mod.ts";
 import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.ts";
 
 /** The immutable keys of a device, and the application's decision about it. */

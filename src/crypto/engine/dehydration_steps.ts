@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { Dehydration } from "../dehydration/dehydration.ts";
 import type {
+  Dehydration,
   DehydrationState,
   ReadingOutcome,
   RehydratedOutput,
   RehydratedPage,
-} from "../dehydration/dehydration_protocol.ts";
-import type { Transaction } from "../records/transaction.ts";
+} from "../dehydration/mod.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { RunStep } from "./engine_parts.ts";

@@ -15,8 +15,8 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { cryptoContext } from "../context/context.ts";
-import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/decrypted.ts";
-import type { Device } from "../devices/device.ts";
+import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/mod.ts";
+import type { Device } from "../devices/mod.ts";
 import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
 import type {
   CryptoInput,
@@ -26,30 +26,56 @@ import type {
   OwnIdentity,
   SentRoomEvent,
 } from "./engine_protocol.ts";
-import type { FailureOutput, RequestFailure } from "../requests/outbox.ts";
-import type {
-  Encrypted,
-  EncryptInput,
-  PrepareInput,
-  RoomDescription,
-  RoomReadiness,
-  StaleInput,
-} from "../sharing/sharing_protocol.ts";
+import type { FailureOutput, RequestFailure } from "../requests/mod.ts";
+import {
+  type Encrypted,
+  type EncryptInput,
+  outboundKey,
+  type PrepareInput,
+  type RoomDescription,
+  type RoomReadiness,
+  type StaleInput,
+} from "../sharing/mod.ts";
 import { DehydrationSteps } from "./dehydration_steps.ts";
 import { HistorySteps } from "./history_steps.ts";
 import { IdentitySteps } from "./identity_steps.ts";
 import { KeySteps } from "./key_steps.ts";
 import { VerificationSteps } from "./verification_steps.ts";
 import { LivingVodozemac } from "./living_vodozemac.ts";
-import { OwnKeys } from "../account/own_keys.ts";
+import { OwnKeys } from "../account/mod.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import { EngineRequests } from "./engine_requests.ts";
-import { outboundKey } from "../sharing/outbound_record.ts";
 import { recoverFromOldSession } from "./rollback.ts";
-import { receiveDescription, receiveMemberChange } from "./receive_room.ts";
-import { receiveDespiteFaults, receiveSync, type SyncStep } from "./receive_sync.ts";
+import {
+  receiveDescription,
+  receiveDespiteFaults,
+  receiveMemberChange,
+  receiveSync,
+  type SyncStep,
+} from "./receive_sync.ts";
 import type { PruneReport } from "./pruner.ts";
-import { type CommitOptions, type RecordCache, Transaction } from "../records/transaction.ts";
+import { type CommitOptions, type RecordCache, Transaction } from "../records/mod.ts";
+
+export { DehydrationSteps } from "./dehydration_steps.ts";
+export type {
+  CryptoInput,
+  CryptoOutput,
+  EngineRequest,
+  OwnIdentity,
+  SentRoomEvent,
+} from "./engine_protocol.ts";
+export { HistorySteps } from "./history_steps.ts";
+export {
+  IdentitySteps,
+  type OfferReply,
+  type OwnHealth,
+  type OwnIdentityState,
+  type SigningReply,
+} from "./identity_steps.ts";
+export { KeySteps } from "./key_steps.ts";
+export type { PruneReport } from "./pruner.ts";
+export { openerOf, type StorageOpener } from "./storage_opener.ts";
+export { type VerificationAct, type VerificationReply, VerificationSteps } from "./verification_steps.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;

@@ -9,13 +9,13 @@ import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { DeviceID, RoomID, SyncToken, TransactionID, UserID } from "../../types/ids.ts";
-import type { JudgedEvent, RecoveredEvent, ToDeviceMessage } from "../megolm/decrypted.ts";
-import type { ComparedDevice, LocalTrust } from "../devices/device.ts";
-import type { BackupRequest } from "../backup/backup_protocol.ts";
-import type { BundleRequest } from "../history/history_protocol.ts";
-import type { DeviceMessages } from "../requests/outbox.ts";
-import type { RoomStateInput } from "../sharing/sharing_protocol.ts";
-import type { SignaturesUpload } from "../identity/due_signatures.ts";
+import type { JudgedEvent, RecoveredEvent, ToDeviceMessage } from "../megolm/mod.ts";
+import type { ComparedDevice, LocalTrust } from "../devices/mod.ts";
+import type { BackupRequest } from "../backup/mod.ts";
+import type { BundleRequest } from "../history/mod.ts";
+import type { DeviceMessages } from "../requests/mod.ts";
+import type { RoomStateInput } from "../sharing/mod.ts";
+import type { SignaturesUpload } from "../identity/mod.ts";
 
 /** The parts of a sync response that concern encryption. */
 export interface CryptoInput {

@@ -9,8 +9,8 @@
 
 import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { deviceConflict } from "../account/device_conflict.ts";
-import type { DeviceQuery } from "../devices/tracked_users.ts";
+import { deviceConflict } from "../account/mod.ts";
+import type { DeviceQuery } from "../devices/mod.ts";
 import { newTxn } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { EngineRequest } from "./engine_protocol.ts";
@@ -21,14 +21,13 @@ import {
   type OutboxEntry,
   RefusedMessages,
   type RequestFailure,
-} from "../requests/outbox.ts";
-import type { AnswerOutput } from "../megolm/decrypted.ts";
+} from "../requests/mod.ts";
+import type { AnswerOutput } from "../megolm/mod.ts";
 import { OwnDoubts } from "./own_doubts.ts";
 import { recoverFromRollback } from "./rollback.ts";
-import type { KeyClaim } from "../olm/olm_claims.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { type DueSignature, uploadOf } from "../identity/due_signatures.ts";
-import { OwnSignature } from "../identity/own_signature.ts";
+import type { KeyClaim } from "../olm/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import { type DueSignature, OwnSignature, uploadOf } from "../identity/mod.ts";
 
 /** A request on its way. */
 type Underway =

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HistoryOffer, HistoryRecipients } from "../history/history_offers.ts";
+import type { HistoryOffer, HistoryRecipients } from "../history/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { RunStep } from "./engine_parts.ts";
 

@@ -7,24 +7,30 @@
 
 import {
   acceptedIdentity,
+  type ComparedDevice,
   type ComparedIdentity,
   type UserIdentity,
   withdrawnIdentity,
-} from "../devices/user_identity.ts";
+} from "../devices/mod.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
-import type { ComparedSeeds, IdentitySeeds } from "../identity/identity_seeds.ts";
-import type { KnownIdentity, NewIdentityInput, OfferOutcome } from "../identity/own_identity.ts";
-import type { NewIdentity } from "../identity/new_identity.ts";
+import type {
+  ComparedSeeds,
+  IdentitySeeds,
+  KnownIdentity,
+  NewIdentity,
+  NewIdentityInput,
+  OfferOutcome,
+  SignatureFate,
+  SignedName,
+  SigningOutcome,
+} from "../identity/mod.ts";
 import { STORAGE_OPENER, type StorageOpener } from "./storage_opener.ts";
-import type { SigningOutcome } from "../identity/identity_signing.ts";
-import type { ComparedDevice } from "../devices/device.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { SignatureFate, SignedName } from "../identity/due_signatures.ts";
-import type { AskedSecrets, WantedSecrets } from "../secret_requests/secret_requests.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { AskedSecrets, WantedSecrets } from "../secret_requests/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { EngineParts, RunStep } from "./engine_parts.ts";
 import type { OwnIdentity, TrustInput } from "./engine_protocol.ts";
-import type { RecoveredEvent } from "../megolm/decrypted.ts";
+import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** The own identity as this device has it. */
 export interface OwnIdentityState {

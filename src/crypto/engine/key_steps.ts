@@ -8,18 +8,17 @@ import type {
   AdoptInput,
   AdoptOutcome,
   BackupState,
+  KeyBackup,
   NewBackup,
   NewBackupInput,
   RestoredKeys,
-  ShownVersion,
-} from "../backup/backup_protocol.ts";
-import type { KeyBackup } from "../backup/key_backup.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { ImportedRoomKey } from "../megolm/room_key.ts";
-import type { SessionPage, SessionQuery } from "../megolm/session_export.ts";
-import type { Transaction } from "../records/transaction.ts";
+} from "../backup/mod.ts";
+import type { ShownVersion } from "../../types/checks/backup_version.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { ImportedRoomKey, SessionPage, SessionQuery } from "../megolm/mod.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { RunStep } from "./engine_parts.ts";
-import { type KeysOutput, receiveKeys } from "../key_requests/receive_keys.ts";
+import { type KeysOutput, receiveKeys } from "../key_requests/mod.ts";
 
 /** The steps, which do not overlap with other steps of the engine. */
 export class KeySteps {

@@ -7,10 +7,8 @@
 
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { showsKeys } from "../account/shows_keys.ts";
-import { readCrossSigningKey } from "../devices/cross_signing_key.ts";
-import { shownKeys, userPart } from "../devices/query_response.ts";
-import type { DeviceQuery } from "../devices/tracked_users.ts";
+import { showsKeys } from "../account/mod.ts";
+import { type DeviceQuery, readCrossSigningKey, shownKeys, userPart } from "../devices/mod.ts";
 import type { EngineParts } from "./engine_parts.ts";
 
 /** After how many answers with other keys of the device the next one counts: in a minute. The device ends by it. */

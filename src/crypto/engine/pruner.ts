@@ -9,19 +9,21 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
+import type { DeviceLists } from "../devices/mod.ts";
+import type { UndecryptableEvents } from "../megolm/mod.ts";
+import type { OlmChannels } from "../olm/mod.ts";
 import {
   duePruning,
+  GONE_PEER_DAYS,
+  LEFT_PEER_DAYS,
   pruningDone,
+  RECORDS_A_STEP,
   type ScheduledPruning,
   schedulePruning,
-} from "../records/prune_schedule.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
+  type Transaction,
+} from "../records/mod.ts";
+import type { OutboundSessions } from "../sharing/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS, RECORDS_A_STEP } from "../records/retention.ts";
 
 /** The parts that it prunes. */
 export interface PrunerOptions {

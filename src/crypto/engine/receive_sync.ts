@@ -10,17 +10,19 @@
 import { culprits } from "../../base/culprits.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import type { MessageEvent } from "../../types/events/event.ts";
+import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
-import { DamagedAccountError } from "../account/own_account.ts";
-import type { Decryption, ToDeviceMessage } from "../megolm/decrypted.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { DamagedAccountError } from "../account/mod.ts";
+import type { Decryption, ToDeviceMessage } from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { CryptoInput, CryptoOutput } from "./engine_protocol.ts";
-import { receiveRoomState } from "./receive_room.ts";
+import type { CryptoInput, CryptoOutput, MemberChange } from "./engine_protocol.ts";
 import { receiveToDevice } from "./receive_to_device.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
+import { Membership } from "../../types/enums.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { RoomDescription, RoomStateInput } from "../sharing/mod.ts";
 
 /** A sync response to receive. */
 export interface SyncStepInput {
@@ -190,4 +192,54 @@ async function withoutThoseAtFault(
 
 function emptied({ type, sender, room_id, event_id, origin_server_ts, source }: MessageEvent): MessageEvent {
   return { type, sender, room_id, event_id, origin_server_ts, source, content: {} };
+}
+
+/** Receives the state of a room. */
+export async function receiveRoomState(
+  tx: Transaction,
+  { rooms, devices, outbound, history }: EngineParts,
+  room: RoomStateInput,
+): Promise<void> {
+  for (const event of room.events) {
+    if (event.type === "m.room.member") history.memberEvent(tx, room.roomId, event);
+  }
+  const changes = rooms.receiveState(tx, room);
+  if (changes.track.length > 0) devices.track(tx, changes.track);
+  // Synapse announces no devices of a user who joined one room and was banned from another meanwhile.
+  if (changes.joined.length > 0) devices.changed(tx, changes.joined);
+  if (changes.left.length > 0 || changes.settingsChanged) await outbound.roomChanged(tx, changes);
+}
+
+/**
+ * Receives a change of a member before the sync shows it. Of who was invited it may have shown by now that they have
+ * joined, when the answer to the invitation was slower.
+ */
+export async function receiveMemberChange(
+  tx: Transaction,
+  parts: EngineParts,
+  { roomId, userId, membership }: MemberChange,
+): Promise<void> {
+  if (membership === Membership.INVITE && parts.rooms.hasJoined(roomId, userId)) return;
+  const event: StateEvent = {
+    type: "m.room.member",
+    state_key: userId,
+    content: { membership },
+    room_id: roomId,
+    sender: parts.context.own.userId,
+    event_id: "$",
+    origin_server_ts: 0,
+    source: SyncStream.INTERNAL,
+  };
+  await receiveRoomState(tx, parts, { roomId, events: [event], limited: false, lossy: false });
+}
+
+/** Receives the description of a room. */
+export async function receiveDescription(
+  tx: Transaction,
+  { rooms, devices, outbound }: EngineParts,
+  description: RoomDescription,
+): Promise<void> {
+  const changes = rooms.describe(tx, description);
+  devices.track(tx, changes.track);
+  await outbound.roomChanged(tx, changes);
 }

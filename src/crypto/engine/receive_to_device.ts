@@ -4,16 +4,14 @@
  * @module
  */
 
-import { VERIFICATION_PREFIX } from "../megolm/verification_event.ts";
+import { VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { ToDeviceMessage } from "../megolm/decrypted.ts";
-import { BUNDLE_TYPES } from "../olm/sender_refusal.ts";
-import { accepts, senderTrustOf } from "../megolm/session_owner.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { OlmDecryption } from "../olm/olm_message.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { accepts, senderTrustOf, type ToDeviceMessage } from "../megolm/mod.ts";
+import { BUNDLE_TYPES, type OlmDecryption } from "../olm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { EngineParts } from "./engine_parts.ts";
 
 /** Types that count only if they came encrypted: otherwise they could be forged. */

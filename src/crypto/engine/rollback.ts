@@ -7,12 +7,12 @@
 import { elapsed } from "../../base/clock.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { sameKey } from "../encoding/base64.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { messagesOf, outboundKey } from "../sharing/outbound_record.ts";
+import { sameKey } from "../../types/base64.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { messagesOf, outboundKey } from "../sharing/mod.ts";
 import type { OwnDevice } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
-import type { Decryption } from "../megolm/decrypted.ts";
+import type { Decryption } from "../megolm/mod.ts";
 
 /**
  * What own events can't be decrypted with that were encrypted by a later state of the store, or by a

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { recordKey } from "../records/transaction.ts";
-import { decodeRecoveryKey } from "../secrets/recovery_key.ts";
+import { recordKey } from "../records/mod.ts";
+import { decodeRecoveryKey } from "../secrets/mod.ts";
 
 /** What has opened the secret storage last. */
 export interface StorageOpener {

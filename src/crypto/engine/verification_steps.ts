@@ -6,15 +6,18 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
-import { shareDecision } from "../sharing/share_policy.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { FrozenKeys, VerificationWay } from "../verification/protocol.ts";
-import type { VerificationFlow } from "../verification/verification_flow.ts";
-import type { VerificationEvent } from "../megolm/verification_event.ts";
-import type { VerificationSend } from "../verification/verification_post.ts";
-import type { VerificationNews } from "../verification/verifications.ts";
+import { shareDecision } from "../sharing/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import type {
+  FrozenKeys,
+  VerificationFlow,
+  VerificationNews,
+  VerificationSend,
+  VerificationWay,
+} from "../verification/mod.ts";
+import type { VerificationEvent } from "../../types/events/verification_event.ts";
 import type { EngineParts, RunStep } from "./engine_parts.ts";
-import type { RecoveredEvent } from "../megolm/decrypted.ts";
+import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** Whom to ask for a verification. */
 export interface VerificationTarget {

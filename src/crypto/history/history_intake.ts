@@ -19,19 +19,12 @@ import type { StateEvent } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type Device, isVouchedFor } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { AnswerOutput } from "../megolm/decrypted.ts";
-import { type KeyReceivers, receiveKeys } from "../key_requests/receive_keys.ts";
-import { DAY_MS } from "../records/retention.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { ImportedRoomKey } from "../megolm/room_key.ts";
-import { FairRecords } from "../records/fair_records.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { isRefusal } from "../requests/outbox.ts";
-import { Retries } from "../requests/retries.ts";
-import type { BundleRequest } from "./history_protocol.ts";
-import { keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";
+import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
+import type { AnswerOutput, ImportedRoomKey, InboundSessions } from "../megolm/mod.ts";
+import { type KeyReceivers, receiveKeys } from "../key_requests/mod.ts";
+import { DAY_MS, FairRecords, type Transaction } from "../records/mod.ts";
+import { isRefusal, Retries } from "../requests/mod.ts";
+import { type BundleRequest, keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";
 
 /** The parts that it needs. */
 export interface HistoryIntakeOptions extends KeyReceivers {

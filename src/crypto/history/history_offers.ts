@@ -10,15 +10,12 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type Device, isVouchedFor } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
+import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
-import type { OlmClaims } from "../olm/olm_claims.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { Outbox } from "../requests/outbox.ts";
+import { BUNDLE_TYPES, type OlmChannels, type OlmClaims } from "../olm/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
 import type { BundlePlace } from "./key_bundle.ts";
-import { BUNDLE_TYPES } from "../olm/sender_refusal.ts";
 
 /** The parts that it needs. */
 export interface HistoryOffersOptions {

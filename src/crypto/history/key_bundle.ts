@@ -10,10 +10,14 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import { isReceivedRoomId, parseContentURI } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { readSecrets, writeSecrets } from "../attachments/attachment_file.ts";
-import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
-import { readSessionJson } from "../megolm/session_json.ts";
-import { readSharedReason, type SharedReason } from "../megolm/withheld_log.ts";
+import { readSecrets, writeSecrets } from "../attachments/attachments.ts";
+import {
+  type ExportedSession,
+  type ImportedRoomKey,
+  readSessionJson,
+  readSharedReason,
+  type SharedReason,
+} from "../megolm/mod.ts";
 
 /** How many sessions a bundle has, and how many are taken out of one: 30 MB of JSON. */
 export const MAX_BUNDLED = 50_000;
@@ -109,4 +113,14 @@ export function readBundlePlace({ room_id: roomId, file }: JsonObject): BundlePl
   } catch {
     return undefined;
   }
+}
+
+/** A request for a file of room keys. */
+export interface BundleRequest {
+  /** Its unique ID. */
+  readonly id: string;
+  /** A file is downloaded, and decrypted. */
+  readonly kind: "historyBundle";
+  /** The file. */
+  readonly file: EncryptedFile;
 }

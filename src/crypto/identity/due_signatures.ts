@@ -1,5 +1,6 @@
 /**
- * Signatures that are to be uploaded: the exact bytes, durable until the server has answered.
+ * Signatures that are to be uploaded: the exact bytes, durable until the server has answered. The
+ * own device's is uploaded until the server shows it.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
  * @module
@@ -7,11 +8,13 @@
 
 import type { BackoffRange } from "../../base/backoff.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { Retries } from "../requests/retries.ts";
+import { Retries } from "../requests/mod.ts";
 import type { CrossSigningKey, DeviceKeys } from "../../types/api/device_keys.ts";
+import type { OwnKeys } from "../account/mod.ts";
+import type { OwnIdentity } from "./own_identity.ts";
 
 /** What was signed: whose, and under which name the server has it. */
 export interface SignedName {
@@ -148,3 +151,61 @@ function dueKey({ userId, name }: SignedName): RecordKey<DueSignature> {
 export type SignaturesUpload = Readonly<
   Record<UserID, Readonly<Record<string, DeviceKeys | CrossSigningKey>>>
 >;
+
+/** The waits before a signature is uploaded again that the server does not show, in milliseconds. */
+const OWN_WAITS: BackoffRange = { base: 60_000, cap: 24 * 3_600_000 };
+
+/** The parts that it needs. */
+export interface OwnSignatureOptions {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The own device. */
+  readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
+  /** The own identity. */
+  readonly ownIdentity: Pick<OwnIdentity, "shownDevice" | "isSignatureDue">;
+}
+
+/**
+ * Uploads the signature until the server shows it. What is signed and sent is what this device has
+ * published itself, whatever the server shows of it.
+ */
+export class OwnSignature {
+  readonly #options: OwnSignatureOptions;
+  readonly #retries = new Retries<"signature">(OWN_WAITS);
+
+  /** @param options The parts that it needs. */
+  constructor(options: OwnSignatureOptions) {
+    this.#options = options;
+  }
+
+  /** Learns how the server shows the own device. */
+  shown(keys: JsonObject): void {
+    const { ownIdentity } = this.#options;
+    ownIdentity.shownDevice = keys;
+    if (!ownIdentity.isSignatureDue) this.#retries.forget("signature");
+  }
+
+  /** The own device, to be uploaded now; undefined: it need not be. */
+  next(now: number): DeviceKeys | undefined {
+    if (!this.#isDue || !this.#retries.isOver("signature", now)) return undefined;
+    return this.#options.ownKeys.deviceKeys();
+  }
+
+  /** In how many milliseconds it may be uploaded again; infinity: it need not be. */
+  nextIn(now: number): number {
+    return this.#isDue ? this.#retries.wait("signature", now) : Infinity;
+  }
+
+  /** Learns that an upload has ended: whether it has taken effect, the next answer shows. */
+  ended(now: number, response: JsonObject = {}): void {
+    this.#retries.failed("signature", now);
+    const { context: { log, own: { userId, deviceId } } } = this.#options;
+    const reason = refusalIn(response, { userId, name: deviceId });
+    if (reason !== undefined) log.warn("The server has refused the signature of this device", { reason });
+  }
+
+  get #isDue(): boolean {
+    const { ownKeys, ownIdentity } = this.#options;
+    return ownKeys.isPublished && ownIdentity.isSignatureDue;
+  }
+}

@@ -1,10 +1,16 @@
 /**
- * The seeds of cross-signing keys, and the public keys that belong to them.
+ * The seeds of cross-signing keys, the public keys that belong to them, and new identities.
  *
  * @module
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { OwnAccount } from "../account/mod.ts";
+import { signableJson, withSignature } from "../encoding/encoding.ts";
+import type { CrossSigningKey } from "../../types/api/device_keys.ts";
+import type { UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { KeyUsage } from "../devices/mod.ts";
 
 /** The seeds of the private keys, 32 bytes each. */
 export interface IdentitySeeds {
@@ -83,5 +89,60 @@ export function publicIdentity(vodozemac: Vodozemac, seeds: IdentitySeeds): Publ
     master: publicKey(master),
     selfSigning: publicKey(selfSigning),
     userSigning: publicKey(userSigning),
+  };
+}
+
+/** A new identity: what is to be stored and what to be published. */
+export interface NewIdentity {
+  /** Copies of the private keys; wipe them after use. */
+  readonly seeds: IdentitySeeds;
+  /** The recovery key that was given with the first call. */
+  readonly recoveryKey?: string;
+  /** The public keys to upload, the same bytes each time. */
+  readonly masterKey: CrossSigningKey;
+  /** The same. */
+  readonly selfSigningKey: CrossSigningKey;
+  /** The same. */
+  readonly userSigningKey: CrossSigningKey;
+}
+
+const USAGES: Readonly<Record<keyof IdentitySeeds, KeyUsage>> = {
+  master: "master",
+  selfSigning: "self_signing",
+  userSigning: "user_signing",
+};
+
+/** What a new identity is described with. */
+export interface DescribingParts {
+  /** Signs. */
+  readonly vodozemac: Vodozemac;
+  /** The own device, which signs the master key. */
+  readonly account: Pick<OwnAccount, "sign">;
+  /** The own user. */
+  readonly userId: UserID;
+}
+
+/** Describes a new identity: the same bytes each time. */
+export function describedIdentity(
+  { seeds, recoveryKey, ...keys }: PublicIdentity & Pick<NewIdentity, "seeds" | "recoveryKey">,
+  { vodozemac, account, userId }: DescribingParts,
+): NewIdentity {
+  using master = vodozemac.keys.importEd25519(seeds.master);
+  const object = (name: keyof IdentitySeeds): JsonObject => {
+    const { [name]: key } = keys;
+    return { user_id: userId, usage: [USAGES[name]], keys: { [`ed25519:${key}`]: key } };
+  };
+  const signed = (name: keyof IdentitySeeds): CrossSigningKey => {
+    const unsigned = object(name);
+    const signature = master.sign(signableJson(unsigned));
+    const keyId = `ed25519:${master.publicKey}`;
+    return withSignature(unsigned, { userId, keyId, signature }) as unknown as CrossSigningKey; // with a signature
+  };
+  return {
+    seeds: copiedSeeds(seeds),
+    recoveryKey,
+    masterKey: account.sign(object("master")) as unknown as CrossSigningKey, // with a signature
+    selfSigningKey: signed("selfSigning"),
+    userSigningKey: signed("userSigning"),
   };
 }

@@ -8,24 +8,24 @@
  * @module
  */
 
-import type { OwnAccount } from "../account/own_account.ts";
-import type { ComparedDevice } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { StoredDevice } from "../devices/user_record.ts";
+import type { OwnAccount } from "../account/mod.ts";
+import {
+  acceptedIdentity,
+  type ComparedDevice,
+  type ComparedIdentity,
+  type DeviceLists,
+  provenIdentity,
+  signedIdentity,
+  type StoredDevice,
+} from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { DueSignatures } from "./due_signatures.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { unpadded } from "../encoding/base64.ts";
+import { unpadded } from "../../types/base64.ts";
 import type { OwnIdentity } from "./own_identity.ts";
-import {
-  acceptedIdentity,
-  type ComparedIdentity,
-  provenIdentity,
-  signedIdentity,
-} from "../devices/user_identity.ts";
 
 /** `no-key`: the private key that would sign is not at hand; nothing was changed. */
 export type SigningOutcome = "signed" | "no-key";

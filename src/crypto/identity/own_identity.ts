@@ -7,26 +7,31 @@
  * @module
  */
 
-import type { OwnAccount } from "../account/own_account.ts";
-import { checkDeviceKeys } from "../devices/device_keys_check.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import { signableJson, verifySignedJson, withSignature } from "../encoding/signed_json.ts";
+import type { OwnAccount } from "../account/mod.ts";
+import {
+  checkDeviceKeys,
+  type DeviceLists,
+  isPinned,
+  provenIdentity,
+  type StoredIdentity,
+} from "../devices/mod.ts";
+import { signableJson, verifySignedJson, withSignature } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import {
   type ComparedSeeds,
   comparedSeeds,
   copiedSeeds,
+  describedIdentity,
   type IdentitySeeds,
+  type NewIdentity,
   newSeeds,
   type PublicIdentity,
   publicIdentity,
   SEED_NAMES,
 } from "./identity_seeds.ts";
-import { describedIdentity, type NewIdentity } from "./new_identity.ts";
-import { isPinned, provenIdentity, type StoredIdentity } from "../devices/user_identity.ts";
 
 /** What is known of the own private keys, without them. */
 export interface KnownIdentity extends PublicIdentity {

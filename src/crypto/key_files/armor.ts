@@ -6,7 +6,7 @@
 
 import { concat } from "@std/bytes/concat";
 import { KeyFileError } from "../../errors/encryption_error.ts";
-import { decodeBase64 } from "../encoding/base64.ts";
+import { decodeBase64 } from "../../types/base64.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -13,8 +13,7 @@ import { abortable } from "@std/async/abortable";
 import { concat } from "@std/bytes/concat";
 import type { Hmac } from "node:crypto";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import { CounterMode, newCounter } from "../encoding/counter_mode.ts";
-import { hashPassphrase, MAX_ITERATIONS } from "../encoding/pbkdf2.ts";
+import { CounterMode, hashPassphrase, MAX_ITERATIONS, newCounter } from "../ciphers/ciphers.ts";
 import { unusable } from "./armor.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -6,7 +6,7 @@
 
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { KeyFileError } from "../../errors/encryption_error.ts";
-import { BLOCK_SIZE, BlockReader } from "../encoding/blocks.ts";
+import { BLOCK_SIZE, BlockReader } from "../ciphers/ciphers.ts";
 import { damaged, readArmor } from "./armor.ts";
 import { deriveKeys, HEAD_BYTES, type KeyFileKeys, MAC_BYTES, readHead } from "./key_file_keys.ts";
 

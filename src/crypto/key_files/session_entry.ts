@@ -5,8 +5,8 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { ExportedSession, ImportedRoomKey } from "../megolm/room_key.ts";
-import { parseObject, readSessionJson, sessionJson } from "../megolm/session_json.ts";
+import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
+import { parseObject } from "../../types/json.ts";
 
 /** Says of an entry that the file vouches for its maker no more than a backup does. */
 const FROM_BACKUP = "greenroom.from_backup";

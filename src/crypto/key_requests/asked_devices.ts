@@ -7,11 +7,10 @@
 
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
+import type { Device, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { Outbox } from "../requests/outbox.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
 
 /** What was asked, and whom. */
 export interface AskedDevices {

@@ -9,19 +9,14 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
+import type { Device, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { ExportedSession } from "../megolm/room_key.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
-import type { OlmClaims } from "../olm/olm_claims.ts";
-import { FairRecords } from "../records/fair_records.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { OutboundSessions } from "../sharing/outbound_sessions.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import type { ExportedSession, InboundSessions } from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import { FairRecords, type Transaction } from "../records/mod.ts";
+import type { OutboundSessions } from "../sharing/mod.ts";
+import { type Outbox, RateLimit } from "../requests/mod.ts";
 
 /** The parts that it needs. */
 export interface KeyAnswersOptions {

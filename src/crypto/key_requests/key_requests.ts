@@ -9,11 +9,10 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { DeviceLists } from "../devices/mod.ts";
+import type { InboundSessions } from "../megolm/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import {
   asked,
   type AskedDevices,
@@ -23,7 +22,7 @@ import {
   tellAsked,
 } from "./asked_devices.ts";
 import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { RateLimit } from "../requests/mod.ts";
 
 /** The parts that it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {

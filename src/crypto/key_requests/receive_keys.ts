@@ -4,15 +4,18 @@
  * @module
  */
 
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import { isPastOnly } from "../megolm/session_owner.ts";
-import type { UndecryptableEvents } from "../megolm/undecryptable_events.ts";
+import {
+  type AddedKey,
+  type ImportedRoomKey,
+  type InboundSessions,
+  isPastOnly,
+  type RecoveredEvent,
+  type UndecryptableEvents,
+} from "../megolm/mod.ts";
 import type { KeyRequests } from "./key_requests.ts";
-import type { AddedKey, ImportedRoomKey } from "../megolm/room_key.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { RecoveredEvent } from "../megolm/decrypted.ts";
 
 /** What has become of imported keys. */
 export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {

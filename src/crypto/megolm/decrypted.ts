@@ -8,7 +8,7 @@ import type { EncryptionInfo, SenderInfo, UndecryptableCode } from "../../types/
 import type { Encryptions } from "../../types/events/encryption_of.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
-import type { VerificationEvent } from "./verification_event.ts";
+import type { VerificationEvent } from "../../types/events/verification_event.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 
 /** An event that was decrypted. */

@@ -8,8 +8,8 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 
 const KIND = "backup_due";
 

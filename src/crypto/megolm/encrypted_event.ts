@@ -17,7 +17,7 @@ import {
 } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
-import { isVerification, type VerificationEvent } from "./verification_event.ts";
+import { isVerification, type VerificationEvent } from "../../types/events/verification_event.ts";
 import type { Attribution } from "./session_owner.ts";
 import { type Undecryptable, undecryptable } from "./undecryptable.ts";
 

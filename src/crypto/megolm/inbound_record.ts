@@ -7,11 +7,11 @@
 
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { Credentials } from "../devices/user_record.ts";
+import type { Credentials } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { Hearsay } from "./hearsay.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { UnusedPlace } from "./unused_sessions.ts";
 
 /** A device that sent the key itself, and so claims to be the one that made the session. */

@@ -9,12 +9,11 @@ import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-w
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { DueSessions } from "./due_sessions.ts";
-import type { DeviceOwners } from "../devices/device_owners.ts";
-import { isKey, unpadded } from "../encoding/base64.ts";
+import type { DeviceOwners } from "../devices/mod.ts";
+import { isKey, unpadded } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { Decryption } from "./decrypted.ts";
-import { LiveObjects } from "../records/live_objects.ts";
-import type { RecordKey, Transaction } from "../records/transaction.ts";
+import { LiveObjects, type RecordKey, type Transaction } from "../records/mod.ts";
 import { type Said, withHearsay } from "./hearsay.ts";
 import {
   type Claimed,
@@ -37,7 +36,7 @@ import {
 import { SessionClaims } from "./session_claims.ts";
 import { SessionExport, type SessionPage, type SessionQuery } from "./session_export.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
-import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
 import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { type SharedReason, WithheldLog } from "./withheld_log.ts";
 

@@ -9,13 +9,11 @@ import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-import { type Device, isVouchedFor } from "../devices/device.ts";
-import { credentialsIn } from "../devices/device_keys_check.ts";
-import { isKey, sameKey, unpadded } from "../encoding/base64.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { credentialsIn, type Device, isVouchedFor } from "../devices/mod.ts";
+import { isKey, sameKey, unpadded } from "../../types/base64.ts";
 import type { OwnerClaim } from "./inbound_record.ts";
-import { saidShared } from "./shared_history.ts";
-import { type MegolmSessionRef, readSessionRef } from "./session_ref.ts";
+import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
 
 /** An `m.room_key` that came encrypted with Olm. */
 export interface ReceivedRoomKey {
@@ -128,4 +126,52 @@ export function readRoomKey(vodozemac: Vodozemac, key: ReceivedRoomKey): RoomKey
 function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {
   return device.userId === sender && sameKey(device.curve25519, senderKey) &&
     sameKey(device.ed25519, senderEd25519);
+}
+
+/** What unstable versions of the specification call `shared_history`, and other clients still do. */
+export const UNSTABLE_SHARED = "org.matrix.msc3061.shared_history";
+
+/** What matrix-sdk-crypto calls it in room keys: it shares no key that does not say so. */
+export const OTHER_SHARED = "m.shared_history";
+
+/** Whether the key may be shared; undefined: it is not said. */
+export function saidShared(content: JsonObject): boolean | undefined {
+  const said = content.shared_history ?? content[UNSTABLE_SHARED] ?? content[OTHER_SHARED];
+  return typeof said === "boolean" ? said : undefined;
+}
+
+/** What is said of a session beside its name. */
+export type SaidOfSession = Pick<
+  ImportedRoomKey,
+  "sessionKey" | "senderKey" | "senderEd25519" | "sharedHistory"
+>;
+
+/** Writes all that is said of a session, with its name. */
+export function sessionJson({ content, senderEd25519, sharedHistory }: ExportedSession): JsonObject {
+  return {
+    ...content,
+    sender_claimed_keys: senderEd25519 === "" ? {} : { ed25519: senderEd25519 },
+    forwarding_curve25519_key_chain: [],
+    shared_history: sharedHistory,
+    [UNSTABLE_SHARED]: sharedHistory,
+  };
+}
+
+/**
+ * Reads what is said of a session, whose key is checked where it is imported.
+ *
+ * @returns Undefined if it is nothing of the kind, or of another algorithm.
+ */
+export function readSessionJson(object: JsonObject): SaidOfSession | undefined {
+  if (object.algorithm !== EncryptionAlgorithm.MEGOLM_V1) return undefined;
+  const { session_key, sender_key, sender_claimed_keys } = object;
+  if (typeof session_key !== "string" || typeof sender_key !== "string") return undefined;
+  const sharedHistory = saidShared(object);
+  const { ed25519 } = isJsonObject(sender_claimed_keys) ? sender_claimed_keys : {};
+  return {
+    sessionKey: session_key,
+    senderKey: sender_key,
+    senderEd25519: typeof ed25519 === "string" ? ed25519 : "",
+    ...(sharedHistory !== undefined && { sharedHistory }),
+  };
 }

@@ -10,7 +10,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import {
   type Claimed,
   CLAIMS_KIND,
@@ -21,7 +21,7 @@ import {
   type OwnerClaim,
   withClaims,
 } from "./inbound_record.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Evicted, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
 /** The parts that it needs. */

@@ -7,9 +7,9 @@
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { isSigningKey } from "../encoding/signed_json.ts";
+import { isSigningKey } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import {
   borneOut,
   INBOUND_KIND,
@@ -20,7 +20,7 @@ import {
 } from "./inbound_record.ts";
 import type { ExportedSession } from "./room_key.ts";
 import type { SessionClaims } from "./session_claims.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 /** Asks for sessions. */
 export interface SessionQuery {

@@ -9,13 +9,10 @@
 
 import type { KeySource, SenderTrust } from "../../types/events/encryption_info.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { Device, DeviceTrust } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import type { DeviceOwners } from "../devices/device_owners.ts";
-import { sameKey } from "../encoding/base64.ts";
-import type { CryptoContext, OwnDevice } from "../context/context.ts";
-import type { AcceptPolicy } from "../context/policy.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Device, DeviceLists, DeviceOwners, DeviceTrust } from "../devices/mod.ts";
+import { sameKey } from "../../types/base64.ts";
+import type { AcceptPolicy, CryptoContext, OwnDevice } from "../context/context.ts";
+import type { Transaction } from "../records/mod.ts";
 import { type Hearsay, metHearsay } from "./hearsay.ts";
 import {
   type ClaimSet,
@@ -26,7 +23,7 @@ import {
   withClaims,
 } from "./inbound_record.ts";
 import type { SessionClaims } from "./session_claims.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 const TRUST: Readonly<Record<DeviceTrust, SenderTrust>> = {
   "blacklisted": "unsigned-device",

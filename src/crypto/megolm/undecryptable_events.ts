@@ -9,10 +9,9 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef } from "./decrypted.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { Delivery } from "./replay_log.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Undecryptable } from "./undecryptable.ts";
 
 /** The parts that it needs, and its limits. */

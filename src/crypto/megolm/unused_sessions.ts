@@ -6,9 +6,14 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { UNUSED_IN_ALL, UNUSED_OF_USER } from "../records/retention.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import type { MegolmSessionRef } from "./session_ref.ts";
+import {
+  type RecordKey,
+  recordKey,
+  type Transaction,
+  UNUSED_IN_ALL,
+  UNUSED_OF_USER,
+} from "../records/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 /** A claim of a user that has to be removed. */
 export interface Evicted extends MegolmSessionRef {

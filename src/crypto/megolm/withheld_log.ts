@@ -11,9 +11,8 @@ import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { isOpaqueId, isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
-import { isKey } from "../encoding/base64.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { isKey } from "../../types/base64.ts";
+import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 
 /** How many such messages are kept; the limit is shared fairly among senders. */
 const LIMIT = 2_000;

@@ -9,17 +9,14 @@ import { elapsed } from "../../base/clock.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import type { Device, FindableDevices } from "../devices/device.ts";
-import { SenderDeviceKeys } from "../devices/device_keys_check.ts";
+import type { OwnKeys } from "../account/mod.ts";
+import { type Device, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../records/mod.ts";
+import { type Outbox, RateLimit } from "../requests/mod.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
 import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
-import { MISUNDERSTOOD_DEVICES, UNKNOWN_DEVICES } from "../records/retention.ts";
 import { OlmInbox } from "./olm_inbox.ts";
 import { OlmLookUps } from "./olm_look_ups.ts";
 import type { OlmPeer } from "./olm_peer.ts";
@@ -27,11 +24,11 @@ import {
   type OlmDecryption,
   readOlmMessage,
   readOlmPayload,
+  senderRefusal,
   writeOlmMessage,
   writeOlmPayload,
 } from "./olm_message.ts";
 import { OlmSessions } from "./olm_sessions.ts";
-import { senderRefusal } from "./sender_refusal.ts";
 
 /** How long a device that could not be understood is not asked for another session. */
 const UNWEDGE_AFTER_MS = 3_600_000;

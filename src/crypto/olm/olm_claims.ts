@@ -6,11 +6,10 @@
 
 import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
+import { SIGNED_CURVE25519 } from "../account/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { LoneFailures } from "../requests/lone_failures.ts";
-import { Retries } from "../requests/retries.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { LoneFailures, Retries } from "../requests/mod.ts";
 
 /** How many devices one request may name. */
 const MAX_DEVICES = 250;

@@ -8,13 +8,12 @@ import { serverOf } from "../../types/identifiers.ts";
 import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { SIGNED_CURVE25519 } from "../account/key_upload.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import type { Device, KnownDevices } from "../devices/device.ts";
-import { isKey } from "../encoding/base64.ts";
-import { verifySignedJson } from "../encoding/signed_json.ts";
+import { type OwnKeys, SIGNED_CURVE25519 } from "../account/mod.ts";
+import type { Device, KnownDevices } from "../devices/mod.ts";
+import { isKey } from "../../types/base64.ts";
+import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { DeviceRef, KeyClaim, OlmClaims } from "./olm_claims.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
 

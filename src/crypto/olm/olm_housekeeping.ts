@@ -8,12 +8,18 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import type { OwnKeys } from "../account/own_keys.ts";
-import type { KnownDevices } from "../devices/device.ts";
+import type { OwnKeys } from "../account/mod.ts";
+import type { KnownDevices } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { DAY_MS, FALLBACK_MARGIN_MS, RECORDS_A_STEP } from "../records/retention.ts";
-import { FairIndex } from "../records/fair_index.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import {
+  DAY_MS,
+  FairIndex,
+  FALLBACK_MARGIN_MS,
+  type RecordKey,
+  recordKey,
+  RECORDS_A_STEP,
+  type Transaction,
+} from "../records/mod.ts";
 import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
 import type { OlmInbox } from "./olm_inbox.ts";
 import type { OlmPeer, PeerRecord } from "./olm_peer.ts";

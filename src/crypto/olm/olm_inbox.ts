@@ -5,11 +5,10 @@
  */
 
 import { VodozemacError, type VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
-import type { OwnKeys } from "../account/own_keys.ts";
+import type { OwnKeys } from "../account/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { DAY_MS, NEW_PEERS_A_DAY } from "../records/retention.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { DAY_MS, NEW_PEERS_A_DAY, type Transaction } from "../records/mod.ts";
+import { RateLimit } from "../requests/mod.ts";
 import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import { SeenMessages } from "./seen_messages.ts";

@@ -7,11 +7,10 @@
 
 import { serverOf } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
-import type { FindableDevices } from "../devices/device.ts";
+import type { FindableDevices } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { LOOKUPS_AN_HOUR } from "../records/retention.ts";
-import type { Transaction } from "../records/transaction.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { LOOKUPS_AN_HOUR, type Transaction } from "../records/mod.ts";
+import { RateLimit } from "../requests/mod.ts";
 
 const HOUR_MS = 3_600_000;
 /** How often users are looked up: in all, and each. */

@@ -5,7 +5,7 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { type RecordKey, recordKey } from "../records/transaction.ts";
+import { type RecordKey, recordKey } from "../records/mod.ts";
 
 /** The other end of Olm sessions: a key, and the user who claims it. */
 export interface OlmPeer {

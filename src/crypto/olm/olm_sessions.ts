@@ -7,9 +7,7 @@
 import { type EncryptedOlmMessage, type OlmSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { LiveObjects } from "../records/live_objects.ts";
-import { ChangeLog } from "../records/change_log.ts";
-import type { RecordKey, Transaction } from "../records/transaction.ts";
+import { ChangeLog, LiveObjects, type RecordKey, type Transaction } from "../records/mod.ts";
 import {
   generationKey,
   goneKey,

@@ -8,7 +8,7 @@ import { concat } from "@std/bytes/concat";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { UserID } from "../../types/ids.ts";
-import { recordKey, type Transaction } from "../records/transaction.ts";
+import { recordKey, type Transaction } from "../records/mod.ts";
 
 /** Of each hash as much is kept as makes another message with the same one impossible to find. */
 const HASH_BYTES = 16;

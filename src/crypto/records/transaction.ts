@@ -1,13 +1,41 @@
 /**
  * Records and steps: a step of the engine reads and writes records by their keys, and commits all
- * changes immediately.
+ * changes to its vault at once.
  *
  * @module
  */
 
 import type { WeighedCache } from "../../base/weighed_cache.ts";
-import type { KvKey, KvMutation } from "../../store/base/mod.ts";
-import type { Vault } from "./vault.ts";
+import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
+
+/** A record that was found. */
+export interface VaultEntry {
+  /** Its key. */
+  readonly key: KvKey;
+  /** Plain data, which is never changed. */
+  readonly value: unknown;
+}
+
+/** The engine's records. Only the engine writes them. */
+export interface Vault {
+  /** Reads several records at once; `undefined` where there is none. */
+  getMany(keys: readonly KvKey[]): Promise<readonly unknown[]>;
+  /**
+   * Reads the records below a prefix, in the order of their keys.
+   *
+   * @param options Which of them. Default: all.
+   */
+  list(prefix: KvKey, options?: KvListOptions): Promise<readonly VaultEntry[]>;
+  /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
+  commit(mutations: readonly KvMutation[]): Promise<void>;
+  /**
+   * Applies changes with the next commit of any part: reads see them immediately, and a crash
+   * before that loses them together with what led to them.
+   */
+  defer(mutations: readonly KvMutation[]): Promise<void>;
+  /** Makes deferred changes durable. */
+  flush(): Promise<void>;
+}
 
 /** The key of a record, with the record's type. */
 export interface RecordKey<Value> {

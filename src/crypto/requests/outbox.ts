@@ -11,8 +11,8 @@
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RoomID, TransactionID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
-import { LoneFailures, type ServerSigns } from "./lone_failures.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import { LoneFailures, type ServerSigns } from "./retries.ts";
 
 /** Contents for devices, by user and device. */
 export type DeviceMessages = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;

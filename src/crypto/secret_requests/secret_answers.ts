@@ -10,23 +10,18 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { BACKUP_SECRET, backupSecret } from "../backup/backup_key.ts";
-import type { KeyBackup } from "../backup/key_backup.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import { encodeBase64 } from "../encoding/base64.ts";
+import { BACKUP_SECRET, backupSecret, type KeyBackup } from "../backup/mod.ts";
+import type { DeviceLists } from "../devices/mod.ts";
+import { encodeBase64 } from "../../types/base64.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import { SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
-import type { OwnIdentity } from "../identity/own_identity.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
-import type { OlmClaims } from "../olm/olm_claims.ts";
-import { FairRecords } from "../records/fair_records.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { type OwnIdentity, SEED_SECRETS, seedNameOf } from "../identity/mod.ts";
+import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import { FairRecords, type Transaction } from "../records/mod.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
+import { type Outbox, RateLimit } from "../requests/mod.ts";
 
 /** The parts that it needs. */
 export interface SecretAnswersOptions {

@@ -10,17 +10,19 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { readPublicKey } from "../backup/auth_data.ts";
-import { BACKUP_SECRET } from "../backup/backup_key.ts";
-import type { ShownVersion } from "../backup/backup_protocol.ts";
-import type { KeyBackup } from "../backup/key_backup.ts";
-import type { Device } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
-import { decodeBase64 } from "../encoding/base64.ts";
+import { readPublicKey, type ShownVersion } from "../../types/checks/backup_version.ts";
+import { BACKUP_SECRET, type KeyBackup } from "../backup/mod.ts";
+import type { Device, DeviceLists } from "../devices/mod.ts";
+import { decodeBase64 } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
-import { type IdentitySeeds, SEED_NAMES, SEED_SECRETS, seedNameOf } from "../identity/identity_seeds.ts";
-import type { OwnIdentity } from "../identity/own_identity.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import {
+  type IdentitySeeds,
+  type OwnIdentity,
+  SEED_NAMES,
+  SEED_SECRETS,
+  seedNameOf,
+} from "../identity/mod.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import {
@@ -30,8 +32,8 @@ import {
   devicesToAsk,
   type OlmAnswer,
   tellAsked,
-} from "../key_requests/asked_devices.ts";
-import type { Outbox } from "../requests/outbox.ts";
+} from "../key_requests/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
 
 /** The parts that it needs. */
 export interface SecretRequestsOptions {

@@ -10,10 +10,9 @@ import { printable } from "../../errors/printable.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { SecretStorageKeyContent } from "../../types/content/account_data_content.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { encodeBase64 } from "../encoding/base64.ts";
-import { MAX_ITERATIONS } from "../encoding/pbkdf2.ts";
-import { MAX_SALT, MIN_ITERATIONS, type PassphraseHashing } from "./passphrase.ts";
-import { KEY_BYTES } from "./recovery_key.ts";
+import { encodeBase64 } from "../../types/base64.ts";
+import { MAX_ITERATIONS } from "../ciphers/ciphers.ts";
+import { KEY_BYTES, MAX_SALT, MIN_ITERATIONS, type PassphraseHashing } from "./recovery_key.ts";
 import { type CheckValue, readCheck, type StorageKey } from "./storage_key.ts";
 
 const ALGORITHM = "m.secret_storage.v1.aes-hmac-sha2";

@@ -1,5 +1,6 @@
 /**
- * Keys as text that people copy: base58, in groups of four characters, with a byte of parity.
+ * Keys as text that people copy: base58, in groups of four characters, with a byte of parity;
+ * and keys that are made of passphrases.
  *
  * @see {@link https://spec.matrix.org/v1.16/appendices/#cryptographic-key-representation | Cryptographic key representation}
  * @module
@@ -7,6 +8,8 @@
 
 import { decodeBase58, encodeBase58 } from "@std/encoding/base58";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
+import type { SecretStoragePassphrase } from "../../types/content/account_data_content.ts";
+import { hashPassphrase } from "../ciphers/ciphers.ts";
 
 /** The length of a key, in bytes. */
 export const KEY_BYTES = 32;
@@ -65,4 +68,41 @@ function parityOf(bytes: Uint8Array): number {
 function mistyped(why: string): SecretStorageError {
   const message = `Cannot read the recovery key: ${why}; compare it with what was written down`;
   return new SecretStorageError(message, { problem: "mistyped" });
+}
+
+/** How often a new key's passphrase is hashed: as often as other clients do it. */
+const ITERATIONS = 500_000;
+
+/** Fewer would make a passphrase easy to find. No client writes so few. */
+export const MIN_ITERATIONS = 1_000;
+
+/** Longer salts are of no use. */
+export const MAX_SALT = 1_024;
+
+const SALT_BYTES = 24;
+
+/** What of a key's description makes the key from a passphrase. */
+export type PassphraseHashing = Pick<SecretStoragePassphrase, "salt" | "iterations">;
+
+/** How a new key is made from a passphrase. */
+export function newHashing(): PassphraseHashing {
+  const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES)).toBase64({ alphabet: "base64url" });
+  return { salt, iterations: ITERATIONS };
+}
+
+/**
+ * Makes the key.
+ *
+ * @returns 32 bytes, which are the caller's to wipe.
+ * @throws {ValueError} If the passphrase is empty or no well-formed text.
+ */
+export async function keyOfPassphrase(
+  passphrase: string,
+  { salt, iterations }: PassphraseHashing,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return await hashPassphrase(passphrase, {
+    salt: new TextEncoder().encode(salt),
+    iterations,
+    bits: KEY_BYTES * 8,
+  });
 }

@@ -11,8 +11,8 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { EncryptedSecret } from "../../types/content/account_data_content.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { encodeRecoveryKey } from "./recovery_key.ts";
-import { decodeBase64, encodeBase64 } from "../encoding/base64.ts";
-import { newCounter } from "../encoding/counter_mode.ts";
+import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
+import { newCounter } from "../ciphers/ciphers.ts";
 
 /** The largest secret, in bytes of UTF-8. */
 export const MAX_SECRET = 65_536;

@@ -5,8 +5,8 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { UserIdentity } from "../devices/user_identity.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { UserIdentity } from "../devices/mod.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import { readShares } from "./share_records.ts";
 

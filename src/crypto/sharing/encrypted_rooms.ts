@@ -12,7 +12,7 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { RoomDescription, RoomStateInput } from "./sharing_protocol.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { type MemberKind, RoomMembers } from "./room_members.ts";
 import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
 

@@ -6,9 +6,8 @@
 
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "../../types/ids.ts";
-import { LiveObjects } from "../records/live_objects.ts";
-import { ReplayLog } from "../megolm/replay_log.ts";
-import type { Transaction } from "../records/transaction.ts";
+import { LiveObjects, type Transaction } from "../records/mod.ts";
+import { ReplayLog } from "../megolm/mod.ts";
 import { OUTBOUND_KIND, outboundCheckpointKey, outboundKey, type OutboundRecord } from "./outbound_record.ts";
 import { isHistoryShared, type RoomSettings } from "./room_settings.ts";
 import { pruneShares } from "./share_records.ts";

@@ -10,9 +10,9 @@
 import { elapsed } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/device.ts";
+import type { Device } from "../devices/mod.ts";
 import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import { approve, unapproved } from "./approvals.ts";
 import type { GroupSessions } from "./group_sessions.ts";
 import { outboundKey, type OutboundRecord, type RotationCause, rotationCause } from "./outbound_record.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { RoomID } from "../../types/ids.ts";
-import type { SendPolicy } from "../context/policy.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { SendPolicy } from "../context/context.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { MIN_ROTATION_PERIOD_MS, type RoomSettings } from "./room_settings.ts";
 
 /** Why a group session is not used any more. */

@@ -8,11 +8,10 @@
 import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/device.ts";
+import type { Device } from "../devices/mod.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
-import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP } from "../records/retention.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { OutboxEntry } from "../requests/outbox.ts";
+import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
+import type { OutboxEntry } from "../requests/mod.ts";
 import { GroupSessions } from "./group_sessions.ts";
 import { KeySharing } from "./key_sharing.ts";
 import {

@@ -6,11 +6,11 @@
 
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
+import type { DeviceLists } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness, StaleInput } from "./sharing_protocol.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { Outbox } from "../requests/outbox.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
 import type { OutboundSessions } from "./outbound_sessions.ts";
 import type { EncryptedRooms } from "./encrypted_rooms.ts";
 

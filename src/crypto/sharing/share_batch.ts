@@ -7,11 +7,11 @@
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
+import type { Device } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import { OTHER_SHARED } from "../megolm/shared_history.ts";
-import type { Transaction } from "../records/transaction.ts";
-import type { DeviceMessages } from "../requests/outbox.ts";
+import { OTHER_SHARED } from "../megolm/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { DeviceMessages } from "../requests/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import type { SharePlan, ShareTask } from "./share_plan.ts";
 import type { WithheldDevice } from "./share_policy.ts";

@@ -8,10 +8,10 @@
 import { elapsed } from "../../base/clock.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/device.ts";
+import type { Device } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { ShareReport } from "./sharing_protocol.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
 import { shareDecision, type WithheldDevice } from "./share_policy.ts";
 import {

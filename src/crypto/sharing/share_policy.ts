@@ -5,8 +5,8 @@
  */
 
 import type { WithheldCode } from "../../types/content/to_device_content.ts";
-import { type Device, isVouchedFor } from "../devices/device.ts";
-import type { SendPolicy } from "../context/policy.ts";
+import { type Device, isVouchedFor } from "../devices/mod.ts";
+import type { SendPolicy } from "../context/context.ts";
 
 /** A device that does not get the key, and why. */
 export interface WithheldDevice {

@@ -5,9 +5,9 @@
  */
 
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/device.ts";
-import type { MegolmSessionRef } from "../megolm/session_ref.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/transaction.ts";
+import type { Device } from "../devices/mod.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
+import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 

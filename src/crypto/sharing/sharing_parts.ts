@@ -4,12 +4,11 @@
  * @module
  */
 
-import type { DeviceLists } from "../devices/device_lists.ts";
+import type { DeviceLists } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { InboundSessions } from "../megolm/inbound_sessions.ts";
-import type { OlmChannels } from "../olm/olm_channels.ts";
-import type { OlmClaims } from "../olm/olm_claims.ts";
-import type { Outbox } from "../requests/outbox.ts";
+import type { InboundSessions } from "../megolm/mod.ts";
+import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
 import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** Other users' devices, as sharing keys needs them. */

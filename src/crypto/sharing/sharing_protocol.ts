@@ -8,7 +8,7 @@ import type { RoomEncryptedContent } from "../../types/content/encryption_conten
 import type { StateEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/device.ts";
+import type { Device } from "../devices/mod.ts";
 import type { NewRecipient } from "./approvals.ts";
 import type { WithheldDevice } from "./share_policy.ts";
 

@@ -7,12 +7,15 @@
 
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { FlowOutbox } from "./flow_outbox.ts";
-import type { FlowState } from "./flow_state.ts";
+import type { FlowOutbox, FlowState } from "./flow_state.ts";
 import { RECIPROCATE, SAS } from "./protocol.ts";
 import type { SasExchange } from "./sas_exchange.ts";
-import { VerificationFault } from "./verification_fault.ts";
-import { checkedContent, type StepContent, type VerificationStep } from "./verification_message.ts";
+import {
+  checkedContent,
+  type StepContent,
+  VerificationFault,
+  type VerificationStep,
+} from "./verification_message.ts";
 
 /** A message of the other side. */
 export interface IncomingStep {

@@ -23,8 +23,8 @@ import {
 } from "./protocol.ts";
 import type { QrReciprocation } from "./qr_reciprocation.ts";
 import type { SasBinding, SasExchange } from "./sas_exchange.ts";
-import { VerificationFault } from "./verification_fault.ts";
-import type { StepContent } from "./verification_message.ts";
+import { type StepContent, VerificationFault, type VerificationStep } from "./verification_message.ts";
+import { VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 
 /** What a verification begins with. */
 export interface FlowSetup {
@@ -208,5 +208,55 @@ export class FlowState {
   dropSas(): void {
     this.sas?.[Symbol.dispose]();
     this.sas = undefined;
+  }
+}
+
+/** A message to be sent. */
+export interface OutgoingStep {
+  /** Its type. */
+  readonly type: string;
+  /** Its content, which says which verification it belongs to. */
+  readonly content: JsonObject;
+  /** The devices of the other user; ignored in a room. */
+  readonly devices: readonly DeviceID[];
+}
+
+/** Keeps the messages of a verification until they are taken. */
+export class FlowOutbox {
+  readonly #state: FlowState;
+  #outgoing: OutgoingStep[] = [];
+
+  /** @param state Of which verification. */
+  constructor(state: FlowState) {
+    this.#state = state;
+  }
+
+  /** Takes the messages that are to be sent. */
+  take(): OutgoingStep[] {
+    return this.#outgoing.splice(0);
+  }
+
+  /** Sends a message to the devices that take part; its content is to say which verification it is. */
+  send(step: VerificationStep, content: JsonObject): void {
+    this.sendNamed(step, this.named(content));
+  }
+
+  /** The same, with a content that says so already. */
+  sendNamed(step: VerificationStep, content: JsonObject, devices = this.#state.devices): void {
+    this.#outgoing.push({ type: VERIFICATION_PREFIX + step, content, devices });
+  }
+
+  /** Tells devices that were asked too, by their names, that another one takes part. */
+  tellAccepted(devices: readonly DeviceID[]): void {
+    if (devices.length === 0) return;
+    const content = { code: "m.accepted", reason: "Another device has accepted the request" };
+    this.sendNamed("cancel", this.named(content), devices);
+  }
+
+  /** A content that says which verification it belongs to. */
+  named(content: JsonObject): JsonObject {
+    const { roomId, flowId } = this.#state.name;
+    if (roomId === undefined) return { ...content, transaction_id: flowId };
+    return { ...content, "m.relates_to": { rel_type: "m.reference", event_id: flowId } };
   }
 }

@@ -7,10 +7,9 @@
 import type { UserID } from "../../types/ids.ts";
 import type { OwnDevice } from "../context/context.ts";
 import { MAX_AHEAD, TIMEOUT } from "./protocol.ts";
-import { VerificationFault } from "./verification_fault.ts";
+import { checkedContent, type StepContent, VerificationFault } from "./verification_message.ts";
 import type { VerificationFlow } from "./verification_flow.ts";
-import { checkedContent, type StepContent } from "./verification_message.ts";
-import type { VerificationEvent } from "../megolm/verification_event.ts";
+import type { VerificationEvent } from "../../types/events/verification_event.ts";
 
 /** How many requests of one user may wait, and how many of all. */
 const MAX_OF_USER = 10;

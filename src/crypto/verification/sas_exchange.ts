@@ -15,11 +15,10 @@ import type {
   VerificationAcceptContent,
   VerificationMacContent,
 } from "../../types/content/verification_content.ts";
-import { isKey, sameKey } from "../encoding/base64.ts";
-import { canonicalJson } from "../encoding/canonical_json.ts";
+import { isKey, sameKey } from "../../types/base64.ts";
+import { canonicalJson } from "../encoding/encoding.ts";
 import { SAS, type ShortString } from "./protocol.ts";
-import { VerificationFault } from "./verification_fault.ts";
-import type { StepContent } from "./verification_message.ts";
+import { type StepContent, VerificationFault } from "./verification_message.ts";
 
 const AGREEMENT = "curve25519-hkdf-sha256";
 const HASH = "sha256";

@@ -1,7 +1,7 @@
 /**
  * One verification: messages and the user's decisions in, messages and a state out. It knows no time
- * and sends nothing. `flow_state.ts` is its state, `flow_answers.ts` what the other side's messages do,
- * `flow_outbox.ts` what is to be sent.
+ * and sends nothing. `flow_state.ts` is its state and what it sends, `flow_answers.ts` what the other side's
+ * messages do.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework | Key verification framework}
  * @module
@@ -14,8 +14,7 @@ import type { VerificationEnd } from "../../errors/verification_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { FlowAnswers, type IncomingStep } from "./flow_answers.ts";
-import { FlowOutbox, type OutgoingStep } from "./flow_outbox.ts";
-import { type FlowSetup, FlowState } from "./flow_state.ts";
+import { FlowOutbox, type FlowSetup, FlowState, type OutgoingStep } from "./flow_state.ts";
 import {
   commonWays,
   flowKey,
@@ -30,8 +29,7 @@ import {
 } from "./protocol.ts";
 import { QrReciprocation } from "./qr_reciprocation.ts";
 import { SasExchange, sasOffer } from "./sas_exchange.ts";
-import { checkedContent } from "./verification_message.ts";
-import { VerificationFault } from "./verification_fault.ts";
+import { checkedContent, VerificationFault } from "./verification_message.ts";
 
 /** One verification. */
 export class VerificationFlow {

@@ -19,8 +19,28 @@ import {
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type FlowName, RECIPROCATE, SAS } from "./protocol.ts";
-import { REQUEST_TYPE, VERIFICATION_PREFIX, type VerificationEvent } from "../megolm/verification_event.ts";
-import { VerificationFault } from "./verification_fault.ts";
+import {
+  REQUEST_TYPE,
+  VERIFICATION_PREFIX,
+  type VerificationEvent,
+} from "../../types/events/verification_event.ts";
+import type { VerificationCancelCode } from "../../types/content/verification_content.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
+
+/** A fault of the other device: the verification is cancelled with a code. It never leaves the engine. */
+export class VerificationFault extends EncryptionError {
+  /** The code to cancel with. */
+  readonly problem: VerificationCancelCode;
+
+  /**
+   * @param problem The code to cancel with.
+   * @param message The reason in words, which the other device gets: without secrets.
+   */
+  constructor(problem: VerificationCancelCode, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
 
 /** A step of a verification: the part of its type behind {@link VERIFICATION_PREFIX}. */
 export type VerificationStep = "request" | "ready" | "start" | "accept" | "key" | "mac" | "done" | "cancel";

@@ -8,10 +8,9 @@
  * @module
  */
 
-import type { Device } from "../devices/device.ts";
-import type { Outbox } from "../requests/outbox.ts";
-import { RateLimit } from "../requests/rate_limit.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { Device } from "../devices/mod.ts";
+import { type Outbox, RateLimit } from "../requests/mod.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { VerificationEnd } from "../../errors/verification_error.ts";
 import {
@@ -26,12 +25,11 @@ import {
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
-import { VERIFICATION_PREFIX, type VerificationEvent } from "../megolm/verification_event.ts";
+import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/events/verification_event.ts";
 import { judgePrompt, readRequest } from "./prompts.ts";
 import { flowOf, stepOf } from "./verification_message.ts";
 import { VerificationFlow } from "./verification_flow.ts";
-import { RoomAsking } from "./room_asking.ts";
-import { VerificationPost, type VerificationSend } from "./verification_post.ts";
+import { RoomAsking, VerificationPost, type VerificationSend } from "./verification_post.ts";
 import { trustVerified, type Verified, type VerifiedTrustParts } from "./verified_trust.ts";
 
 /** How many verifications that have ended are remembered: what still comes of them is ignored. */

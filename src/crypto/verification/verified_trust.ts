@@ -5,12 +5,10 @@
  * @module
  */
 
-import type { Device } from "../devices/device.ts";
-import type { DeviceLists } from "../devices/device_lists.ts";
+import { acceptedIdentity, type Device, type DeviceLists } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { IdentitySigning } from "../identity/identity_signing.ts";
-import { acceptedIdentity } from "../devices/user_identity.ts";
-import type { Transaction } from "../records/transaction.ts";
+import type { IdentitySigning } from "../identity/mod.ts";
+import type { Transaction } from "../records/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { FrozenKeys, VerifiedKeys } from "./protocol.ts";
 

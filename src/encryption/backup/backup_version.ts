@@ -6,7 +6,7 @@
 
 import type { ClientAPI } from "../../api/api.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
-import { readPublicKey } from "../../crypto/backup/auth_data.ts";
+import { readPublicKey } from "../../types/checks/backup_version.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 

@@ -14,7 +14,7 @@ import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "./key_b
 import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
 import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
-import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/backup_key.ts";
+import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { ClientAPI } from "../../api/api.ts";
-import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
+import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { SecretKeeper } from "../backup/key_backup.ts";
 
 /**

@@ -14,12 +14,16 @@ import type { HistoryShareReport } from "./history_crypto.ts";
 import type { StateStore } from "../../actors/store/state_store.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";
-import { encryptAttachment } from "../../crypto/attachments/attachment.ts";
-import type { HistoryRecipients } from "../../crypto/history/history_offers.ts";
-import { bundleOf, isBundled, type KeyBundle, MAX_BUNDLED } from "../../crypto/history/key_bundle.ts";
-import type { ExportedSession } from "../../crypto/megolm/room_key.ts";
-import type { SessionQuery } from "../../crypto/megolm/session_export.ts";
-import { isHistoryShared } from "../../crypto/sharing/room_settings.ts";
+import { encryptAttachment } from "../../crypto/attachments/attachments.ts";
+import {
+  bundleOf,
+  type HistoryRecipients,
+  isBundled,
+  type KeyBundle,
+  MAX_BUNDLED,
+} from "../../crypto/history/mod.ts";
+import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
+import { isHistoryShared } from "../../crypto/sharing/mod.ts";
 import { NotFoundError } from "../../errors/errcodes.ts";
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";

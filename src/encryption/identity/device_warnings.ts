@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OwnHealth } from "../../crypto/engine/identity_steps.ts";
+import type { OwnHealth } from "../../crypto/engine/engine.ts";
 import type { Logger } from "../../base/log.ts";
 
 /** Each warning is logged once. */

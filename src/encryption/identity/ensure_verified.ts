@@ -7,10 +7,9 @@
  */
 
 import type { EnsureVerifiedOptions, VerificationReport } from "./identity_crypto.ts";
-import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
+import { openerOf, type OwnIdentityState, type StorageOpener } from "../../crypto/engine/engine.ts";
+import type { OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
-import { openerOf, type StorageOpener } from "../../crypto/engine/storage_opener.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/errcodes.ts";
 import { NetworkError } from "../../errors/network_error.ts";

@@ -9,9 +9,9 @@
 import type { CryptoFinding } from "../crypto_findings.ts";
 import type { KeyBackupInfo } from "../backup/key_backup.ts";
 import { wrongBy } from "../../api/http/mod.ts";
-import { type Device, isOwnDehydrated } from "../../crypto/devices/device.ts";
-import type { OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { ComparedSeeds } from "../../crypto/identity/identity_seeds.ts";
+import { type Device, isOwnDehydrated } from "../../crypto/devices/mod.ts";
+import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
+import type { ComparedSeeds } from "../../crypto/identity/mod.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 

@@ -10,9 +10,8 @@
 import type { Authentication } from "../../api/account/account.ts";
 import type { DehydrationOutcome } from "../dehydration/dehydration.ts";
 import type { KeyBackupOutcome } from "../backup/key_backup.ts";
-import type { ComparedDevice } from "../../crypto/devices/device.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_identity.ts";
-import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
+import type { ComparedDevice, ComparedIdentity, UserIdentity } from "../../crypto/devices/mod.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 
 /** What {@linkcode IdentityCrypto.ensureVerified} may use: at most one of the first two. */

@@ -6,10 +6,9 @@
 
 import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import type { OfferReply, OwnIdentityState } from "../../crypto/engine/identity_steps.ts";
-import type { IdentitySeeds } from "../../crypto/identity/identity_seeds.ts";
-import type { OfferOutcome } from "../../crypto/identity/own_identity.ts";
-import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
+import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts";
+import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { latestVersion } from "../backup/backup_version.ts";

@@ -7,9 +7,9 @@
 
 import type { StoreSecretOptions } from "../backup/key_backup.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
-import { decodeBase64, encodeBase64 } from "../../crypto/encoding/base64.ts";
-import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
-import { ciphertextsOf } from "../../crypto/secrets/secret_content.ts";
+import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
+import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/mod.ts";
+import { ciphertextsOf } from "../../crypto/secrets/mod.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { AccountSecrets } from "../secrets/account_secrets.ts";

@@ -9,7 +9,7 @@
  */
 
 import type { ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
-import { isVouchedFor } from "../../crypto/devices/device.ts";
+import { isVouchedFor } from "../../crypto/devices/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets } from "../secrets/account_secrets.ts";

@@ -5,8 +5,8 @@
  */
 
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
-import { BACKUP_SECRET } from "../../crypto/backup/backup_key.ts";
-import { SEED_SECRETS } from "../../crypto/identity/identity_seeds.ts";
+import { BACKUP_SECRET } from "../../crypto/backup/mod.ts";
+import { SEED_SECRETS } from "../../crypto/identity/mod.ts";
 import { FORMERLY_WANTED, WANTED } from "../backup/key_backup_operations.ts";
 import { DEFAULT_KEY, rawType } from "../secrets/account_secrets.ts";
 import type { ReadPlan } from "./early_reads.ts";

@@ -5,10 +5,15 @@
  */
 
 import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ComparedDevice, Device, LocalTrust } from "../../crypto/devices/device.ts";
-import type { SigningReply } from "../../crypto/engine/identity_steps.ts";
-import type { ComparedIdentity, UserIdentity } from "../../crypto/devices/user_identity.ts";
-import { unpadded } from "../../crypto/encoding/base64.ts";
+import type {
+  ComparedDevice,
+  ComparedIdentity,
+  Device,
+  LocalTrust,
+  UserIdentity,
+} from "../../crypto/devices/mod.ts";
+import type { SigningReply } from "../../crypto/engine/engine.ts";
+import { unpadded } from "../../types/base64.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { UserID } from "../../types/ids.ts";

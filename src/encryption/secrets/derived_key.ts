@@ -5,7 +5,7 @@
  */
 
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
-import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
+import { decodeRecoveryKey, encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/mod.ts";
 
 /**
  * A recovery key for something else, which is the same each time and tells nothing of the given one.

@@ -9,9 +9,13 @@
  */
 
 import type { RequestOptions } from "../../api/http/mod.ts";
-import { shown } from "../../crypto/secrets/key_description.ts";
-import { ciphertextFor, withCiphertext, withoutCiphertext } from "../../crypto/secrets/secret_content.ts";
-import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
+import {
+  ciphertextFor,
+  shown,
+  type StorageKey,
+  withCiphertext,
+  withoutCiphertext,
+} from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type AccountData, type AccountSecrets, secretsFor } from "./account_secrets.ts";

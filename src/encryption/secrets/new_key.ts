@@ -5,10 +5,15 @@
  */
 
 import type { RequestOptions } from "../../api/http/mod.ts";
-import { describe } from "../../crypto/secrets/key_description.ts";
-import { keyOfPassphrase, newHashing, type PassphraseHashing } from "../../crypto/secrets/passphrase.ts";
-import { decodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/recovery_key.ts";
-import { StorageKey } from "../../crypto/secrets/storage_key.ts";
+import {
+  decodeRecoveryKey,
+  describe,
+  KEY_BYTES,
+  keyOfPassphrase,
+  newHashing,
+  type PassphraseHashing,
+  StorageKey,
+} from "../../crypto/secrets/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { AccountData, AccountSecrets } from "./account_secrets.ts";
 import { findAnyKey } from "./unlock.ts";

@@ -10,10 +10,10 @@ import {
   checkSecretName,
   ciphertextFor,
   ciphertextsOf,
+  shown,
+  type StorageKey,
   withCiphertext,
-} from "../../crypto/secrets/secret_content.ts";
-import { shown } from "../../crypto/secrets/key_description.ts";
-import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
+} from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { type AccountSecrets, secretsFor } from "./account_secrets.ts";
 

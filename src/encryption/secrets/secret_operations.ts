@@ -10,8 +10,8 @@ import {
   type KeyDescription,
   readDescription,
   shown,
-} from "../../crypto/secrets/key_description.ts";
-import type { StorageKey } from "../../crypto/secrets/storage_key.ts";
+  type StorageKey,
+} from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { AccountSecrets, type SecretsAPI } from "./account_secrets.ts";

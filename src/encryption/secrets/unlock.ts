@@ -5,15 +5,15 @@
  */
 
 import {
+  ciphertextFor,
+  decodeRecoveryKey,
   hashingOf,
   type KeyDescription,
+  keyOfPassphrase,
   readDescription,
   shown,
-} from "../../crypto/secrets/key_description.ts";
-import { keyOfPassphrase } from "../../crypto/secrets/passphrase.ts";
-import { decodeRecoveryKey } from "../../crypto/secrets/recovery_key.ts";
-import { ciphertextFor } from "../../crypto/secrets/secret_content.ts";
-import { StorageKey } from "../../crypto/secrets/storage_key.ts";
+  StorageKey,
+} from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type AccountData, describedKeys, secretsFor } from "./account_secrets.ts";

@@ -4,13 +4,9 @@
  * @module
  */
 
-import type { VerificationAct } from "../../crypto/engine/verification_steps.ts";
-import { emojiOf } from "../../crypto/verification/emoji.ts";
-import type {
-  VerificationPhase,
-  VerificationState,
-  VerificationWay,
-} from "../../crypto/verification/protocol.ts";
+import type { VerificationAct } from "../../crypto/engine/engine.ts";
+import { emojiOf } from "./emoji.ts";
+import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { VerificationError } from "../../errors/verification_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";

@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { VerificationEmoji } from "../../crypto/verification/emoji.ts";
+import type { VerificationEmoji } from "./emoji.ts";
 import type {
   VerificationCancellation,
   VerificationPhase,
   VerificationWay,
-} from "../../crypto/verification/protocol.ts";
+} from "../../crypto/verification/mod.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 
 /** Whom to verify with: a user, with all devices or one, or in a room that both are in. */

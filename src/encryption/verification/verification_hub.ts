@@ -8,10 +8,9 @@
 import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import type { CryptoOutput } from "../../crypto/engine/engine_protocol.ts";
-import type { VerificationAct, VerificationReply } from "../../crypto/engine/verification_steps.ts";
-import { isVerification, type VerificationEvent } from "../../crypto/megolm/verification_event.ts";
-import type { VerificationSend } from "../../crypto/verification/verification_post.ts";
+import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
+import { isVerification, type VerificationEvent } from "../../types/events/verification_event.ts";
+import type { VerificationSend } from "../../crypto/verification/mod.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";

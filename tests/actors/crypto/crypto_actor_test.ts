@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { pruneCrypto, spawnCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

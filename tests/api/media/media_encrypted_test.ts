@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { mediaAPI } from "../../../src/api/media/media.ts";
-import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
+import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import { NotFoundError } from "../../../src/errors/errcodes.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";

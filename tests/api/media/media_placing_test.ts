@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { clientAPI } from "../../../src/api/api.ts";
 import { sendHelpersAPI } from "../../../src/api/messages/send_helpers.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
-import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
+import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { TooLargeError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

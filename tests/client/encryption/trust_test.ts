@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { type Client, EncryptionError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
-import { canonicalJson } from "../../../src/crypto/encoding/canonical_json.ts";
+import { canonicalJson } from "../../../src/crypto/encoding/encoding.ts";
 import { beginIn, ENCRYPTED, twoInARoom } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 import { synced } from "../../encryption/verification/pair.ts";

@@ -1,7 +1,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { accountKey, type AccountRecord } from "../../../src/crypto/account/own_account.ts";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { decryptAttachmentStream } from "../../../src/crypto/attachments/attachment.ts";
-import { BLOCK_SIZE } from "../../../src/crypto/encoding/blocks.ts";
+import { decryptAttachmentStream } from "../../../src/crypto/attachments/attachments.ts";
+import { BLOCK_SIZE } from "../../../src/crypto/ciphers/ciphers.ts";
 import { AttachmentError } from "../../../src/errors/encryption_error.ts";
 import { bytesOf, inParts, pattern, replaced, seal } from "../../support/attachments.ts";
 

@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { attachmentCipher } from "../../../src/crypto/attachments/attachment.ts";
-import { readSecrets, writeSecrets } from "../../../src/crypto/attachments/attachment_file.ts";
+import { attachmentCipher, readSecrets, writeSecrets } from "../../../src/crypto/attachments/attachments.ts";
 import { AttachmentError, DecryptionError } from "../../../src/errors/encryption_error.ts";
 
 const K = "aWF6-32KGYaC3A_FEUCk1Bt0JA37zP0wrStgmdCaW-0";

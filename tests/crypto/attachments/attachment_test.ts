@@ -4,8 +4,8 @@ import {
   decryptAttachment,
   decryptAttachmentStream,
   encryptAttachment,
-} from "../../../src/crypto/attachments/attachment.ts";
-import { BLOCK_SIZE } from "../../../src/crypto/encoding/blocks.ts";
+} from "../../../src/crypto/attachments/attachments.ts";
+import { BLOCK_SIZE } from "../../../src/crypto/ciphers/ciphers.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { EncryptedFileSecrets } from "../../../src/types/api/attachment_cipher.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { newAuthData, readPublicKey } from "../../../src/crypto/backup/auth_data.ts";
+import { newAuthData, readPublicKey } from "../../../src/types/checks/backup_version.ts";
 import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { testContext } from "../support/context.ts";
 import { DEVICE_KEY, SECRET, VERSION } from "./vectors.ts";
 

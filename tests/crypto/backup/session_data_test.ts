@@ -4,7 +4,7 @@ import { decryptSession, encryptSession } from "../../../src/crypto/backup/sessi
 import { publicBackupKey, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import { KeyBackups } from "../../../src/testing/model/users/key_backup.ts";
-import type { MegolmSessionRef } from "../../../src/crypto/megolm/session_ref.ts";
+import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";
 import { DATA, SECRET, SESSION, VERSION } from "./vectors.ts";

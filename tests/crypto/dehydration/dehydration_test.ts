@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { ROOM } from "../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../engine/raw_device.ts";
 import { ME, ownScene } from "../identity/own_scene.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { decodeBase64, encodeBase64, isKey, sameKey } from "../../../src/crypto/encoding/base64.ts";
+import { decodeBase64, encodeBase64, isKey, sameKey } from "../../../src/types/base64.ts";
 
 const KEY = "A".repeat(42) + "E";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import { signableJson, verifySignedJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, verifySignedJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 
 const vodozemac = await Vodozemac.create();

@@ -3,7 +3,7 @@
 import { type OlmSession, Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";

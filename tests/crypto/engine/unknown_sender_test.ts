@@ -7,7 +7,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import { LOOKUPS_AN_HOUR } from "../../../src/crypto/records/retention.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";

@@ -1,6 +1,6 @@
 /** A device that the server does not list, any more or at all, and which sends a room key. */
 
-import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";

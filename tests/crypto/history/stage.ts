@@ -5,7 +5,7 @@ import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
-import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { Bot, read } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";
 import { RawDevice, type RawSession } from "../engine/raw_device.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { IdentityChangedError, ValueError } from "@greenroom/matrix";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { FakeUser, signingKey } from "../support/fake_user.ts";

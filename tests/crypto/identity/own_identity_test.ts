@@ -2,7 +2,7 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import { readCrossSigningKey } from "../../../src/crypto/devices/cross_signing_key.ts";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { sign, signingKey } from "../support/fake_user.ts";

@@ -2,8 +2,8 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
-import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
-import type { NewIdentity } from "../../../src/crypto/identity/new_identity.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
+import type { NewIdentity } from "../../../src/crypto/identity/identity_seeds.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";

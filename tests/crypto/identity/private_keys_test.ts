@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { recordingLogger } from "../../actors/kernel/support.ts";
-import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { SEED_NAMES } from "../../../src/crypto/identity/identity_seeds.ts";
 import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";
 import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";

@@ -1,6 +1,6 @@
 /** Devices with an account and channels, over vaults in memory. */
 
-import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
+import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
@@ -10,7 +10,6 @@ import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
-import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";

@@ -7,8 +7,8 @@ import {
   type RecordKey,
   recordKey,
   Transaction,
+  type Vault,
 } from "../../../src/crypto/records/transaction.ts";
-import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { memoryVault } from "../support/vault.ts";
 
 const ONE = recordKey<string>("kind", "one");

@@ -1,10 +1,9 @@
 /** What is kept of users with whom no encrypted room is shared any more. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/retention.ts";
+import { duePruning, UNVOUCHED_USER_DAYS } from "../../../src/crypto/records/retention.ts";
 import { userKey, type UserRecord } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { duePruning } from "../../../src/crypto/records/prune_schedule.ts";
 import { DeviceStage } from "../support/device_stage.ts";
 import { fakeDevice, FakeUser, queryResponse } from "../support/fake_user.ts";
 import { DAY } from "./records.ts";

@@ -1,10 +1,9 @@
 /** How what is to be done once a day is cut into steps. */
 
 import { assertEquals } from "@std/assert";
-import { schedulePruning } from "../../../src/crypto/records/prune_schedule.ts";
+import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/retention.ts";
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
-import { GONE_PEER_DAYS, LEFT_PEER_DAYS } from "../../../src/crypto/records/retention.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { testContext } from "../support/context.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects, asse
 import { SecretStorageError, ValueError } from "@greenroom/matrix";
 import { deriveRecoveryKeyFromPassphrase } from "matrix-js-sdk/lib/crypto-api/key-passphrase.js";
 import { describe, hashingOf, readDescription } from "../../../src/crypto/secrets/key_description.ts";
-import { keyOfPassphrase, newHashing } from "../../../src/crypto/secrets/passphrase.ts";
+import { keyOfPassphrase, newHashing } from "../../../src/crypto/secrets/recovery_key.ts";
 import { StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 
 const CONTENT = {

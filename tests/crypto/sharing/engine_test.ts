@@ -5,7 +5,7 @@ import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
-import { DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
+import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";

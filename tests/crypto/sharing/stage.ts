@@ -3,7 +3,7 @@
  * devices that receive.
  */
 
-import type { RecordCache } from "../../../src/crypto/records/transaction.ts";
+import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
 import type { NewRecipient } from "../../../src/crypto/sharing/approvals.ts";
@@ -11,10 +11,9 @@ import type { Device } from "../../../src/crypto/devices/device.ts";
 import type { RoomReadiness, ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
-import type { CryptoPolicy } from "../../../src/crypto/context/policy.ts";
+import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
-import type { Vault } from "../../../src/crypto/records/vault.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";

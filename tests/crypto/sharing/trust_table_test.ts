@@ -1,7 +1,7 @@
 /** The table of TRUST.md: which devices get keys, and which are heard. */
 
 import { assertEquals } from "@std/assert";
-import type { AcceptPolicy, SendPolicy } from "../../../src/crypto/context/policy.ts";
+import type { AcceptPolicy, SendPolicy } from "../../../src/crypto/context/context.ts";
 import { accepts } from "../../../src/crypto/megolm/session_owner.ts";
 import { shareDecision } from "../../../src/crypto/sharing/share_policy.ts";
 import type { DeviceTrust } from "../../../src/crypto/devices/device.ts";

@@ -2,8 +2,12 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Clock } from "../../../src/base/clock.ts";
-import type { CryptoContext, OwnDevice } from "../../../src/crypto/context/context.ts";
-import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/policy.ts";
+import {
+  type CryptoContext,
+  type CryptoPolicy,
+  DEFAULT_POLICY,
+  type OwnDevice,
+} from "../../../src/crypto/context/context.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";
 import { EVERYBODY } from "../../support/everybody.ts";

@@ -1,7 +1,7 @@
 /** Users with devices and cross-signing keys, as a server shows them. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,8 +1,7 @@
 /** A vault in memory, and steps on it. */
 
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
-import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { Vault } from "../../../src/crypto/records/vault.ts";
+import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/transaction.ts";
 import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { verifySignedJson } from "../../../src/crypto/encoding/signed_json.ts";
+import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { ME } from "../identity/own_scene.ts";
 import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";

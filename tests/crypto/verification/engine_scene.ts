@@ -10,7 +10,7 @@ import type { VerificationAct, VerificationReply } from "../../../src/crypto/eng
 import { SAS, type VerificationState } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
-import type { VerificationEvent } from "../../../src/crypto/megolm/verification_event.ts";
+import type { VerificationEvent } from "../../../src/types/events/verification_event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { Bot } from "../engine/bot.ts";

@@ -12,12 +12,16 @@ import {
   RECIPROCATE,
   SAS,
 } from "../../../src/crypto/verification/protocol.ts";
-import { isVerification } from "../../../src/crypto/megolm/verification_event.ts";
+import { isVerification } from "../../../src/types/events/verification_event.ts";
 import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
-import { VerificationFault } from "../../../src/crypto/verification/verification_fault.ts";
+import {
+  checkedContent,
+  flowOf,
+  stepOf,
+  VerificationFault,
+} from "../../../src/crypto/verification/verification_message.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import { checkedContent, flowOf, stepOf } from "../../../src/crypto/verification/verification_message.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

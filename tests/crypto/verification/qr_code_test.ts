@@ -1,7 +1,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { decodeQrCode, encodeQrCode, type QrCode } from "../../../src/crypto/verification/qr_code.ts";
-import { encodeBase64 } from "../../../src/crypto/encoding/base64.ts";
+import {
+  decodeQrCode,
+  encodeQrCode,
+  type QrCode,
+} from "../../../src/crypto/verification/qr_reciprocation.ts";
+import { encodeBase64 } from "../../../src/types/base64.ts";
 
 const key = (byte: number, length = 32) => encodeBase64(new Uint8Array(length).fill(byte));
 const CODE: QrCode = {

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { decodeQrCode } from "../../../src/crypto/verification/qr_code.ts";
+import { decodeQrCode } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { Duel, type DuelOptions, type Side } from "./duel.ts";
 
 const WAYS = ["sas", "show-qr", "scan-qr"] as const;

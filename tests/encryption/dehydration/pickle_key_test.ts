@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { readDeviceData } from "../../../src/crypto/dehydration/device_data.ts";
+import { readDeviceData } from "../../../src/crypto/dehydration/new_device.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { device, history, KEY, PASSWORD } from "../identity/scene.ts";
 import {

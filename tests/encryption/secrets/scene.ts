@@ -8,7 +8,7 @@ import { assertRejects } from "@std/assert";
 import { type Client, defineEvent, SecretStorageError } from "@greenroom/matrix";
 import type { JsonObject, SecretStorageProblem } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
-import { keyOfPassphrase } from "../../../src/crypto/secrets/passphrase.ts";
+import { keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";
 import { StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { describe } from "../../../src/crypto/secrets/key_description.ts";
 

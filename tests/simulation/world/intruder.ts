@@ -11,7 +11,7 @@ import type { TestUser } from "@greenroom/matrix/testing";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { Ask } from "./account.ts";
 import type { Device } from "./device.ts";
 

@@ -7,7 +7,7 @@
 
 import type { DeviceID, RoomID, UserID } from "@greenroom/matrix/types";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { signableJson, withSignature } from "../../../src/crypto/encoding/signed_json.ts";
+import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
 import type { Ask } from "./account.ts";

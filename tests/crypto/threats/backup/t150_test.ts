@@ -18,7 +18,7 @@ import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ALICE, newDevice, Receiver, Sender, told } from "../../megolm/support.ts";
 import { FakeUser } from "../../support/fake_user.ts";
 import { testContext } from "../../support/context.ts";
-import { DEFAULT_POLICY } from "../../../../src/crypto/context/policy.ts";
+import { DEFAULT_POLICY } from "../../../../src/crypto/context/context.ts";
 
 /** A bot with a backup, and what the server can do with its public key. */
 async function scene() {

@@ -12,7 +12,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoPolicy } from "../../../../src/crypto/context/policy.ts";
+import type { CryptoPolicy } from "../../../../src/crypto/context/context.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { Bot, silent } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
-import { decodeBase64 } from "../../../../src/crypto/encoding/base64.ts";
+import { decodeBase64 } from "../../../../src/types/base64.ts";
 import { bot, friendOf, leave, refusal, says, watched } from "../../../encryption/dehydration/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { KEY } from "../../../encryption/identity/scene.ts";

@@ -1,7 +1,7 @@
 /** Private keys of the own identity in logs, errors and objects that can be inspected. */
 
 import { assert, assertEquals } from "@std/assert";
-import { encodeBase64 } from "../../../../src/crypto/encoding/base64.ts";
+import { encodeBase64 } from "../../../../src/types/base64.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, ownScene } from "../../identity/own_scene.ts";
 import { Planted, seen } from "../planted.ts";

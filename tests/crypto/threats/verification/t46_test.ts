@@ -3,8 +3,10 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { SasExchange, sasOffer } from "../../../../src/crypto/verification/sas_exchange.ts";
-import { VerificationFault } from "../../../../src/crypto/verification/verification_fault.ts";
-import { checkedContent } from "../../../../src/crypto/verification/verification_message.ts";
+import {
+  checkedContent,
+  VerificationFault,
+} from "../../../../src/crypto/verification/verification_message.ts";
 import { signingKey } from "../../support/fake_user.ts";
 import { Duel } from "../../verification/duel.ts";
 

@@ -3,7 +3,11 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { ValueError } from "@greenroom/matrix";
-import { decodeQrCode, encodeQrCode, type QrCode } from "../../../../src/crypto/verification/qr_code.ts";
+import {
+  decodeQrCode,
+  encodeQrCode,
+  type QrCode,
+} from "../../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../../src/crypto/verification/sas_exchange.ts";
 import { signingKey } from "../../support/fake_user.ts";
 import { Duel } from "../../verification/duel.ts";

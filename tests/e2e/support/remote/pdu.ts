@@ -5,7 +5,7 @@
  * @module
  */
 
-import { canonicalJsonWithout } from "../../../../src/crypto/encoding/canonical_json.ts";
+import { canonicalJsonWithout } from "../../../../src/crypto/encoding/encoding.ts";
 import type { JsonObject } from "../../../../src/types/json.ts";
 
 /** The version of the rooms. */

@@ -8,8 +8,8 @@
 import { concat } from "@std/bytes/concat";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID } from "@greenroom/matrix/types";
-import { encryptAttachment } from "../../../../src/crypto/attachments/attachment.ts";
-import { BUNDLE_TYPES } from "../../../../src/crypto/olm/sender_refusal.ts";
+import { encryptAttachment } from "../../../../src/crypto/attachments/attachments.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm_message.ts";
 import type { Device } from "../../world/device.ts";
 import { spoiled } from "../../world/history.ts";
 import { FILES } from "../../world/network.ts";

@@ -7,7 +7,7 @@
 
 import type { RoomID } from "@greenroom/matrix/types";
 import { SEED_SECRETS } from "../../../../src/crypto/identity/identity_seeds.ts";
-import { BUNDLE_TYPES } from "../../../../src/crypto/olm/sender_refusal.ts";
+import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm_message.ts";
 import type { Device } from "../../world/device.ts";
 import { Intruder } from "../../world/intruder.ts";
 import type { World } from "../../world/world.ts";

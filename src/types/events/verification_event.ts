@@ -5,8 +5,8 @@
  * @module
  */
 
-import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
+import type { DeviceID, EventID, RoomID, UserID } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
 
 /** What the types of all verification events begin with. */
 export const VERIFICATION_PREFIX = "m.key.verification.";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { isReceivedRoomId } from "../../types/identifiers.ts";
-import type { RoomID } from "../../types/ids.ts";
-import { isKey } from "../encoding/base64.ts";
+import { isReceivedRoomId } from "./identifiers.ts";
+import type { RoomID } from "./ids.ts";
+import { isKey } from "./base64.ts";
 
 /** The name of a Megolm session: its room and its ID. */
 export interface MegolmSessionRef {

@@ -9,9 +9,8 @@
  * @module
  */
 
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { isKey, unpadded } from "../encoding/base64.ts";
-import type { ShownVersion } from "./backup_protocol.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
+import { isKey, unpadded } from "../base64.ts";
 
 /** The algorithm of backups. */
 export const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
@@ -41,4 +40,14 @@ export function readPublicKey({ version, algorithm, auth_data }: ShownVersion): 
  */
 export function newAuthData(publicKey: string, sign: (object: JsonObject) => JsonObject): JsonObject {
   return sign({ public_key: publicKey });
+}
+
+/** A version that the server shows. */
+export interface ShownVersion {
+  /** Its name. */
+  readonly version: string;
+  /** Its algorithm, unchecked. */
+  readonly algorithm: unknown;
+  /** What it says of itself, unchecked. */
+  readonly auth_data: unknown;
 }
