@@ -171,10 +171,10 @@ const NAMES =
   "loginType logoutDevices masterKey maxDepth maxMemory maxRetries maxSize membership mentions mimeType msgtype " +
   "name nextBatch notMembership onProgress onRecoveryKey oneTimeKeys override passphrase password path " +
   "pattern powerLevelContentOverride presence preset privateReadReceipt query raise404 readReceipt " +
-  "reason receiptType recoveryKey recurse refreshToken relType relatesTo requestTimeout resizeMethod " +
+  "reason receiptType recoveryKey recurse refreshToken relType relatesTo replyTo requestTimeout resizeMethod " +
   "retry roomId roomTypes roomVersion searchQuery selfSigningKey server servers setPresence signal " +
   "since size stateKey status storage storeAccessToken suggestedOnly text thirdPartyInstanceId " +
-  "thirdPartySigned threadId thumbnail timeout timestamp to toToken token topic txnId updateHsUrl userAgent " +
+  "thirdPartySigned thread threadId thumbnail timeout timestamp to toToken token topic txnId updateHsUrl userAgent " +
   "useStateAfter userSigningKey username version visibility width";
 
 /** Their names, to find what was meant by one that there is not. */

@@ -1,6 +1,8 @@
 /**
  * Sending what people send: text, files, images, stickers, reactions.
  *
+ * Over 300 lines because more than half of it is the documentation of what applications see.
+ *
  * @see
  * {@link https://spec.matrix.org/v1.16/client-server-api/#instant-messaging | Instant messaging}
  * @module
@@ -10,7 +12,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import { MessageType, RelationType } from "../../types/enums.ts";
 import type { ImageInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
-import type { RoomMessageContent } from "../../types/content/message_content.ts";
+import type { Mentions, RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
 import type { FilePlacing } from "./media_attachment.ts";
@@ -22,9 +24,15 @@ import { isJsonObject } from "../../types/json.ts";
 export interface SendTextOptions extends SendOptions {
   /** The text with formatting. Default: none. */
   html?: string;
+  /** The event that is answered. Default: none. */
+  replyTo?: EventID;
+  /** The first event of the thread that the message is part of. Default: none. */
+  thread?: EventID;
+  /** Whom the message notifies. Default: it says nothing of that, and clients go by the names in it. */
+  mentions?: Mentions;
   /**
-   * How the message relates to another event: as a reply, an edit, part of a thread. Default: not
-   * at all.
+   * How the message relates to another event, in all that `replyTo` and `thread` can't say: an edit, for
+   * one. Default: not at all.
    */
   relatesTo?: RelatesTo;
 }
@@ -101,6 +109,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * const eventId = await client.sendText(roomId, null, { html: "<b>Beginners</b>, please" });
    * const { content } = await client.getEvent(roomId, eventId);
    * console.assert(content.body === "Beginners, please");
+   * await client.sendText(roomId, "On my way", { replyTo: eventId });
    * // An edit of it:
    * await client.sendText(roomId, "Beginners!", { relatesTo: { rel_type: "m.replace", event_id: eventId } });
    * ```
@@ -192,15 +201,17 @@ export function sendHelpersAPI(
   const sendText: SendHelpersAPI["sendText"] = async (
     roomId,
     text,
-    { html, msgtype = MessageType.TEXT, relatesTo, ...options } = {},
+    { html, msgtype = MessageType.TEXT, replyTo, thread, mentions, relatesTo, ...options } = {},
   ) => {
     checkIdentifier("roomId", roomId);
+    const related = relation(relationTo({ replyTo, thread, relatesTo }));
     const body = text ?? (html === undefined ? undefined : await htmlToText(html));
     if (body === undefined) {
       throw new ValueError("Cannot send text: there is neither text nor html; give one of them");
     }
     const formatted = html === undefined ? {} : { format: "org.matrix.custom.html", formatted_body: html };
-    return await sendMessage(roomId, { msgtype, body, ...formatted, ...relation(relatesTo) }, options);
+    const notified = mentions === undefined ? {} : { "m.mentions": mentions };
+    return await sendMessage(roomId, { msgtype, body, ...formatted, ...notified, ...related }, options);
   };
 
   return {
@@ -226,6 +237,30 @@ export function sendHelpersAPI(
       const relatesTo = { rel_type: RelationType.ANNOTATION, event_id: eventId, key };
       return await sendMessageEvent(roomId, "m.reaction", { "m.relates_to": relatesTo }, options);
     },
+  };
+}
+
+/**
+ * How a text relates to another event. In a thread, clients that know no threads show a text that answers nothing
+ * as a reply to the thread's first event.
+ *
+ * @throws {ValueError} If that is said twice, or of what is no event.
+ */
+function relationTo(
+  { replyTo, thread, relatesTo }: Pick<SendTextOptions, "replyTo" | "thread" | "relatesTo">,
+): RelatesTo | undefined {
+  if (replyTo === undefined && thread === undefined) return relatesTo;
+  if (relatesTo !== undefined) {
+    throw new ValueError("Cannot send text: give relatesTo, or replyTo and thread, not both");
+  }
+  for (const eventId of [replyTo, thread]) if (eventId !== undefined) checkIdentifier("eventId", eventId);
+  const reply = { "m.in_reply_to": { event_id: (replyTo ?? thread) as EventID } };
+  if (thread === undefined) return reply;
+  return {
+    rel_type: RelationType.THREAD,
+    event_id: thread,
+    ...(replyTo === undefined && { is_falling_back: true }),
+    ...reply,
   };
 }
 

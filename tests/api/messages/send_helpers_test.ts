@@ -57,6 +57,57 @@ Deno.test("sendNotice() and sendEmote() are sendText() of another kind", async (
   assertEquals(last(), { msgtype: "m.emote", body: "Go", ...html, "m.relates_to": reply });
 });
 
+Deno.test("sendText() answers, goes into a thread and notifies as its options say", async () => {
+  const { api, sent, last } = helpers();
+  await api.sendText("!room", "Go", { replyTo: "$old" });
+  assertEquals(last(), { msgtype: "m.text", body: "Go", "m.relates_to": reply });
+  await api.sendNotice("!room", "Go", { thread: "$first", mentions: { user_ids: ["@alice:b.org"] } });
+  assertEquals(last(), {
+    msgtype: "m.notice",
+    body: "Go",
+    "m.mentions": { user_ids: ["@alice:b.org"] },
+    "m.relates_to": {
+      rel_type: "m.thread",
+      event_id: "$first",
+      is_falling_back: true,
+      "m.in_reply_to": { event_id: "$first" },
+    },
+  });
+  await api.sendEmote("!room", "Go", { thread: "$first", replyTo: "$old" });
+  assertEquals((last() as RoomMessageContent)["m.relates_to"], {
+    rel_type: "m.thread",
+    event_id: "$first",
+    ...reply,
+  });
+  const all = sent.length;
+  await assertRejects(
+    () => api.sendText("!room", "Go", { replyTo: "$old", relatesTo: edit }),
+    ValueError,
+    "not both",
+  );
+  await assertRejects(
+    () => api.sendText("!room", "Go", { replyTo: "old" as EventID }),
+    ValueError,
+    "eventId",
+  );
+  assertEquals(sent.length, all);
+});
+
+Deno.test("sendFile() shows a caption beside the name, and notifies as its options say", async () => {
+  const { api, last } = helpers();
+  await api.sendFile("!room", url, { caption: "**Go**", captionHtml: "<b>Go</b>", mentions: { room: true } });
+  assertEquals(last(), {
+    msgtype: "m.file",
+    body: "**Go**",
+    filename: "file",
+    ...html,
+    "m.mentions": { room: true },
+    url,
+  });
+  await api.sendImage("!room", url, { caption: "Go", fileName: "set.png" });
+  assertEquals(last(), { msgtype: "m.image", body: "Go", filename: "set.png", url });
+});
+
 Deno.test("sendText() makes the text from the HTML if there is none, and refuses to send neither", async () => {
   const { api, sent, last } = helpers();
   for (const text of [null, undefined]) {
