@@ -314,6 +314,8 @@ export class EngineRequests {
       log.warn("The server shows other keys of this device, or of its user, than before: it is asked again", {
         ...alarm,
       });
+      // A start waits for the answer that counts, and so does the one after it.
+      if (alarm.kind === "identity-changed") devices.changed(tx, [own.userId]);
       tx.onCommit(() => {
         devices.failQuery(query, context.clock.now(), { again });
         noted();

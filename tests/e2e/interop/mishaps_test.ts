@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { Client, MemoryStore, SecretStorageError } from "@greenroom/matrix";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
+import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";
 import { Peer } from "../support/peer/peer.ts";
@@ -53,7 +54,7 @@ peerTest(
     const master = String(await peer.call("masterKey", {}));
 
     await using refused = await Ours.launch(server, "peer", { user, store, encryption });
-    const why = await refused.running;
+    const why = await within(refused.running, "the start to be refused");
     assertInstanceOf(why, SecretStorageError);
     assertEquals(why.problem, "wrong-key");
     assertEquals(await peer.call("masterKey", {}), master);
@@ -131,7 +132,7 @@ synapseTest(
 
     const user = await newDevice(server, ours.user);
     await using young = await Ours.launch(server, "ours", { user, encryption: { recoveryKey } });
-    const why = await young.running;
+    const why = await within(young.running, "the start to be refused");
     assertInstanceOf(why, SecretStorageError);
     assertEquals(why.problem, "wrong-key");
     const { master_keys, device_keys } = await client.queryKeys([ours.userId]);

@@ -121,6 +121,24 @@ Deno.test("T155: another identity that stays is believed, by the client that run
   assertEquals(error.problem, "mismatch");
 });
 
+Deno.test("T155: another identity that was there before a start, and stays, ends that start", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const alterer = new Alterer(here);
+  await (await begun(here, store, alterer)).client.close();
+  alterer.left = Infinity;
+  const error = await assertRejects(async () => {
+    const starting = begun(here, store, alterer);
+    starting.catch(() => {});
+    for (let look = 0; look < 60; look++) {
+      await here.settle();
+      await here.clock.tick(200); // another device might be making one
+    }
+    await starting;
+  }, OwnIdentityError);
+  assertEquals(error.problem, "mismatch");
+});
+
 /** What the server can show in place of the secret storage, and what a start that believes it fails with. */
 const STORAGES = [
   ["default_key", {}, 200, "absent"],
