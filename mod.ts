@@ -119,7 +119,14 @@ export {
 export { SealedStore } from "./src/store/sealed/sealed.ts";
 
 // Links to rooms, users and events.
-export { type MatrixLink, matrixToUrl, matrixUri, parseMatrixLink } from "./src/api/messages/mod.ts";
+export {
+  type MatrixLink,
+  matrixToUrl,
+  matrixUri,
+  parseMatrixLink,
+  relationTo,
+  type ReplyPlace,
+} from "./src/api/messages/mod.ts";
 
 // Errors.
 export { ActorError, ActorStoppedError } from "./src/actors/kernel/actor_error.ts";

@@ -59,3 +59,4 @@ export {
   type ToDeviceMessages,
 } from "./to_device.ts";
 export { type IterateMessagesOptions, type PagingAPI, pagingAPI } from "./paging.ts";
+export { relationTo, type ReplyPlace } from "./text_content.ts";

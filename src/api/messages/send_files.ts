@@ -24,6 +24,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
+import { formatted } from "./text_content.ts";
 import { identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
@@ -180,11 +181,7 @@ function bodyOf(
   if (caption === undefined || caption === "") {
     return name ? { body: name, filename: name } : { body: NAMELESS[fileType] };
   }
-  const html = captionHtml === undefined ? {} : {
-    format: "org.matrix.custom.html",
-    formatted_body: captionHtml,
-  };
-  return { body: caption, filename: name || NAMELESS[fileType], ...html };
+  return { body: caption, filename: name || NAMELESS[fileType], ...formatted(captionHtml) };
 }
 
 /**

@@ -18,16 +18,13 @@ import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
+import { formatted, relationTo, type ReplyPlace } from "./text_content.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 /** Options of the operations that send text of a certain kind. */
-export interface SendTextOptions extends SendOptions {
+export interface SendTextOptions extends SendOptions, ReplyPlace {
   /** The text with formatting. Default: none. */
   html?: string;
-  /** The event that is answered. Default: none. */
-  replyTo?: EventID;
-  /** The first event of the thread that the message is part of. Default: none. */
-  thread?: EventID;
   /** Whom the message notifies. Default: it says nothing of that, and clients go by the names in it. */
   mentions?: Mentions;
   /**
@@ -204,14 +201,20 @@ export function sendHelpersAPI(
     { html, msgtype = MessageType.TEXT, replyTo, thread, mentions, relatesTo, ...options } = {},
   ) => {
     checkIdentifier("roomId", roomId);
-    const related = relation(relationTo({ replyTo, thread, relatesTo }));
+    const place = relationTo({ replyTo, thread });
+    if (place !== undefined && relatesTo !== undefined) {
+      throw new ValueError("Cannot send text: give relatesTo, or replyTo and thread, not both");
+    }
     const body = text ?? (html === undefined ? undefined : await htmlToText(html));
     if (body === undefined) {
       throw new ValueError("Cannot send text: there is neither text nor html; give one of them");
     }
-    const formatted = html === undefined ? {} : { format: "org.matrix.custom.html", formatted_body: html };
-    const notified = mentions === undefined ? {} : { "m.mentions": mentions };
-    return await sendMessage(roomId, { msgtype, body, ...formatted, ...notified, ...related }, options);
+    const content = {
+      ...{ msgtype, body, ...formatted(html) },
+      ...(mentions && { "m.mentions": mentions }),
+      ...relation(relatesTo ?? place),
+    };
+    return await sendMessage(roomId, content, options);
   };
 
   return {
@@ -237,30 +240,6 @@ export function sendHelpersAPI(
       const relatesTo = { rel_type: RelationType.ANNOTATION, event_id: eventId, key };
       return await sendMessageEvent(roomId, "m.reaction", { "m.relates_to": relatesTo }, options);
     },
-  };
-}
-
-/**
- * How a text relates to another event. In a thread, clients that know no threads show a text that answers nothing
- * as a reply to the thread's first event.
- *
- * @throws {ValueError} If that is said twice, or of what is no event.
- */
-function relationTo(
-  { replyTo, thread, relatesTo }: Pick<SendTextOptions, "replyTo" | "thread" | "relatesTo">,
-): RelatesTo | undefined {
-  if (replyTo === undefined && thread === undefined) return relatesTo;
-  if (relatesTo !== undefined) {
-    throw new ValueError("Cannot send text: give relatesTo, or replyTo and thread, not both");
-  }
-  for (const eventId of [replyTo, thread]) if (eventId !== undefined) checkIdentifier("eventId", eventId);
-  const reply = { "m.in_reply_to": { event_id: (replyTo ?? thread) as EventID } };
-  if (thread === undefined) return reply;
-  return {
-    rel_type: RelationType.THREAD,
-    event_id: thread,
-    ...(replyTo === undefined && { is_falling_back: true }),
-    ...reply,
   };
 }
 

@@ -193,7 +193,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @throws {MatrixRequestError} If the homeserver refuses.
    */
   reply(text: string, options: WriteOptions = {}): Promise<EventID> {
-    const placing = { thread: this.thread ?? "" as const, replyTo: this.answered, notifies: [this.sender] };
+    const placing = { thread: this.thread, replyTo: this.answered, notifies: [this.sender] };
     return this.sendTo(text, options, placing);
   }
 
@@ -205,8 +205,8 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @returns The ID of the event, or of the first.
    */
   async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
-    const thread = this.thread ?? this.answered ?? "";
-    return await this.sendTo(text, options, { thread, replyTo: undefined, notifies: [this.sender] });
+    const thread = this.thread ?? this.answered;
+    return await this.sendTo(text, options, { thread, notifies: [this.sender] });
   }
 
   /**

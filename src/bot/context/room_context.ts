@@ -10,6 +10,7 @@ import {
   type Client,
   type Logger,
   matrixToUrl,
+  relationTo,
   type SessionDefinition,
   type SessionKey,
   ValueError,
@@ -36,8 +37,8 @@ import {
   mentionsOf,
   notifiedBy,
   type Placing,
-  relationOf,
   write,
+  writeOne,
   type WriteOptions,
   writePlain,
   type Written,
@@ -117,7 +118,7 @@ export class RoomContext {
    * ```
    */
   send(text: string, options: WriteOptions = {}): Promise<EventID> {
-    return this.sendTo(text, options, { thread: this.thread ?? "", replyTo: undefined });
+    return this.sendTo(text, options, { thread: this.thread });
   }
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
@@ -146,7 +147,7 @@ export class RoomContext {
     { msgtype = this.parts.options.msgtype, mentions: asked, sendKey: key }: WriteOptions,
     placing: Placing,
   ): Promise<EventID> {
-    const relatesTo = relationOf(index === 0 ? placing : { ...placing, replyTo: undefined });
+    const relatesTo = relationTo(index === 0 ? placing : { thread: placing.thread });
     const mentions = notifiedBy(part, index, asked, placing.notifies);
     const content = contentOf(part, { msgtype, mentions, relatesTo });
     const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
@@ -169,17 +170,13 @@ export class RoomContext {
 
   async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
     const { format, msgtype = this.parts.options.msgtype, sendKey: key } = options;
-    const [part, ...more] = await write(text, format);
-    if (more.length > 0) {
-      throw new ValueError(
-        `Cannot edit a message: the text needs ${
-          more.length + 1
-        } messages; edit it to what fits into one, and send the rest`,
-      );
-    }
+    const part = await writeOne(text, format, {
+      action: "edit a message",
+      mend: "edit it to what fits into one, and send the rest",
+    });
     const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
-    const mentions = notifiedBy(part as Written, 0, options.mentions);
-    const content = contentOf(part as Written, { msgtype, mentions, relatesTo });
+    const mentions = notifiedBy(part, 0, options.mentions);
+    const content = contentOf(part, { msgtype, mentions, relatesTo });
     return await this.client.sendMessage(this.roomId, content, { key });
   }
 
@@ -252,14 +249,14 @@ export class RoomContext {
   async #captioned<Options extends CaptionOptions>(
     { caption, format, mentions: asked, ...options }: Options,
   ): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
-    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+    const relatesTo = relationTo({ thread: this.thread });
     if (caption === undefined) {
       return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
     }
-    const [part, ...more] = await write(caption, format) as [Written, ...Written[]];
-    if (more.length > 0) {
-      throw new ValueError("Cannot send a caption: it needs more than one message; send the rest as text");
-    }
+    const part = await writeOne(caption, format, {
+      action: "send a caption",
+      mend: "shorten it, and send the rest as text",
+    });
     const { body, html: captionHtml } = part;
     const mentions = mentionsOf(notifiedBy(part, 0, asked));
     return { ...options, caption: body, captionHtml, mentions, relatesTo };
@@ -280,7 +277,7 @@ export class RoomContext {
     options: SendPollOptions = {},
   ): Promise<EventID> {
     checkCall("sendPoll", options);
-    const relatesTo = relationOf({ thread: this.thread ?? "", replyTo: undefined });
+    const relatesTo = relationTo({ thread: this.thread });
     const poll = { ...options, question, answers, relatesTo };
     return await this.run.act("poll", () => sendPoll(this.client, this.roomId, poll));
   }
@@ -354,8 +351,7 @@ export class RoomContext {
   async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
     checkCall("stream", options);
     const begun = options.inThread === true ? this.answered : undefined;
-    const thread = this.thread ?? begun ?? "" as const;
-    const placing = { thread, replyTo: this.answered };
+    const placing = { thread: this.thread ?? begun, replyTo: this.answered };
     const { client, roomId: room, signal } = this;
     const { msgtype = this.parts.options.msgtype } = options;
     const parts = { ...options, client, room, signal, msgtype, placing };

@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Client } from "../../../mod.ts";
+import { type Client, relationTo } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { isCutOff } from "../run/mod.ts";
 import { closeMarkdown } from "../text/close_markdown.ts";
-import { contentOf, notifiedBy, type Placing, relationOf, write, type WriteOptions } from "./writing.ts";
+import { contentOf, notifiedBy, type Placing, write, type WriteOptions } from "./writing.ts";
 
 /** Options of {@linkcode RoomContext.stream}. */
 export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"> {
@@ -113,8 +113,7 @@ async function showAll(
     const make = (relatesTo: Parameters<typeof contentOf>[1]["relatesTo"]) =>
       contentOf(written, { msgtype, mentions, relatesTo });
     if (before === undefined) {
-      const placed = index === 0 ? placing : { ...placing, replyTo: undefined };
-      const content = make(relationOf(placed));
+      const content = make(relationTo(index === 0 ? placing : { thread: placing.thread }));
       const event = await client.sendMessage(room, content, { key: `${name} ${index}` });
       shown[index] = { event, text, isEdited: false };
     } else {

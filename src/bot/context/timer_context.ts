@@ -62,7 +62,7 @@ export class TimerContext extends RoomContext {
     const when = this.due.toISOString().slice(0, 16).replace("T", " ");
     const late = this.late > LATE ? ` (due ${when} UTC)` : "";
     const mentions = this.by === undefined ? [] : [this.by];
-    const placing = { thread: this.thread ?? "" as const, replyTo: this.#event };
+    const placing = { thread: this.thread, replyTo: this.#event };
     await this.sendTo(`${String(this.data)}${late}`, { mentions, sendKey: "reminder" }, placing); // how late it is may have changed
   }
 }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ValueError } from "../../../mod.ts";
-import type { EventID, Mentions, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
+import { type ReplyPlace, ValueError } from "../../../mod.ts";
+import type { Mentions, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
 import { splitMessage } from "../text/split_message.ts";
 
 /** How text is written. */
@@ -91,21 +91,25 @@ export async function write(text: string, format: WriteOptions["format"] = "mark
 }
 
 /** Where a message goes. */
-export interface Placing {
-  /** The first event of the thread; empty: none. */
-  readonly thread: EventID | "";
-  /** The event that is answered; undefined: none is. */
-  readonly replyTo: EventID | undefined;
+export interface Placing extends ReplyPlace {
   /** Whom the first message notifies by itself. Default: nobody. */
   readonly notifies?: readonly UserID[];
 }
 
-/** The relation of a message. */
-export function relationOf({ thread, replyTo }: Placing): RelatesTo | undefined {
-  const reply = replyTo === undefined ? undefined : { "m.in_reply_to": { event_id: replyTo } };
-  if (thread === "") return reply;
-  const fallback = { is_falling_back: true, "m.in_reply_to": { event_id: thread } };
-  return { rel_type: "m.thread", event_id: thread, ...(reply ?? fallback) };
+/**
+ * Writes text that has to fit into one message.
+ *
+ * @param action What can't be done with it otherwise, and what to do, as the error has it.
+ * @throws {ValueError} If it needs more, is empty, or no text.
+ */
+export async function writeOne(
+  text: string,
+  format: WriteOptions["format"],
+  { action, mend }: { readonly action: string; readonly mend: string },
+): Promise<Written> {
+  const [part, ...more] = await write(text, format) as [Written, ...Written[]]; // at least one
+  if (more.length === 0) return part;
+  throw new ValueError(`Cannot ${action}: the text needs ${more.length + 1} messages; ${mend}`);
 }
 
 /**

@@ -42,7 +42,7 @@ Deno.test("What is streamed again after a crash ends with the whole text, howeve
   const { shown, run } = server();
   const parts = {
     ...{ room: "!room" as RoomID, signal: new AbortController().signal, msgtype: "m.notice" as const },
-    ...{ name: "stream", interval: 0, placing: { thread: "" as const, replyTo: "$asked" as EventID } },
+    ...{ name: "stream", interval: 0, placing: { replyTo: "$asked" as EventID } },
   };
   await streamText(pieces("one", " two three"), { ...parts, client: run() });
   await streamText(pieces("one", " two", " three"), { ...parts, client: run() });
