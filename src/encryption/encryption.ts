@@ -121,7 +121,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
       if (result !== undefined && !("event" in result)) this.#tried.add(event);
     }
     this.#verifications.receive({ ...output, clear: input.verifying });
-    if (output.mayRequest) this.#engine.wake();
+    if (output.mayRequest) this.#engine.requests.wake();
     return output;
   }
 
@@ -225,7 +225,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
     }
   }
 
-  /** Never rejects: the user is invited, whatever becomes of the history. */
+  /** Never rejects: the user is invited even if the history can't be shared. */
   async inviting(roomId: RoomID, userId: UserID): Promise<void> {
     if (!this.#sharesHistory) return;
     try {

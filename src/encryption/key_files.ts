@@ -83,10 +83,10 @@ const loaded = () => import("../crypto/key_files/mod.ts");
 
 /** Writes and reads key files. */
 export class KeyFiles {
-  readonly #engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "wake">;
+  readonly #engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "requests">;
 
   /** @param engine The engine. */
-  constructor(engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "wake">) {
+  constructor(engine: Pick<EngineRunner, "actor" | "open" | "deliver" | "requests">) {
     this.#engine = engine;
   }
 
@@ -140,7 +140,7 @@ export class KeyFiles {
       block.fill(0);
     }
     await flush();
-    engine.wake(); // what came need not be asked for any more, but backed up
+    engine.requests.wake(); // what came need not be asked for any more, but backed up
     elements.end();
     return report;
   }

@@ -9,7 +9,6 @@ import type { Session } from "../../api/http/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { RecentMap } from "../../base/recent_map.ts";
-import type { EngineRequest } from "../../crypto/engine/engine.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { ShareReport } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
@@ -20,7 +19,7 @@ import type { Actor, ActorRef } from "../kernel/actor.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { Following } from "./following.ts";
-import { OutgoingRequests, type RequestSender, type RoundOutcome } from "./outgoing_requests.ts";
+import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
 import { type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What an engine is run with. */
@@ -63,7 +62,7 @@ export class EngineRunner {
   readonly following: Following;
   /** Makes the engine's requests. */
   readonly requests: OutgoingRequests;
-  /** Is told of events that can be decrypted now, before they are delivered. */
+  /** Receives events that can be decrypted now, before they are delivered. */
   onRecovered: ((events: readonly RecoveredEvent[]) => void) | undefined;
   readonly #options: EngineRunnerOptions;
   readonly #rooms: RoomPreparer;
@@ -113,16 +112,6 @@ export class EngineRunner {
   /** Throws if the server has other keys for the device. */
   refuseConflict(): void {
     if (this.requests.conflict !== undefined) throw this.requests.conflict;
-  }
-
-  /** Makes the requests that there are, and waits for those of a kind. */
-  async round(kind: EngineRequest["kind"]): Promise<RoundOutcome> {
-    return await this.requests.round(kind);
-  }
-
-  /** Makes the requests that there are. */
-  wake(): void {
-    this.requests.wake();
   }
 
   /** Makes a room ready. If that shows that the device can't go on, that is the error. */

@@ -51,7 +51,7 @@ export async function ensureBackup(
     if (isOn) return await stored(engine.actor, storage, { alone: true });
     await begunOrUsed(engine, api, storage);
     if (isWanted === undefined) await api.setAccountData(WANTED, { enabled: true });
-    engine.wake();
+    engine.requests.wake();
     return "on";
   } catch (error) {
     const problem = error instanceof KeyBackupError ? error.problem : "failed";

@@ -83,7 +83,7 @@ export class KeyBackupOperations implements KeyBackup {
     const isChosen = by.recoveryKey !== undefined;
     switch (await actor.adoptBackup({ shown, secret, isChosen })) {
       case "adopted":
-        engine.wake();
+        engine.requests.wake();
         return await this.#infoOf(shown, request);
       case "left":
         throw leftBackup();
@@ -159,7 +159,7 @@ export class KeyBackupOperations implements KeyBackup {
     await storage?.set(BACKUP_SECRET, secret, request); // before anything is in it that only this key opens
     await actor.adoptBackup({ shown, secret });
     await api.setAccountData(WANTED, { enabled: true }, request);
-    engine.wake();
+    engine.requests.wake();
     return await this.#infoOf(shown, request);
   }
 

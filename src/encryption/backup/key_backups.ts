@@ -115,7 +115,7 @@ export class KeyBackups implements KeyBackupMachine {
     const shown = await latestVersion(this.#api, {});
     if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;
     await this.#engine.actor.followBackup(shown);
-    this.#engine.wake();
+    this.#engine.requests.wake();
     return await this.#inUse() !== undefined;
   }
 }

@@ -56,7 +56,7 @@ export async function restored(
     if (keys.length < shown.length) throw tooMany(limit);
   };
   const isWhole = await inSteps(bounded(await api.downloadRoomKeys(version, request), limit), take);
-  engine.wake(); // what came need not be asked for any more
+  engine.requests.wake(); // what came need not be asked for any more
   if (isWhole) return report;
   throw new ServiceResponseError(
     "Cannot restore all room keys: the answer of the server breaks off; try again",
@@ -129,6 +129,6 @@ export async function restoreSession(
     keys: [{ ...session, data }],
   });
   engine.deliver(recovered);
-  engine.wake();
+  engine.requests.wake();
   return added + improved > 0;
 }

@@ -110,6 +110,6 @@ async function step(
 ): Promise<RehydratedOutput> {
   const output = await engine.actor.receiveRehydrated(page);
   engine.deliver(output.recovered);
-  engine.wake();
+  engine.requests.wake();
   return output;
 }

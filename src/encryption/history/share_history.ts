@@ -64,9 +64,9 @@ export async function shareHistory(
   if (keys === 0) return none("nothing");
   const file = await uploaded(engine, api, bundle);
   const told = await actor.offerHistory({ userId, roomId, file });
-  engine.wake();
+  engine.requests.wake();
   if (told === 0) return none("no-devices");
-  await engine.round("toDevice"); // before the invitation; later, if that fails
+  await engine.requests.round("toDevice"); // before the invitation; later, if that fails
   log.info("Shared the history of a room with a user", { roomId, userId, keys, devices: told });
   return { outcome: "shared", keys, devices: told };
 }
@@ -110,12 +110,12 @@ async function recipientsOf(
   for (let count = 0; count < MAX_ROUNDS; count++) {
     if (!await actor.areDevicesStale({ users: [userId], since })) break;
     since = undefined;
-    const { failure } = await engine.round("keysQuery");
+    const { failure } = await engine.requests.round("keysQuery");
     if (failure !== undefined) throw failure;
   }
   for (let restarts = 0;; restarts++) {
     const { waiting } = await actor.historyRecipients(userId);
-    const { failure } = waiting === 0 ? {} : await engine.round("keysClaim");
+    const { failure } = waiting === 0 ? {} : await engine.requests.round("keysClaim");
     if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;
     const found = await actor.historyRecipients(userId);
     if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told

@@ -73,14 +73,14 @@ export class IdentityRequests {
       throw error;
     });
     const asked = await this.#engine.actor.requestSecrets({ backup });
-    await this.#engine.round("toDevice"); // later, if that fails
+    await this.#engine.requests.round("toDevice"); // later, if that fails
     return asked;
   }
 
   /** Publishes the device's keys, with the signature that they have by now or none. */
   async publishDevice(): Promise<void> {
     await this.#engine.actor.releaseUpload();
-    const { failure } = await this.#engine.round("keysUpload");
+    const { failure } = await this.#engine.requests.round("keysUpload");
     if (failure !== undefined) throw failure;
   }
 
@@ -90,8 +90,8 @@ export class IdentityRequests {
    * @returns Whether the server has it, as far as it shows that.
    */
   async publishSignature(): Promise<boolean> {
-    const { ended } = await this.#engine.round("signaturesUpload");
-    if (ended > 0) await this.#engine.round("keysQuery"); // what became of it is seen in nothing else
+    const { ended } = await this.#engine.requests.round("signaturesUpload");
+    if (ended > 0) await this.#engine.requests.round("keysQuery"); // what became of it is seen in nothing else
     return !(await this.#engine.actor.health()).isSignatureDue;
   }
 

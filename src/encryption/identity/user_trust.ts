@@ -53,7 +53,7 @@ export class UserTrust {
     let since = isAnew ? Infinity : following.fresh;
     for (let round = 0; round < MAX_ROUNDS; round++, since = following.fresh) {
       if (!await actor.areDevicesStale({ users: [userId], since })) break;
-      const { ended, failure } = await this.#engine.round("keysQuery");
+      const { ended, failure } = await this.#engine.requests.round("keysQuery");
       if (failure !== undefined) throw failure;
       if (ended === 0) break;
     }
@@ -73,7 +73,7 @@ export class UserTrust {
       return await say();
     });
     engine.deliver(recovered);
-    engine.wake();
+    engine.requests.wake();
   }
 
   /** A user's identity. */
@@ -120,9 +120,9 @@ export class UserTrust {
       );
     }
     engine.deliver(recovered);
-    await engine.round("keysQuery"); // nothing is uploaded before the server has shown the own device
-    await engine.round("signaturesUpload");
-    engine.wake(); // a device that has asked for secrets may get them now
+    await engine.requests.round("keysQuery"); // nothing is uploaded before the server has shown the own device
+    await engine.requests.round("signaturesUpload");
+    engine.requests.wake(); // a device that has asked for secrets may get them now
     const fate = await engine.actor.signatureFate({ userId, name });
     if (fate.state !== "refused") return; // what could not be uploaded is later
     throw new OwnIdentityError(
@@ -140,6 +140,6 @@ export class UserTrust {
     const engine = this.#engine;
     await engine.open();
     engine.deliver(await engine.actor[what]({ userId, master }));
-    engine.wake();
+    engine.requests.wake();
   }
 }

@@ -213,7 +213,7 @@ export class VerificationHub {
     for (const send of sends) this.#send(send);
     if (recovered.length > 0) this.#engine.deliver(recovered);
     if (states.length > 0) {
-      this.#engine.wake();
+      this.#engine.requests.wake();
       this.#watch();
     }
     return reply;

@@ -7,6 +7,7 @@ import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { Bot } from "../engine/bot.ts";
 import { MEGOLM, ROOM } from "../megolm/support.ts";
 import { testContext } from "../support/context.ts";
@@ -21,7 +22,7 @@ export function keyFilesOf(bot: Pick<Bot, "engine">, recovered: RecoveredEvent[]
     actor,
     open: () => Promise.resolve(),
     deliver: (events) => void recovered.push(...events),
-    wake: () => {},
+    requests: { wake() {} } as OutgoingRequests,
   });
 }
 

@@ -28,8 +28,7 @@ Deno.test("Of a room with more keys than one file takes a part is shared, and no
   const engine = {
     actor: answeredBy((name) => Promise.resolve(answers[name]?.())),
     open: () => Promise.resolve(),
-    round: () => Promise.resolve({}),
-    wake() {},
+    requests: { round: () => Promise.resolve({}), wake() {} },
     log: recordingLogger(),
   } as unknown as EngineRunner;
   const client = {
