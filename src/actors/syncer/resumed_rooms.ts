@@ -63,14 +63,15 @@ export async function resumeRooms(
   const isNew = ({ roomId, membership }: RoomPart): boolean =>
     from.repeated || membership === Membership.JOIN || before.get(roomId) !== membership;
   const shown = new Set(parts.rooms.map(({ roomId }) => roomId));
-  const missing = [...before].filter(([roomId, membership]) =>
-    membership === Membership.JOIN && !shown.has(roomId)
-  ).map(([roomId]) => leftRoom(roomId, parts));
+  const missing = new Set(
+    [...before].filter(([roomId, membership]) => membership === Membership.JOIN && !shown.has(roomId))
+      .map(([roomId]) => leftRoom(roomId, parts)),
+  );
   const rooms = [...missing, ...parts.rooms.filter(isNew)];
   const views = await memory.views(rooms, own);
   const all = rooms.map((room, index) => ({ room, view: views[index] as StayView }));
   const stayed = all.filter(({ room, view }) =>
-    view.before.isJoined && (room.membership === Membership.JOIN || missing.includes(room))
+    view.before.isJoined && (room.membership === Membership.JOIN || missing.has(room))
   );
   await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
     if (!from.dropTimeline) await gaps.resume({ room, view }, from.limit);
@@ -79,10 +80,12 @@ export async function resumeRooms(
     const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
     room.shown = new Set([...room.shown, ...same]);
   });
-  parts.rooms = rooms.filter((room) => !missing.includes(room) || hasEnded(room, own));
+  const isShown = (room: RoomPart): boolean => !missing.has(room) || hasEnded(room, own);
+  parts.rooms = rooms.filter(isShown);
+  const staying = new Set(stayed);
   return {
-    known: stayed.filter(({ room }) => parts.rooms.includes(room)),
-    others: all.filter((each) => !stayed.includes(each)),
+    known: stayed.filter(({ room }) => isShown(room)),
+    others: all.filter((each) => !staying.has(each)),
   };
 }
 

@@ -62,11 +62,10 @@ export class GlobIndex<Value> {
   *find(name: string): Generator<Value, void, undefined> {
     yield* this.#literals.get(name) ?? [];
     if (name.length > MAX_NAME) return;
-    const tails = Array.from({ length: name.length + 1 }, (_, at) => name.slice(at));
     for (let at = 0; at <= name.length && this.#framed.size > 0; at++) {
       const ends = this.#framed.get(name.slice(0, at));
       if (ends === undefined) continue;
-      for (const tail of tails.slice(at)) yield* ends.get(tail) ?? [];
+      for (let from = at; from <= name.length; from++) yield* ends.get(name.slice(from)) ?? [];
     }
     for (const { glob, values } of this.#compared.values()) if (glob.matches(name)) yield* values;
   }
