@@ -7,10 +7,10 @@
  * @module
  */
 
+import { dirname, join } from "node:path/posix";
 import ts from "typescript";
 import denoJson from "../deno.json" with { type: "json" };
-
-const ROOT = new URL("../", import.meta.url);
+import { ROOT } from "./process.ts";
 
 const SETS_PARENTS = true;
 
@@ -104,7 +104,7 @@ function rank(entry: string): number {
 }
 
 function declarationsOf(file: string): Declarations {
-  const source = Deno.readTextFileSync(new URL(file, ROOT));
+  const source = Deno.readTextFileSync(`${ROOT}${file}`);
   const { outputText } = ts.transpileDeclaration(source, {
     fileName: file,
     compilerOptions: { isolatedDeclarations: true, removeComments: true, target: ts.ScriptTarget.ESNext },
@@ -114,8 +114,7 @@ function declarationsOf(file: string): Declarations {
   const from = new Map<string, Place>();
   const exported = new Set<string>();
   const all: string[] = [];
-  const local = (specifier: string) =>
-    new URL(specifier, new URL(file, ROOT)).pathname.slice(ROOT.pathname.length);
+  const local = (specifier: string) => join(dirname(file), specifier);
   for (const statement of statements) {
     const isExported = ts.canHaveModifiers(statement) &&
       ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);

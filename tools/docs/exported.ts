@@ -16,6 +16,11 @@ interface JsDoc {
 /** A member of a class or an interface. */
 export interface ExportedMember {
   readonly name: string;
+  /** Of a method: what it is. */
+  readonly kind?: string;
+  readonly accessibility?: string;
+  /** Whether its name is a symbol. */
+  readonly computed?: boolean;
   readonly jsDoc?: JsDoc;
 }
 
@@ -58,14 +63,23 @@ export function exportedSymbols(): Promise<readonly Exported[]> {
 
 async function read(): Promise<Exported[]> {
   const all = new Map<string, Exported>();
+  for (const symbol of await everyExport()) {
+    const key = `${symbol.kind} ${symbol.name}`;
+    if (!all.has(key)) all.set(key, symbol);
+  }
+  return [...all.values()];
+}
+
+/** All that each entry exports: what several export, as often. */
+export async function everyExport(): Promise<Exported[]> {
+  const all: Exported[] = [];
   for (const [path, file] of Object.entries(denoJson.exports)) {
     const { stdout } = await run("deno", ["doc", "--json", file]);
     const { nodes }: Documentation = JSON.parse(stdout);
     const symbols = Object.values(nodes).flatMap(({ symbols }) => symbols);
     for (const { name, declarations } of symbols) {
       for (const { kind, jsDoc, def } of declarations) {
-        if (all.has(`${kind} ${name}`)) continue;
-        all.set(`${kind} ${name}`, {
+        all.push({
           ...{ name, kind, entry: `${denoJson.name}${path.slice(1)}`, doc: jsDoc?.doc ?? "" },
           base: typeof def?.extends === "string" ? def.extends : undefined,
           members: [...def?.properties ?? [], ...def?.methods ?? []],
@@ -73,5 +87,5 @@ async function read(): Promise<Exported[]> {
       }
     }
   }
-  return [...all.values()];
+  return all;
 }

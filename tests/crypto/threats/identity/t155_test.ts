@@ -67,6 +67,20 @@ async function looksUp(here: ClientStage, client: Client): Promise<void> {
   await client.crypto?.idle();
 }
 
+/** What a start is refused for. */
+async function refusal(here: ClientStage, store: MemoryStore, alterer: Alterer): Promise<string> {
+  const error = await assertRejects(async () => {
+    const starting = begun(here, store, alterer);
+    starting.catch(() => {});
+    for (let look = 0; look < 60; look++) {
+      await here.settle();
+      await here.clock.tick(200); // another device might be making one
+    }
+    await starting;
+  }, OwnIdentityError);
+  return error.problem;
+}
+
 Deno.test("T155: while it runs, one or two answers with another identity are alarms, and nothing else", async () => {
   for (const times of [1, 2]) {
     await using here = clientStage();
@@ -109,16 +123,7 @@ Deno.test("T155: another identity that stays is believed, by the client that run
   assert((await client.crypto?.getIdentity(ALICE))?.changed);
   await client.syncOnce();
   await client.close();
-  const error = await assertRejects(async () => {
-    const starting = begun(here, store, alterer);
-    starting.catch(() => {});
-    for (let look = 0; look < 60; look++) {
-      await here.settle();
-      await here.clock.tick(200); // another device might be making one
-    }
-    await starting;
-  }, OwnIdentityError);
-  assertEquals(error.problem, "mismatch");
+  assertEquals(await refusal(here, store, alterer), "mismatch");
 });
 
 Deno.test("T155: another identity that was there before a start, and stays, ends that start", async () => {
@@ -127,16 +132,7 @@ Deno.test("T155: another identity that was there before a start, and stays, ends
   const alterer = new Alterer(here);
   await (await begun(here, store, alterer)).client.close();
   alterer.left = Infinity;
-  const error = await assertRejects(async () => {
-    const starting = begun(here, store, alterer);
-    starting.catch(() => {});
-    for (let look = 0; look < 60; look++) {
-      await here.settle();
-      await here.clock.tick(200); // another device might be making one
-    }
-    await starting;
-  }, OwnIdentityError);
-  assertEquals(error.problem, "mismatch");
+  assertEquals(await refusal(here, store, alterer), "mismatch");
 });
 
 /** What the server can show in place of the secret storage, and what a start that believes it fails with. */
