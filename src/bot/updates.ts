@@ -1,7 +1,7 @@
 /**
  * From the client's events to a bot's functions: who is heard, in which order, what is an answer and
  * what a command.
- * Over 300 lines because the way of an event to a function is told in one place.
+ * Over 300 lines because it follows an event all the way to a function.
  *
  * @module
  */

@@ -168,7 +168,7 @@ const CLAIMS: readonly (readonly [page: string, sentence: string, file: string, 
   ],
   [
     "encryption/overview.md",
-    "what a server adds gets nothing. Who is left out is told why",
+    "what a server adds gets nothing. A device that is left out gets the reason",
     "crypto/threats/devices/t17_share_test.ts",
     "T17: with ${sendTo}, a device that the server has put in gets no key, but a notice",
   ],

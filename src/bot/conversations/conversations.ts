@@ -4,7 +4,7 @@
  * Nothing of a conversation stays in memory while it waits. When an answer comes, its functions run again from
  * the beginning: steps that were done return what they came to, and the answer is what the last one waited
  * for. What it does then is committed with the record that the answer was handled.
- * Over 300 lines because the life of a conversation is told in one place.
+ * Over 300 lines because it follows a conversation from its question to its end.
  *
  * @module
  */

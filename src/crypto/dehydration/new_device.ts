@@ -24,7 +24,7 @@ const KEY_BYTES = 32;
 /** The secret that holds it in secret storage: the name that clients write, and the one to come. */
 export const PICKLE_KEY_SECRETS = ["org.matrix.msc3814", "m.dehydrated_device"] as const;
 
-/** A key that nobody has. */
+/** Makes a random key. */
 export function newPickleKey(): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
 }

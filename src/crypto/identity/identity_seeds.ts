@@ -66,7 +66,7 @@ export function comparedSeeds(
   };
 }
 
-/** Seeds that nobody has. */
+/** Makes random seeds. */
 export function newSeeds(): IdentitySeeds {
   const seed = () => crypto.getRandomValues(new Uint8Array(32));
   return { master: seed(), selfSigning: seed(), userSigning: seed() };
