@@ -9,7 +9,7 @@ import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
 import { HTTPAPI, type HTTPAPIOptions, PREPARE, type Prepare, SKEW } from "../api/http/mod.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
-import { UnknownDeviceError, UnknownTokenError } from "../errors/errcodes.ts";
+import { UnknownDeviceError, UnknownTokenError } from "../errors/account_errcodes.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { RecentMap } from "../base/recent_map.ts";

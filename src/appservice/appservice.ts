@@ -23,7 +23,7 @@ import type { HandlersAPI } from "../client/handlers_api.ts";
 import { Refusal } from "../client/serving/refusal.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
-import { UnknownTokenError } from "../errors/errcodes.ts";
+import { UnknownTokenError } from "../errors/account_errcodes.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { MemoryStore } from "../store/base/mod.ts";

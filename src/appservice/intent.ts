@@ -7,7 +7,7 @@
 import { type ClientAPI, clientAPI } from "../api/api.ts";
 import { HTTPAPI, Session } from "../api/http/mod.ts";
 import type { Client } from "../client/client.ts";
-import { NotFoundError } from "../errors/errcodes.ts";
+import { NotFoundError } from "../errors/request_errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import type { GhostProfile } from "./queries.ts";
 

@@ -8,7 +8,7 @@
 import type { HTTPAPI } from "../api/http/mod.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
-import { UnrecognizedError } from "../errors/errcodes.ts";
+import { UnrecognizedError } from "../errors/request_errcodes.ts";
 import type { Registration } from "./registration.ts";
 
 /**

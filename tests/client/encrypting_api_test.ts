@@ -8,7 +8,7 @@ import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { ClearRooms } from "../../src/actors/syncer/clear_rooms.ts";
 import { coreAPI } from "../../src/api/api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
-import { ForbiddenError } from "../../src/errors/errcodes.ts";
+import { ForbiddenError } from "../../src/errors/request_errcodes.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";

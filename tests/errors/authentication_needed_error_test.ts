@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { AuthenticationNeededError } from "../../src/errors/authentication_needed_error.ts";
-import { ForbiddenError, requestError } from "../../src/errors/errcodes.ts";
+import { requestError } from "../../src/errors/errcodes.ts";
+import { ForbiddenError } from "../../src/errors/request_errcodes.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 
 const refused = (body: JsonObject, status = 401) =>

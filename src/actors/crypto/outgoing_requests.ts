@@ -9,7 +9,7 @@ import type { EngineRequest } from "../../crypto/engine/engine.ts";
 import type { RequestFailure } from "../../crypto/requests/mod.ts";
 import type { AnswerOutput } from "../../crypto/megolm/mod.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
-import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/actor.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { RequestFailure } from "../../crypto/requests/mod.ts";
-import { UnknownDeviceError } from "../../errors/errcodes.ts";
+import { UnknownDeviceError } from "../../errors/account_errcodes.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 

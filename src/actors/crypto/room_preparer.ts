@@ -9,7 +9,7 @@ import type { NewRecipient, RoomDescription, ShareReport } from "../../crypto/sh
 import type { CoreAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

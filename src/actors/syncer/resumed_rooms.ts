@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ForbiddenError } from "../../errors/errcodes.ts";
+import { ForbiddenError } from "../../errors/request_errcodes.ts";
 import { Membership } from "../../types/enums.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";

@@ -15,7 +15,7 @@ import {
   UnknownDeviceError,
   UnknownTokenError,
   UserDeactivatedError,
-} from "../../errors/errcodes.ts";
+} from "../../errors/account_errcodes.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ActorError, ActorStoppedError } from "../kernel/actor_error.ts";

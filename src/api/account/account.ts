@@ -7,7 +7,8 @@
  */
 
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
-import { ExclusiveError, InvalidUsernameError, UserInUseError } from "../../errors/errcodes.ts";
+import { InvalidUsernameError, UserInUseError } from "../../errors/account_errcodes.ts";
+import { ExclusiveError } from "../../errors/request_errcodes.ts";
 import type { Open, ThirdPartyMedium } from "../../types/enums.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { forgetLogin, type NewSession, storeLogin } from "./store_login.ts";

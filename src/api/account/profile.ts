@@ -17,7 +17,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";

@@ -15,7 +15,7 @@ import {
   SKEW,
 } from "./http_internals.ts";
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
-import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { Address } from "./address.ts";

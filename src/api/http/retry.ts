@@ -10,7 +10,7 @@
  */
 
 import { backoff } from "../../base/backoff.ts";
-import { UnrecognizedError } from "../../errors/errcodes.ts";
+import { UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 

@@ -7,7 +7,7 @@
 import type { ClientAPI } from "../../api/api.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { readPublicKey } from "../../types/checks/backup_version.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 
 /** The operations that the backup is made with. */

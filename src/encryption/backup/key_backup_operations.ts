@@ -16,7 +16,7 @@ import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/mod.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";

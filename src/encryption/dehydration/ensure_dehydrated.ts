@@ -16,7 +16,7 @@ import type { SecretKeeper } from "../backup/key_backup.ts";
 import { elapsed } from "../../base/clock.ts";
 import { type DehydrationState, PICKLE_KEY_SECRETS } from "../../crypto/dehydration/mod.ts";
 import { isOwnDehydrated } from "../../crypto/devices/mod.ts";
-import { NotFoundError, UnrecognizedError } from "../../errors/errcodes.ts";
+import { NotFoundError, UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
 import type { UserID } from "../../types/ids.ts";

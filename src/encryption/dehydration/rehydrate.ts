@@ -9,7 +9,7 @@ import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
 import type { ActorRef } from "../../actors/kernel/actor.ts";
 import { ActorError, ActorStoppedError } from "../../actors/kernel/actor_error.ts";
 import type { ReadingState, RehydratedOutput, RehydratedPage } from "../../crypto/dehydration/mod.ts";
-import { ForbiddenError } from "../../errors/errcodes.ts";
+import { ForbiddenError } from "../../errors/request_errcodes.ts";
 import type { DehydratedDevice, DehydratedDeviceEvents } from "../../types/api/dehydrated_device.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { DehydrationAPI } from "./dehydration.ts";

@@ -24,7 +24,7 @@ import {
 } from "../../crypto/history/mod.ts";
 import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
 import { isHistoryShared } from "../../crypto/sharing/mod.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";

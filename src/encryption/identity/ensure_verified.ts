@@ -11,7 +11,7 @@ import { openerOf, type OwnIdentityState, type StorageOpener } from "../../crypt
 import type { OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
-import { UnknownTokenError } from "../../errors/errcodes.ts";
+import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

@@ -7,7 +7,7 @@
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { ciphertextFor, isSecretName } from "../../crypto/secrets/mod.ts";
-import { NotFoundError } from "../../errors/errcodes.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";

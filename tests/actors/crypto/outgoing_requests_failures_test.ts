@@ -3,7 +3,7 @@
  */
 
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { UnknownDeviceError } from "../../../src/errors/errcodes.ts";
+import { UnknownDeviceError } from "../../../src/errors/account_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { event, never, query, refused, requestsStage, toDevice, turns } from "../support/requests_stage.ts";
 

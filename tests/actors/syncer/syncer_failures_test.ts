@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
-import { requestError, UnknownTokenError } from "../../../src/errors/errcodes.ts";
+import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
+import { requestError } from "../../../src/errors/errcodes.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { InternalEvents } from "../../../src/types/events/internal_event.ts";
 import { rejectionOf } from "../kernel/support.ts";

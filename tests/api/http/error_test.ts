@@ -1,6 +1,8 @@
 import { IS_ANSWERED } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import * as errcodes from "../../../src/errors/errcodes.ts";
+import * as account from "../../../src/errors/account_errcodes.ts";
+import * as request from "../../../src/errors/request_errcodes.ts";
+import * as room from "../../../src/errors/room_errcodes.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { RedirectError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
@@ -9,69 +11,69 @@ import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { readSharedJson, sharedSchemasPresent } from "../../types/shared_schemas.ts";
 import { type Answer, refusal, scripted } from "../../support/scripted_fetch.ts";
 
-/** Every class of `errcodes.ts` by the error code that its documentation begins with. */
+/** Every class of `*_errcodes.ts` by the error code that its documentation begins with. */
 const EXPECTED: Record<string, typeof MatrixRequestError> = {
-  M_FORBIDDEN: errcodes.ForbiddenError,
-  M_UNKNOWN_TOKEN: errcodes.UnknownTokenError,
-  M_MISSING_TOKEN: errcodes.MissingTokenError,
-  M_USER_LOCKED: errcodes.UserLockedError,
-  M_USER_SUSPENDED: errcodes.UserSuspendedError,
-  M_USER_DEACTIVATED: errcodes.UserDeactivatedError,
-  M_BAD_JSON: errcodes.BadJSONError,
-  M_NOT_JSON: errcodes.NotJSONError,
-  M_NOT_FOUND: errcodes.NotFoundError,
-  M_LIMIT_EXCEEDED: errcodes.LimitExceededError,
-  M_UNRECOGNIZED: errcodes.UnrecognizedError,
-  M_UNKNOWN: errcodes.UnknownError,
-  M_UNAUTHORIZED: errcodes.UnauthorizedError,
-  M_USER_IN_USE: errcodes.UserInUseError,
-  M_INVALID_USERNAME: errcodes.InvalidUsernameError,
-  M_ROOM_IN_USE: errcodes.RoomInUseError,
-  M_INVALID_ROOM_STATE: errcodes.InvalidRoomStateError,
-  M_THREEPID_IN_USE: errcodes.ThreepidInUseError,
-  M_THREEPID_NOT_FOUND: errcodes.ThreepidNotFoundError,
-  M_THREEPID_AUTH_FAILED: errcodes.ThreepidAuthFailedError,
-  M_THREEPID_DENIED: errcodes.ThreepidDeniedError,
-  M_THREEPID_MEDIUM_NOT_SUPPORTED: errcodes.ThreepidMediumNotSupportedError,
-  M_SERVER_NOT_TRUSTED: errcodes.ServerNotTrustedError,
-  M_UNSUPPORTED_ROOM_VERSION: errcodes.UnsupportedRoomVersionError,
-  M_INCOMPATIBLE_ROOM_VERSION: errcodes.IncompatibleRoomVersionError,
-  M_BAD_STATE: errcodes.BadStateError,
-  M_GUEST_ACCESS_FORBIDDEN: errcodes.GuestAccessForbiddenError,
-  M_CAPTCHA_NEEDED: errcodes.CaptchaNeededError,
-  M_CAPTCHA_INVALID: errcodes.CaptchaInvalidError,
-  M_MISSING_PARAM: errcodes.MissingParamError,
-  M_INVALID_PARAM: errcodes.InvalidParamError,
-  M_TOO_LARGE: errcodes.TooLargeError,
-  M_EXCLUSIVE: errcodes.ExclusiveError,
-  M_RESOURCE_LIMIT_EXCEEDED: errcodes.ResourceLimitExceededError,
-  M_USER_LIMIT_EXCEEDED: errcodes.UserLimitExceededError,
-  M_CANNOT_LEAVE_SERVER_NOTICE_ROOM: errcodes.CannotLeaveServerNoticeRoomError,
-  M_WEAK_PASSWORD: errcodes.WeakPasswordError,
-  M_INVITE_BLOCKED: errcodes.InviteBlockedError,
-  M_UNABLE_TO_AUTHORISE_JOIN: errcodes.UnableToAuthoriseJoinError,
-  M_UNABLE_TO_GRANT_JOIN: errcodes.UnableToGrantJoinError,
-  M_BAD_ALIAS: errcodes.BadAliasError,
-  M_NOT_YET_UPLOADED: errcodes.NotYetUploadedError,
-  M_CANNOT_OVERWRITE_MEDIA: errcodes.CannotOverwriteMediaError,
-  M_DUPLICATE_ANNOTATION: errcodes.DuplicateAnnotationError,
-  M_WRONG_ROOM_KEYS_VERSION: errcodes.WrongRoomKeysVersionError,
-  M_INVALID_SIGNATURE: errcodes.InvalidSignatureError,
-  M_UNKNOWN_DEVICE: errcodes.UnknownDeviceError,
-  M_PROFILE_TOO_LARGE: errcodes.ProfileTooLargeError,
-  M_KEY_TOO_LARGE: errcodes.KeyTooLargeError,
-  M_APPSERVICE_LOGIN_UNSUPPORTED: errcodes.AppserviceLoginUnsupportedError,
-  M_CONNECTION_FAILED: errcodes.ConnectionFailedError,
-  M_CONNECTION_TIMEOUT: errcodes.ConnectionTimeoutError,
-  M_BAD_STATUS: errcodes.BadStatusError,
-  M_URL_NOT_SET: errcodes.UrlNotSetError,
-  M_SESSION_NOT_VALIDATED: errcodes.SessionNotValidatedError,
-  M_SESSION_EXPIRED: errcodes.SessionExpiredError,
-  M_NO_VALID_SESSION: errcodes.NoValidSessionError,
-  M_UNKNOWN_ENDPOINT: errcodes.UnknownEndpointError,
-  M_ALREADY_JOINED: errcodes.AlreadyJoinedError,
-  M_NOT_JOINED: errcodes.NotJoinedError,
-  M_INSUFFICIENT_POWER: errcodes.InsufficientPowerError,
+  M_FORBIDDEN: request.ForbiddenError,
+  M_UNKNOWN_TOKEN: account.UnknownTokenError,
+  M_MISSING_TOKEN: account.MissingTokenError,
+  M_USER_LOCKED: account.UserLockedError,
+  M_USER_SUSPENDED: account.UserSuspendedError,
+  M_USER_DEACTIVATED: account.UserDeactivatedError,
+  M_BAD_JSON: request.BadJSONError,
+  M_NOT_JSON: request.NotJSONError,
+  M_NOT_FOUND: request.NotFoundError,
+  M_LIMIT_EXCEEDED: request.LimitExceededError,
+  M_UNRECOGNIZED: request.UnrecognizedError,
+  M_UNKNOWN: request.UnknownError,
+  M_UNAUTHORIZED: account.UnauthorizedError,
+  M_USER_IN_USE: account.UserInUseError,
+  M_INVALID_USERNAME: account.InvalidUsernameError,
+  M_ROOM_IN_USE: room.RoomInUseError,
+  M_INVALID_ROOM_STATE: room.InvalidRoomStateError,
+  M_THREEPID_IN_USE: account.ThreepidInUseError,
+  M_THREEPID_NOT_FOUND: account.ThreepidNotFoundError,
+  M_THREEPID_AUTH_FAILED: account.ThreepidAuthFailedError,
+  M_THREEPID_DENIED: account.ThreepidDeniedError,
+  M_THREEPID_MEDIUM_NOT_SUPPORTED: account.ThreepidMediumNotSupportedError,
+  M_SERVER_NOT_TRUSTED: account.ServerNotTrustedError,
+  M_UNSUPPORTED_ROOM_VERSION: room.UnsupportedRoomVersionError,
+  M_INCOMPATIBLE_ROOM_VERSION: room.IncompatibleRoomVersionError,
+  M_BAD_STATE: room.BadStateError,
+  M_GUEST_ACCESS_FORBIDDEN: account.GuestAccessForbiddenError,
+  M_CAPTCHA_NEEDED: account.CaptchaNeededError,
+  M_CAPTCHA_INVALID: account.CaptchaInvalidError,
+  M_MISSING_PARAM: request.MissingParamError,
+  M_INVALID_PARAM: request.InvalidParamError,
+  M_TOO_LARGE: request.TooLargeError,
+  M_EXCLUSIVE: request.ExclusiveError,
+  M_RESOURCE_LIMIT_EXCEEDED: request.ResourceLimitExceededError,
+  M_USER_LIMIT_EXCEEDED: account.UserLimitExceededError,
+  M_CANNOT_LEAVE_SERVER_NOTICE_ROOM: room.CannotLeaveServerNoticeRoomError,
+  M_WEAK_PASSWORD: account.WeakPasswordError,
+  M_INVITE_BLOCKED: room.InviteBlockedError,
+  M_UNABLE_TO_AUTHORISE_JOIN: room.UnableToAuthoriseJoinError,
+  M_UNABLE_TO_GRANT_JOIN: room.UnableToGrantJoinError,
+  M_BAD_ALIAS: room.BadAliasError,
+  M_NOT_YET_UPLOADED: request.NotYetUploadedError,
+  M_CANNOT_OVERWRITE_MEDIA: request.CannotOverwriteMediaError,
+  M_DUPLICATE_ANNOTATION: room.DuplicateAnnotationError,
+  M_WRONG_ROOM_KEYS_VERSION: request.WrongRoomKeysVersionError,
+  M_INVALID_SIGNATURE: request.InvalidSignatureError,
+  M_UNKNOWN_DEVICE: account.UnknownDeviceError,
+  M_PROFILE_TOO_LARGE: account.ProfileTooLargeError,
+  M_KEY_TOO_LARGE: account.KeyTooLargeError,
+  M_APPSERVICE_LOGIN_UNSUPPORTED: account.AppserviceLoginUnsupportedError,
+  M_CONNECTION_FAILED: request.ConnectionFailedError,
+  M_CONNECTION_TIMEOUT: request.ConnectionTimeoutError,
+  M_BAD_STATUS: request.BadStatusError,
+  M_URL_NOT_SET: request.UrlNotSetError,
+  M_SESSION_NOT_VALIDATED: account.SessionNotValidatedError,
+  M_SESSION_EXPIRED: account.SessionExpiredError,
+  M_NO_VALID_SESSION: account.NoValidSessionError,
+  M_UNKNOWN_ENDPOINT: request.UnknownEndpointError,
+  M_ALREADY_JOINED: room.AlreadyJoinedError,
+  M_NOT_JOINED: room.NotJoinedError,
+  M_INSUFFICIENT_POWER: room.InsufficientPowerError,
 };
 
 async function refused(answer: Answer): Promise<MatrixRequestError> {
@@ -90,7 +92,9 @@ Deno.test("Every error code has its class, and every class its error code", asyn
     ]);
     assert(error instanceof MatrixError);
   }
-  const classes = Object.values(errcodes).filter((value) => value.prototype instanceof MatrixRequestError);
+  const classes = Object.values({ ...account, ...request, ...room }).filter((value) =>
+    value.prototype instanceof MatrixRequestError
+  );
   assertEquals(classes.filter((value) => !Object.values(EXPECTED).some((Class) => Class === value)), []);
 });
 
@@ -109,7 +113,7 @@ Deno.test("The experimental reason for a refusal goes before its general error c
   const error = await refused(
     refusal(403, "M_FORBIDDEN", { "org.matrix.msc3848.unstable.errcode": "M_ALREADY_JOINED" }),
   );
-  assert(error instanceof errcodes.AlreadyJoinedError && error instanceof errcodes.ForbiddenError);
+  assert(error instanceof room.AlreadyJoinedError && error instanceof request.ForbiddenError);
 });
 
 Deno.test("An unknown error code, one of a wrong type or none, makes the base class", async () => {
@@ -173,7 +177,7 @@ Deno.test("413 of a proxy is a TooLargeError, and names the size and the proxy",
   const { session } = scripted({ "*": proxy }, { checked: false });
   const error = await assertRejects(
     () => session.http.request("PUT", "/x", { body: { text: "hello" } }),
-    errcodes.TooLargeError,
+    request.TooLargeError,
     "a proxy in front of the homeserver takes no body as large as this (16 bytes)",
   );
   assertEquals([error.status, session.http[IS_ANSWERED]], [413, false]);

@@ -1,7 +1,7 @@
 import { IS_TOKEN_DEAD } from "../../../src/api/http/http_internals.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "../../../src/api/http/credentials.ts";
-import { UnknownTokenError } from "../../../src/errors/errcodes.ts";
+import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { TestClock } from "../../../src/testing/test_clock.ts";

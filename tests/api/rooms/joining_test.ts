@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { joiningAPI } from "../../../src/api/rooms/joining.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
-import { ForbiddenError, NotFoundError } from "../../../src/errors/errcodes.ts";
+import { ForbiddenError, NotFoundError } from "../../../src/errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

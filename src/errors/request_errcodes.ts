@@ -1,0 +1,158 @@
+/**
+ * Errors of any request: what may not be done, is not there, or can't be read.
+ *
+ * @module
+ */
+
+import { MatrixRequestError } from "./request_error.ts";
+
+/**
+ * `M_FORBIDDEN`: the user may not do this.
+ *
+ * Mend: Join the room, or have the user given the power.
+ */
+export class ForbiddenError extends MatrixRequestError {}
+
+/**
+ * `M_BAD_JSON`: the request's JSON is not what the operation takes.
+ *
+ * Mend: Correct what you send.
+ */
+export class BadJSONError extends MatrixRequestError {}
+
+/**
+ * `M_NOT_JSON`: the request's body is no JSON.
+ *
+ * Mend: Check what stands between client and homeserver, such as a proxy.
+ */
+export class NotJSONError extends MatrixRequestError {}
+
+/**
+ * `M_NOT_FOUND`: what was asked for does not exist.
+ *
+ * Mend: Check the ID; the room may be gone, or not visible to the user.
+ */
+export class NotFoundError extends MatrixRequestError {}
+
+/**
+ * `M_LIMIT_EXCEEDED`: too many requests; `retryAfter` says how long to wait.
+ *
+ * Mend: Wait for `retryAfter` milliseconds; clients do that by themselves, as far as the retry
+ * policy goes.
+ */
+export class LimitExceededError extends MatrixRequestError {}
+
+/**
+ * `M_UNRECOGNIZED`: the server does not know this endpoint or method.
+ *
+ * Mend: Update the homeserver, or do without the feature.
+ */
+export class UnrecognizedError extends MatrixRequestError {}
+
+/**
+ * `M_UNKNOWN`: the server gave no reason.
+ *
+ * Mend: Read the message and the homeserver's log.
+ */
+export class UnknownError extends MatrixRequestError {}
+
+/**
+ * `M_MISSING_PARAM`: the request lacks a required parameter.
+ *
+ * Mend: Give the parameter that the message names.
+ */
+export class MissingParamError extends MatrixRequestError {}
+
+/**
+ * `M_INVALID_PARAM`: a parameter of the request has an impossible value.
+ *
+ * Mend: Correct the parameter that the message names.
+ */
+export class InvalidParamError extends MatrixRequestError {}
+
+/**
+ * `M_TOO_LARGE`, or the status 413 of a proxy: the request or upload is too large.
+ *
+ * Mend: Send less, or ask the server's administrator for a higher limit.
+ */
+export class TooLargeError extends MatrixRequestError {}
+
+/**
+ * `M_EXCLUSIVE`: the name is reserved for an application service.
+ *
+ * Mend: Choose a name outside the namespaces of application services.
+ */
+export class ExclusiveError extends MatrixRequestError {}
+
+/**
+ * `M_RESOURCE_LIMIT_EXCEEDED`: the homeserver has reached a limit of its resources;
+ * `body.admin_contact` says whom to ask.
+ *
+ * Mend: Write to `body.admin_contact`.
+ */
+export class ResourceLimitExceededError extends MatrixRequestError {}
+
+/**
+ * `M_NOT_YET_UPLOADED`: the media was announced and has not been uploaded yet.
+ *
+ * Mend: Try again later.
+ */
+export class NotYetUploadedError extends MatrixRequestError {}
+
+/**
+ * `M_CANNOT_OVERWRITE_MEDIA`: something has been uploaded to this content URI already.
+ *
+ * Mend: Upload it to a new content URI.
+ */
+export class CannotOverwriteMediaError extends MatrixRequestError {}
+
+/**
+ * `M_WRONG_ROOM_KEYS_VERSION`: the key backup version is not the current one, which
+ * `body.current_version` names.
+ *
+ * Mend: Look at the backup again; the client does so by itself.
+ */
+export class WrongRoomKeysVersionError extends MatrixRequestError {}
+
+/**
+ * `M_INVALID_SIGNATURE`: a signature does not verify.
+ *
+ * Mend: Check the keys that signed.
+ */
+export class InvalidSignatureError extends MatrixRequestError {}
+
+/**
+ * `M_CONNECTION_FAILED`: the homeserver could not connect to the application service.
+ *
+ * Mend: Check the `url` of the registration, and whether it is reachable from there.
+ */
+export class ConnectionFailedError extends MatrixRequestError {}
+
+/**
+ * `M_CONNECTION_TIMEOUT`: the application service did not answer the homeserver in time.
+ *
+ * Mend: Check whether the application service runs, and answers.
+ */
+export class ConnectionTimeoutError extends MatrixRequestError {}
+
+/**
+ * `M_BAD_STATUS`: the application service answered the homeserver with an error status.
+ *
+ * Mend: Read the application service's log.
+ */
+export class BadStatusError extends MatrixRequestError {}
+
+/**
+ * `M_URL_NOT_SET`: the application service has no URL.
+ *
+ * Mend: Set `url` in the registration.
+ */
+export class UrlNotSetError extends MatrixRequestError {}
+
+/**
+ * `M_UNKNOWN_ENDPOINT`: the server does not know this endpoint (an older spelling of
+ * `M_UNRECOGNIZED`).
+ *
+ * Mend: Update the homeserver, or do without the feature.
+ */
+export class UnknownEndpointError extends MatrixRequestError {}
