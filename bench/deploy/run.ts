@@ -92,7 +92,10 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
       }],
     });
     const isStuck = (): boolean => performance.now() - answeredAt > STUCK_MS;
-    const isThere = async (): Promise<boolean> => account.userId in await alice.getJoinedMembers(roomId);
+    // Who speaks before their client has seen the bot's device sends a message without a key for it.
+    const isThere = async (): Promise<boolean> =>
+      account.userId in await alice.getJoinedMembers(roomId) &&
+      (await alice.crypto?.getDevices(account.userId) ?? []).length > 0;
     while (!await isThere() && !isStuck()) await delay(PAUSE_MS);
     await talk(options, random, { answers, isStuck, say: (text) => alice.sendText(roomId, text) });
     platform.isCalm = true;
