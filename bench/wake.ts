@@ -9,6 +9,7 @@
  * @module
  */
 
+import { isReachable } from "./reachable.ts";
 import { Client, type KvStore, MemoryStore } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
@@ -77,7 +78,7 @@ async function times(samples: number): Promise<Record<string, string>[]> {
   const rows: Record<string, string>[] = [];
   for (const [name, initialState] of [["plain", []], ["encrypted", ENCRYPTED]] as const) {
     const roomId = await alice.createRoom({ invitees: [account.userId], initialState });
-    while (!(account.userId in await alice.getJoinedMembers(roomId))) await delay(50);
+    while (!await isReachable(alice, roomId, account.userId)) await delay(50);
     const sample = async (): Promise<number> => {
       replied = Promise.withResolvers();
       wokenAt = 0;

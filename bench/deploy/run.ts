@@ -10,6 +10,7 @@ import type { SynapseServer } from "../../tests/e2e/support/synapse.ts";
 import { newUser } from "../../tests/e2e/support/synapse.ts";
 import { Denokv } from "../../tools/denokv.ts";
 import { type Random, seeded } from "../kill/random.ts";
+import { isReachable } from "../reachable.ts";
 import { Platform } from "./platform.ts";
 import { EVERYBODY } from "../../tests/support/everybody.ts";
 
@@ -92,11 +93,7 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
       }],
     });
     const isStuck = (): boolean => performance.now() - answeredAt > STUCK_MS;
-    // Who speaks before their client has seen the bot's device sends a message without a key for it.
-    const isThere = async (): Promise<boolean> =>
-      account.userId in await alice.getJoinedMembers(roomId) &&
-      (await alice.crypto?.getDevices(account.userId) ?? []).length > 0;
-    while (!await isThere() && !isStuck()) await delay(PAUSE_MS);
+    while (!await isReachable(alice, roomId, account.userId) && !isStuck()) await delay(PAUSE_MS);
     await talk(options, random, { answers, isStuck, say: (text) => alice.sendText(roomId, text) });
     platform.isCalm = true;
     while (answers.length < options.messages && !isStuck()) await delay(PAUSE_MS);
