@@ -56,11 +56,13 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     type: string,
     stateKey: string,
     content: object,
+    eventId?: EventID,
   ): Promise<void> => {
     if (type === "m.room.create" || !isShallow(content)) return;
     await noted(
       roomId,
-      () => stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content))),
+      () =>
+        stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content)), { eventId }),
     );
   };
   const globalProfile = async (
@@ -114,9 +116,10 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
 
     async getStateEvent(roomId, eventType, options) {
       const answer = await core.getStateEvent(roomId, eventType, options);
-      // deno-lint-ignore no-explicit-any -- the answer's type depends on the format, which is looked at here
-      const content: object = options?.format === "event" ? (answer as any).content : answer;
-      await noteContent(roomId, typeName(eventType), options?.stateKey ?? "", content);
+      const isWhole = options?.format === "event";
+      const events = isWhole ? stored([answer as unknown as ClientStateEvent]) : [];
+      if (isWhole) await noted(roomId, () => stateStore.updateState(roomId, events));
+      else await noteContent(roomId, typeName(eventType), options?.stateKey ?? "", answer);
       return answer;
     },
 
@@ -127,14 +130,14 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
         event = await outgoingEvent(eventType, "state", content);
         return await core.sendStateEvent(roomId, event.eventType, event.content, options);
       };
-      const note = async (): Promise<void> => {
-        if (event !== undefined) await noteContent(roomId, event.eventType, stateKey, event.content);
+      const note = async (eventId?: EventID): Promise<void> => {
+        if (event !== undefined) await noteContent(roomId, event.eventType, stateKey, event.content, eventId);
       };
       if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
         return await encryptionSends.run(roomId, { send, note, signal });
       }
       const eventId = await send();
-      await note();
+      await note(eventId);
       return eventId;
     },
 

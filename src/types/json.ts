@@ -32,6 +32,16 @@ function fits(value: object, levels: number): boolean {
   return true;
 }
 
+/** Whether two values of JSON are the same, in whatever order their members stand. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return one === other;
+  const names = Object.keys(one);
+  return Array.isArray(one) === Array.isArray(other) && names.length === Object.keys(other).length &&
+    names.every((name) =>
+      Object.hasOwn(other, name) && isSameJson(Reflect.get(one, name), Reflect.get(other, name))
+    );
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

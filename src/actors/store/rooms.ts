@@ -9,7 +9,7 @@ import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, isSameJson } from "../../types/json.ts";
 import type { RoomState } from "./stored_room_state.ts";
 import type {
   FormerRoom,
@@ -157,6 +157,16 @@ export class StoreRooms {
     const mutations: KvMutation[] = [];
     this.#state.set(roomId, events, mutations);
     await this.#commit(mutations, record);
+  }
+
+  /** Applies a content that was sent or read, unless the whole event is known: redactions name that. */
+  async putContent(event: StoredState): Promise<void> {
+    const { room_id: roomId, type, state_key: stateKey, event_id, content } = event;
+    const known = await this.getState({ roomId, type, stateKey });
+    const isKnown = event_id === undefined
+      ? isSameJson(known?.content, content)
+      : event_id === known?.event_id;
+    if (!isKnown) await this.putState(roomId, [event]);
   }
 
   /** Replaces the members of a room, those of one membership or all. */

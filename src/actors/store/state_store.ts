@@ -16,7 +16,7 @@ import { Membership } from "../../types/enums.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
-import type { RoomID, UserID } from "../../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { ActorRef } from "../kernel/actor.ts";
@@ -241,9 +241,16 @@ export class StateStore {
     await (await this.#store()).putState({ roomId, events });
   }
 
-  /** Stores a content of which nothing else is known. */
-  async updateContent(roomId: RoomID, type: string, stateKey: string, content: object): Promise<void> {
-    await this.updateState(roomId, [synthetic(roomId, type, stateKey, content)]);
+  /** Stores a content that was sent or read, and its event's ID, unless that event is known as a whole. */
+  async updateContent(
+    roomId: RoomID,
+    type: string,
+    stateKey: string,
+    content: object,
+    { eventId }: { eventId?: EventID } = {},
+  ): Promise<void> {
+    const event = synthetic(roomId, type, stateKey, content);
+    await (await this.#store()).putContent({ ...event, ...(eventId && { event_id: eventId }) });
   }
 
   /**

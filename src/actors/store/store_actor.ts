@@ -256,6 +256,11 @@ export class StoreHandlers implements AsyncDisposable {
     return this.#after(() => this.#rooms.putState(roomId, events));
   }
 
+  /** Applies a content of state, unless the whole event that has it is known. */
+  putContent(event: StoredState): Turn<void> {
+    return this.#after(() => this.#rooms.putContent(event));
+  }
+
   /** Replaces the members of a room, those of one membership or all. */
   replaceMembers({ roomId, events, only, complete }: MembersChange): Turn<void> {
     return this.#after(() => this.#rooms.replaceMembers(roomId, events, only, complete));

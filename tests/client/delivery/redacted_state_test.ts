@@ -94,3 +94,59 @@ Deno.test("A redaction in a gap counts, and one of what was replaced since does 
   await bot.syncOnce();
   assertEquals(await stateOf(bot, room), AFTER.with(3, { topic: "Kind words" }));
 });
+
+/** Ways in which a client comes across state that it has, beside syncs. */
+const MEETINGS: Record<string, (bot: Client, room: RoomID) => Promise<unknown>> = {
+  "a piece that it reads": (bot, room) => bot.getStateEvent(room, "m.room.topic"),
+  "a piece that it reads as an event": (bot, room) =>
+    bot.getStateEvent(room, "m.room.topic", { format: "event" }),
+  "all state, that it reads": (bot, room) => bot.getState(room),
+};
+
+for (const [what, meet] of Object.entries(MEETINGS)) {
+  for (const [where, open] of STORES) {
+    Deno.test(`A redaction also changes ${what}, and its sender stays known, ${where}`, async () => {
+      await using here = clientStage();
+      const { alice, room, ids } = await scene(here, "11");
+      const store = await open();
+      const bot = here.client("bot", { ...(store && { store }) });
+      await bot.joinRoom(room);
+      await bot.syncOnce();
+      await meet(bot, room);
+      const kept = await bot.stateStore.getState(room, "m.room.topic");
+      assertEquals([kept?.content, kept?.sender], [{ topic: "Rude word" }, "@alice:localhost"]);
+      for (const id of ids) await alice.redact(room, id);
+      await bot.syncOnce();
+      assertEquals((await bot.stateStore.getState(room, "m.room.topic"))?.content, {});
+      await bot.close();
+      if (store instanceof SqliteStore) await store.close();
+    });
+  }
+}
+
+Deno.test("A redaction changes what the client itself has sent, whether a sync or the answer comes first", async () => {
+  for (const isSyncFirst of [true, false]) {
+    await using here = clientStage();
+    here.client("bot");
+    const answering = Promise.withResolvers<void>();
+    const fetch = async (...given: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+      const request = new Request(...given);
+      const isState = request.method === "PUT" && request.url.includes("/state/m.room.topic");
+      const response = await here.homeserver.fetch(request);
+      if (isState && isSyncFirst) await answering.promise;
+      return response;
+    };
+    const bot = here.client("bot", { fetch, store: new MemoryStore() });
+    const room = await bot.createRoom({ roomVersion: "11" });
+    await bot.syncOnce();
+    const sending = bot.sendStateEvent(room, "m.room.topic", { topic: "Rude word" });
+    await here.settle();
+    if (isSyncFirst) await bot.syncOnce();
+    answering.resolve();
+    const id = await sending;
+    assertEquals((await bot.stateStore.getState(room, "m.room.topic"))?.content, { topic: "Rude word" });
+    await bot.redact(room, id);
+    await bot.syncOnce();
+    assertEquals((await bot.stateStore.getState(room, "m.room.topic"))?.content, {});
+  }
+});
