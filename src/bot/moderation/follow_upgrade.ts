@@ -97,7 +97,7 @@ export async function followUpgrade(
         `Cannot follow the upgrade of room ${from}: room ${to} does not say that it replaces it`,
       );
     }
-    if (known !== undefined) await client.joinRoom(to, { servers: through, signal }); // it can be read from outside
+    if (known !== undefined) await joinLate(client, to, { servers: through, signal }); // it can be read from outside
     [from, joined] = [to, to];
     content = await client.getStateEvent(to, "m.room.tombstone", { signal }).catch((error) => {
       if (error instanceof NotFoundError) return {};

@@ -168,25 +168,31 @@ Deno.test("followUpgrade() joins the room that replaces the old one, and those a
   assert((await bot.getJoinedRooms()).includes(last));
 });
 
-Deno.test("followUpgrade() joins a room that the server hears of late, and gives up after five minutes", async () => {
-  const clock = new TestClock();
-  await using homeserver = new Homeserver({ clock });
-  const { alice, bot, from, to, tombstone } = await upgraded(homeserver, clock);
-  await using _alice = alice, _bot = bot;
-  const body = { errcode: "M_FORBIDDEN", error: "Not invited" };
-  using refuses = homeserver.faults.add({
-    kind: "status",
-    status: 403,
-    body,
-    match: { path: /join|m.room.create/ },
+for (const isReadable of [false, true]) {
+  const kind = isReadable ? "that can be read from outside" : "that only its members can read";
+  Deno.test(`followUpgrade() joins a room ${kind} and that the server hears of late, and gives up after five minutes`, async () => {
+    const clock = new TestClock();
+    await using homeserver = new Homeserver({ clock });
+    const { alice, bot, from, to, tombstone } = await upgraded(homeserver, clock);
+    await using _alice = alice, _bot = bot;
+    const body = { errcode: "M_FORBIDDEN", error: "Not invited" };
+    if (isReadable) {
+      await alice.sendStateEvent(to, "m.room.history_visibility", { history_visibility: "world_readable" });
+    }
+    using refuses = homeserver.faults.add({
+      kind: "status",
+      status: 403,
+      body,
+      match: { path: isReadable ? /join/ : /join|m.room.create/ },
+    });
+    await assertRejects(() => untilSettled(clock, followUpgrade(bot, tombstone(from, to))), ForbiddenError);
+    assert(refuses.hits > 5, `${refuses.hits} tries`);
+    const following = followUpgrade(bot, tombstone(from, to));
+    await clock.tick(10_000);
+    refuses.remove();
+    assertEquals(await untilSettled(clock, following), to);
   });
-  await assertRejects(() => untilSettled(clock, followUpgrade(bot, tombstone(from, to))), ForbiddenError);
-  assert(refuses.hits > 5, `${refuses.hits} tries`);
-  const following = followUpgrade(bot, tombstone(from, to));
-  await clock.tick(10_000);
-  refuses.remove();
-  assertEquals(await untilSettled(clock, following), to);
-});
+}
 
 Deno.test("followUpgrade() does not stay in a room that does not replace the old one, but where it was before", async () => {
   await using homeserver = new Homeserver();
