@@ -43,8 +43,8 @@ export interface SyncOptions extends RequestOptions {
   /**
    * How long the server waits for something to happen, in milliseconds. Default: 30,000. Unless a
    * `requestTimeout` says otherwise, this request's or the client's, the request fails when nothing
-   * has come 30 s after that; ten minutes after that without `since`, or if the server is not to
-   * wait: of a large account, or after a long absence, it has much to collect.
+   * has come 30 s after that; ten minutes after that without `since`, with `fullState`, or if the
+   * server is not to wait: of a large account, or after a long absence, it has much to collect.
    */
   timeout?: number;
   /** What to receive: the ID of an uploaded filter, or a filter. Default: everything. */
@@ -105,7 +105,7 @@ export function syncAPI({ http }: Session): SyncAPI {
         use_state_after: useStateAfter || undefined,
         [`${UNSTABLE}use_state_after`]: useStateAfter || undefined,
       };
-      const isCollected = since === undefined || timeout <= AT_ONCE;
+      const isCollected = !since || fullState === true || timeout <= AT_ONCE;
       const requestTimeout = http.limit(timeout, isCollected ? COLLECTING : undefined);
       const response = await http[CALL](sync, { path: {}, query }, {
         requestTimeout,

@@ -68,6 +68,8 @@ Deno.test("sync() gives up half a minute after the wait, ten where much may be c
     [{ since }, undefined, 60_000],
     [{ since, timeout: 100_000 }, undefined, 130_000],
     [{}, undefined, 630_000],
+    [{ since: "" }, undefined, 630_000],
+    [{ since, fullState: true }, undefined, 630_000],
     [{ since, timeout: 0 }, undefined, 600_000],
     [{ since, timeout: 100_000 }, requestTimeout, 105_000],
     [{ timeout: 0 }, 900_000, 900_000],
