@@ -14,8 +14,8 @@
  * @module
  */
 
-import { Router } from "../src/testing/http/router.ts";
-import { ALL_ROUTES } from "../src/testing/routes/all_routes.ts";
+import { Router } from "../src/testing/http/mod.ts";
+import { ALL_ROUTES } from "../src/testing/routes/routes.ts";
 import { withoutLimits } from "./twin/without_limits.ts";
 import { Synapse } from "./synapse.ts";
 import { compare, whereTheyDiffer } from "./twin/compare.ts";

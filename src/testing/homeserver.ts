@@ -10,27 +10,23 @@ import { systemClock } from "../base/clock.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
-import type { AppserviceFetch, TestRegistration } from "./appservice_registration.ts";
-import { FaultList } from "./fault_list.ts";
-import type { Faults } from "./faults.ts";
+import { FaultList, type Faults } from "./faults.ts";
 import {
+  type AppserviceFetch,
   checkHomeserverOptions,
   type HomeserverOptions,
   type HomeserverQuirks,
+  randomIds,
   type RateLimits,
+  type TestRegistration,
 } from "./homeserver_options.ts";
-import { ConnectionDropped, injectFault } from "./http/inject_fault.ts";
-import { localFetch } from "./http/local_fetch.ts";
-import type { RawRequest } from "./http/request.ts";
-import { Router } from "./http/router.ts";
-import { serve } from "./http/serve.ts";
-import { randomIds } from "./ids.ts";
-import { ACCESS_TOKEN_LIFETIME } from "./model/users/sessions.ts";
-import { DEFAULT_ROOM_VERSION } from "./model/rooms/room_version.ts";
-import { ServerState } from "./model/server_state.ts";
+import { ConnectionDropped, injectFault, localFetch, type RawRequest, Router, serve } from "./http/mod.ts";
 import { LoggedRequest, RequestLog } from "./request_log.ts";
 import { RoomView } from "./room_view.ts";
-import { ALL_ROUTES } from "./routes/all_routes.ts";
+import { DEFAULT_ROOM_VERSION } from "./rooms/mod.ts";
+import { ALL_ROUTES } from "./routes/routes.ts";
+import { ServerState } from "./server/mod.ts";
+import { ACCESS_TOKEN_LIFETIME } from "./users/mod.ts";
 
 /** A user made by {@link Homeserver.createUser}, logged in. */
 export interface TestUser {

@@ -6,7 +6,6 @@
 
 import type { Clock } from "../base/clock.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import type { IdGenerator } from "./ids.ts";
 
 /** What some homeservers do, and a client has to live with. */
 export interface HomeserverQuirks {
@@ -168,3 +167,100 @@ export function checkHomeserverOptions(options: HomeserverOptions): void {
     checkOptions(limit, LIMIT, action, `rateLimits.${name}.`);
   }
 }
+
+/** What an identifier is for. */
+export type IdKind =
+  | "access_token"
+  | "device"
+  | "event"
+  | "login_token"
+  | "media"
+  | "openid_token"
+  | "refresh_token"
+  | "room"
+  | "uia_session";
+
+/** Makes the opaque parts of identifiers. Give the homeserver one of your own to choose them. */
+export interface IdGenerator {
+  /**
+   * The next identifier, without sigil and server name. It must never repeat for one kind.
+   *
+   * @param kind What it is for.
+   * @param length How many characters it must have.
+   */
+  next(kind: IdKind, length: number): string;
+}
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const LETTERS_AND_DIGITS = `${LETTERS}${LETTERS.toLowerCase()}0123456789`;
+
+/** Identifiers that can't be guessed, and that no two homeservers share; the default. */
+export function randomIds(): IdGenerator {
+  return {
+    next(kind, length) {
+      const alphabet = kind === "device" ? LETTERS : LETTERS_AND_DIGITS;
+      const bytes = crypto.getRandomValues(new Uint8Array(length));
+      return Array.from(bytes, (byte) => alphabet.charAt(byte % alphabet.length)).join("");
+    },
+  };
+}
+
+/**
+ * Identifiers that count up from one, the same in every run: for snapshots and for reading a
+ * failing test.
+ *
+ * @param prefix Put before the number; two homeservers of one test need different ones.
+ */
+export function sequentialIds(prefix = ""): IdGenerator {
+  const counts = new Map<IdKind, number>();
+  return {
+    next(kind, length) {
+      const count = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, count);
+      const head = `${prefix}${kind.replaceAll("_", "")}`;
+      return `${kind === "device" ? head.toUpperCase() : head}${
+        String(count).padStart(length - head.length, "0")
+      }`;
+    },
+  };
+}
+
+/** Identifiers that an application service is interested in. */
+export interface TestNamespace {
+  /** A regular expression that the beginning of an identifier has to match. */
+  readonly regex: string;
+  /** Whether nobody else may make such a user or alias. */
+  readonly exclusive: boolean;
+}
+
+/** A registration, by the names that it has in its file. */
+export interface TestRegistration {
+  /** Names the application service. */
+  readonly id: string;
+  /** Where it is reached; null: nowhere. */
+  readonly url: string | null;
+  /** What it shows to the homeserver. */
+  readonly as_token: string;
+  /** What the homeserver shows to it. */
+  readonly hs_token: string;
+  /** The part before the colon of the ID of its own user. */
+  readonly sender_localpart: string;
+  /** What it is interested in. */
+  readonly namespaces: {
+    /** User IDs. */
+    readonly users?: readonly TestNamespace[];
+    /** Room aliases. */
+    readonly aliases?: readonly TestNamespace[];
+    /** Room IDs. */
+    readonly rooms?: readonly TestNamespace[];
+  };
+  /** Whether it is sent typing and receipts. */
+  readonly receive_ephemeral?: boolean;
+  /** Whether it is sent what encryption needs, and messages to devices with `receive_ephemeral`. */
+  readonly "org.matrix.msc3202"?: boolean;
+  /** Whether it makes its users' devices by itself, and none by a login. */
+  readonly "io.element.msc4190"?: boolean;
+}
+
+/** Sends a request to an application service. */
+export type AppserviceFetch = (request: Request) => Promise<Response>;

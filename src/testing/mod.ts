@@ -91,24 +91,21 @@ export type {
   TruncateFault,
 } from "./faults.ts";
 export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
-export type { AppserviceFetch, TestNamespace, TestRegistration } from "./appservice_registration.ts";
+export type { AppserviceFetch, TestNamespace, TestRegistration } from "./homeserver_options.ts";
 export type { HomeserverOptions, HomeserverQuirks, RateLimit, RateLimits } from "./homeserver_options.ts";
-export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./ids.ts";
+export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./homeserver_options.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";
-export type { SpoiledStore } from "./conformance/store_case.ts";
+export type { SpoiledStore } from "./conformance/mod.ts";
 export {
   type SpoilOptions,
   type SpoilStore,
   storeConformance,
   type StoreConformanceOptions,
-} from "./conformance/store_conformance.ts";
-export { runStoreJob, type StoreJob } from "./conformance/store_job.ts";
-export type { StoreProcess } from "./conformance/store_process_cases.ts";
-export {
-  storeProcessConformance,
-  type StoreProcessConformanceOptions,
-} from "./conformance/store_process_conformance.ts";
+} from "./conformance/mod.ts";
+export { runStoreJob, type StoreJob } from "./conformance/mod.ts";
+export type { StoreProcess } from "./conformance/mod.ts";
+export { storeProcessConformance, type StoreProcessConformanceOptions } from "./conformance/mod.ts";
 export {
   BotTester,
   ExpectationError,

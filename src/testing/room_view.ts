@@ -6,8 +6,7 @@
 
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import type { Room } from "./model/rooms/room.ts";
-import type { RoomEvent } from "./model/events/room_event.ts";
+import type { Room, RoomEvent } from "./rooms/mod.ts";
 
 /** An event as {@link RoomView} shows it. */
 export interface ViewedEvent {

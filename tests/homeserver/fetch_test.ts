@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { ALL_ROUTES } from "../../src/testing/routes/all_routes.ts";
+import { ALL_ROUTES } from "../../src/testing/routes/routes.ts";
 import { type Json, stage } from "./harness.ts";
 
 Deno.test("fetch: reaches this homeserver and nothing else", async () => {

@@ -7,10 +7,7 @@ import {
 } from "../../src/errors/store_error.ts";
 import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
-import {
-  storeConformance,
-  type StoreConformanceOptions,
-} from "../../src/testing/conformance/store_conformance.ts";
+import { storeConformance, type StoreConformanceOptions } from "../../src/testing/conformance/mod.ts";
 
 /** The case of the suite whose name begins so. */
 function caseOf(

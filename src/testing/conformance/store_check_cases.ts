@@ -1,12 +1,13 @@
 /**
- * The store conformance suite: checks, and commits side by side.
+ * The store conformance suite: checks, commits side by side, several who have the same place open, and locks.
  *
  * @module
  */
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
-import type { KvCheck, KvKey, KvStore } from "../../store/base/mod.ts";
+import type { KvCheck, KvKey, KvLock, KvStore } from "../../store/base/mod.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
+import { countUp, takeTurn } from "./store_job.ts";
 
 async function checkOf(store: KvStore, key: KvKey): Promise<KvCheck> {
   return { key, versionstamp: await stampOf(store, key) };
@@ -143,6 +144,97 @@ export const checkCases: readonly StoreCase[] = [
       };
       await Promise.all(Array.from({ length: 20 }, increment));
       strictEqual(await readValue(store, ["count"]), 20);
+    },
+  },
+];
+
+const RIVALS = 3;
+const TURNS = 12;
+const RIVAL_COUNTS = 15;
+
+async function opened(open: () => Promise<KvStore>): Promise<KvStore[]> {
+  const stores: KvStore[] = [];
+  for (let index = 0; index < RIVALS; index++) stores.push(await open());
+  return stores;
+}
+
+/** What stores do that are open on one place. */
+export const rivalCases: readonly StoreCase[] = [
+  {
+    name: "applies one commit of each round of several stores on one place",
+    needs: "shared",
+    async run(open) {
+      const stores = await opened(open);
+      for (let turn = 0; turn < TURNS; turn++) {
+        const tries = stores.flatMap((store, who) =>
+          [0, 1].map((hand) => takeTurn(store, turn, `${who}/${hand}`))
+        );
+        const won = await Promise.all(tries);
+        strictEqual(won.filter(Boolean).length, 1);
+        const winner = won.findIndex(Boolean);
+        for (const store of stores) {
+          strictEqual(await readValue(store, ["turn", String(turn)]), `${winner >> 1}/${winner & 1}`);
+        }
+      }
+      strictEqual((await listed(await open(), ["turn"])).length, TURNS);
+    },
+  },
+  {
+    name: "counts right when several stores that are open on one place read, check and write again",
+    needs: "shared",
+    async run(open) {
+      const stores = await opened(open);
+      await Promise.all(
+        stores.flatMap((store) => [countUp(store, RIVAL_COUNTS), countUp(store, RIVAL_COUNTS)]),
+      );
+      for (const store of stores) strictEqual(await readValue(store, ["count"]), 2 * RIVALS * RIVAL_COUNTS);
+    },
+  },
+];
+
+const KEYS: readonly KvKey[] = [["@bot:example.org", "DEVICE"], ["@bot:example.org"], [], [
+  "",
+  "../\0",
+  "\uD800",
+]];
+
+/** Takes a lock that is free. */
+async function locked(store: KvStore, key: KvKey): Promise<KvLock> {
+  const lock = await store.lock?.(key);
+  ok(lock !== undefined, `the lock of ${JSON.stringify(key)} is not to be had`);
+  return lock;
+}
+
+/** What locks of a store do in one process. */
+export const lockCases: readonly StoreCase[] = [
+  {
+    name: "gives the lock of each key to one at a time, and to the next when it is released",
+    needs: "locks",
+    async run(open) {
+      const store = await open();
+      const locks = await Promise.all(KEYS.map((key) => locked(store, key)));
+      for (const key of KEYS) strictEqual(await store.lock?.(key), undefined);
+      locks[0]?.release();
+      const again = await locked(store, KEYS[0] ?? []);
+      locks[0]?.release(); // of no effect by now
+      strictEqual(await store.lock?.(KEYS[0] ?? []), undefined);
+      for (const lock of [again, ...locks]) lock.release();
+    },
+  },
+  {
+    name: "keeps the last content of a lock, and changes no value for it",
+    needs: "locks",
+    async run(open) {
+      const store = await open();
+      const texts = ["", "a longer text than the next one", "ä"];
+      for (const [index, text] of texts.entries()) {
+        const lock = await locked(store, ["device"]);
+        strictEqual(lock.left, texts[index - 1] ?? "");
+        await lock.leave("not the last");
+        await lock.leave(text);
+        lock.release();
+      }
+      deepStrictEqual(await listed(store, []), []);
     },
   },
 ];

@@ -6,15 +6,11 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import type { KvStore } from "../../store/base/mod.ts";
-import { accountCases } from "./store_account_cases.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
-import { checkCases } from "./store_check_cases.ts";
+import { checkCases, lockCases, rivalCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";
-import { keptCases } from "./store_kept_cases.ts";
-import { largeCases } from "./store_large_cases.ts";
-import { lockCases } from "./store_lock_cases.ts";
-import { rivalCases } from "./store_rival_cases.ts";
-import { spoiledCases } from "./store_spoiled_cases.ts";
+import { keptCases, spoiledCases } from "./store_kept_cases.ts";
+import { accountCases, largeCases } from "./store_large_cases.ts";
 
 /** Makes something be wrong with a place, in which no store is open. */
 export type SpoilStore = (place: string) => SpoiledStore | Promise<SpoiledStore>;

@@ -1,15 +1,24 @@
 /**
- * A request as the handlers of the in-process homeserver see it.
+ * A request as the handlers of the in-process homeserver see it, and what several of them ask of it.
  *
  * @module
  */
 
+import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "../model/users/device.ts";
-import type { ServerState } from "../model/server_state.ts";
-import type { Session } from "../model/users/sessions.ts";
-import type { User } from "../model/users/user.ts";
-import { badRequest, Failure, invalidParam, missingParam } from "./failure.ts";
+import {
+  type Answer,
+  badRequest,
+  Failure,
+  forbidden,
+  invalidParam,
+  isRoomId,
+  missingParam,
+  notFound,
+} from "../json/mod.ts";
+import { membershipOf, type Room, type Viewer } from "../rooms/mod.ts";
+import type { ServerState } from "../server/mod.ts";
+import type { Device, Session, User } from "../users/mod.ts";
 
 /** What arrived, before anyone has looked at the token. */
 export interface RawRequest {
@@ -166,4 +175,91 @@ function parseObject(bytes: Uint8Array<ArrayBuffer>, errcode: string): JsonObjec
 /** The keys that `object` lacks are refused together, as Synapse does. */
 export function requireKeys(object: JsonObject, ...keys: string[]): void {
   for (const key of keys) if (object[key] === undefined) throw missingParam(key);
+}
+
+/** Who asks, for formatting events. */
+export function viewerOf(request: AuthedRequest): Viewer {
+  return { user: request.user.id, device: request.device, now: request.server.now };
+}
+
+/** The room of the path parameter `roomId`, for a request that changes it. */
+export function roomToWrite(request: AuthedRequest): Room {
+  const room = request.server.room(request.param("roomId"));
+  // Synapse answers a user who is not in a room as one who asks for a room that does not
+  // exist.
+  if (room === undefined) throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
+  return room;
+}
+
+/** What a caller may read of a room, and up to where. */
+interface Reading {
+  /** The room. */
+  readonly room: Room;
+  /** The last stream position that the caller may see state of: their leaving, or no end. */
+  readonly until: number;
+  /** Whether the caller is no member, and never was. */
+  readonly peeking: boolean;
+}
+
+/**
+ * The room of the path parameter `roomId`, for a request that reads it, by a member, a former
+ * member up to when they left, or anyone if it is world readable.
+ */
+export function roomToRead(request: AuthedRequest): Reading {
+  const { server, user } = request;
+  const room = server.room(request.param("roomId"));
+  if (room !== undefined) {
+    const member = user.forgotten.has(room.id) ? undefined : room.members.get(user.id);
+    const membership = member === undefined ? undefined : membershipOf(member);
+    if (membership === "join") return { room, until: Infinity, peeking: false };
+    if (member !== undefined && membership === "leave") {
+      return { room, until: member.position, peeking: false };
+    }
+    const isOpen = room.historyVisibility() === "world_readable" && room.membersWith("join").length > 0;
+    if (isOpen) return { room, until: Infinity, peeking: true };
+  }
+  throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
+}
+
+/** Refuses unless the caller is joined. */
+export function requireJoined(request: AuthedRequest, room: Room | undefined): Room {
+  if (room?.membership(request.user.id) !== "join") {
+    throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
+  }
+  return room;
+}
+
+/**
+ * Runs a request with a transaction ID once per device: a repeated one gets the answer of the
+ * first. In a room, as in Synapse, that is so whatever the two requests send.
+ */
+export function oncePerTransaction(
+  request: AuthedRequest,
+  action: () => Answer | Promise<Answer>,
+  { inRoom = false } = {},
+): Promise<Answer> {
+  void request.json; // it must be there, also where it is not looked at again
+  const scope = inRoom
+    ? JSON.stringify([request.param("roomId"), request.param("txnId")])
+    : request.raw.url.pathname;
+  return request.device.once(scope, async () => await action());
+}
+
+/** The room of an ID or an alias. */
+export function resolveRoom(server: ServerState, idOrAlias: string): string {
+  if (isRoomId(idOrAlias)) return idOrAlias;
+  if (!/^#[^:]*:/.test(idOrAlias)) {
+    throw badRequest("M_UNKNOWN", `${idOrAlias} was not legal room ID or room alias`);
+  }
+  const alias = server.aliases.get(idOrAlias as RoomAlias);
+  if (alias === undefined) throw notFound(`Room alias ${idOrAlias} not found`);
+  return alias.room;
+}
+
+/** A user ID that a client has sent. */
+export function parseUserId(value: unknown): UserID {
+  if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
+    throw badRequest("M_INVALID_PARAM", "Expected UserID string to start with '@'");
+  }
+  return value as UserID;
 }

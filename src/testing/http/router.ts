@@ -1,12 +1,49 @@
 /**
- * Finds the route of a request: a trie over path segments, so that the number of routes costs
- * nothing.
+ * The way from a request to its answer: routes as data, the table that finds them, the check of the token, and
+ * the response that is made of what a handler returns or throws.
  *
  * @module
  */
 
-import { Failure } from "./failure.ts";
-import type { Route } from "./route.ts";
+import { type Answer, Failure, Reply } from "../json/mod.ts";
+import type { ServerState } from "../server/mod.ts";
+import { AuthedRequest, MatrixRequest, type RawRequest } from "./request.ts";
+
+/** The HTTP methods that the client-server API uses. */
+export type Method = "GET" | "PUT" | "POST" | "DELETE";
+
+/** One row of the routing table. */
+export interface Route {
+  /** The HTTP method. */
+  readonly method: Method;
+  /** The pattern: `{name}` stands for one segment, `v3` also answers to `r0`. */
+  readonly path: string;
+  /** Whether an access token is needed. */
+  readonly authed: boolean;
+  /** Answers; a route that needs no token gets a request without a session. */
+  readonly handle: (request: AuthedRequest) => Answer | Promise<Answer>;
+}
+
+/**
+ * A route that needs an access token. `path` is relative to `/_matrix/client/` unless it starts
+ * with a slash.
+ */
+export function route(method: Method, path: string, handle: Route["handle"]): Route {
+  return { method, path: absolute(path), authed: true, handle };
+}
+
+/** A route that anyone may call. */
+export function openRoute(
+  method: Method,
+  path: string,
+  handle: (request: MatrixRequest) => Answer | Promise<Answer>,
+): Route {
+  return { method, path: absolute(path), authed: false, handle };
+}
+
+function absolute(path: string): string {
+  return path.startsWith("/") ? path : `/_matrix/client/${path}`;
+}
 
 interface Node {
   readonly literals: Map<string, Node>;
@@ -97,4 +134,58 @@ function decode(segment: string): string {
   } catch {
     throw new Failure(404, "M_UNRECOGNIZED", "Unrecognized request");
   }
+}
+
+const CORS: Readonly<Record<string, string>> = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+  "access-control-allow-headers": "X-Requested-With, Content-Type, Authorization, Date",
+};
+
+/** Answers a request. Rejects only when the request is aborted. */
+export async function serve(
+  server: ServerState,
+  router: Router,
+  raw: RawRequest,
+  onError: (error: unknown) => void,
+): Promise<Response> {
+  if (raw.method === "OPTIONS") return new Response(null, { status: 204, headers: CORS });
+  try {
+    return toResponse(await answer(server, router, raw));
+  } catch (error) {
+    if (error instanceof Failure) return toResponse(new Reply(error.status, error.body, error.headers));
+    if (raw.signal.aborted) throw error;
+    onError(error);
+    return toResponse(new Reply(500, { errcode: "M_UNKNOWN", error: "Internal server error" }));
+  }
+}
+
+async function answer(server: ServerState, router: Router, raw: RawRequest): Promise<Reply> {
+  const { route, params } = router.match(raw.method, raw.url.pathname);
+  const request = new MatrixRequest(server, raw, params);
+  // The router vouches for this: what needs no token does not look at the session.
+  const authed = route.authed ? authenticate(request, params) : request as AuthedRequest;
+  const result = await route.handle(authed);
+  return result instanceof Reply ? result : new Reply(200, result);
+}
+
+function authenticate(request: MatrixRequest, params: Readonly<Record<string, string>>): AuthedRequest {
+  const { server, raw } = request;
+  const session = server.appservices.session(request) ?? server.sessions.find(request.token);
+  session.device.lastSeen = server.now;
+  return new AuthedRequest(server, raw, params, session);
+}
+
+function toResponse({ status, body, headers }: Reply): Response {
+  if (body instanceof Uint8Array) {
+    const length = { "content-length": String(body.byteLength) };
+    return new Response(body as Uint8Array<ArrayBuffer>, {
+      status,
+      headers: { ...CORS, ...length, ...headers },
+    });
+  }
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...CORS, "content-type": "application/json", ...headers },
+  });
 }

@@ -7,11 +7,9 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { badRequest, Failure, forbidden, invalidParam, notFound } from "../http/failure.ts";
-import type { AuthedRequest, MatrixRequest } from "../http/request.ts";
-import { type Answer, Reply } from "../http/reply.ts";
-import { openRoute, type Route, route } from "../http/route.ts";
-import type { Media } from "../model/media_store.ts";
+import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/mod.ts";
+import { type Answer, badRequest, Failure, forbidden, invalidParam, notFound, Reply } from "../json/mod.ts";
+import type { Media } from "../server/mod.ts";
 
 const MEDIA = "/_matrix/media/v3";
 

@@ -7,15 +7,13 @@
  */
 
 import type { UserID } from "../../types/ids.ts";
-import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
-import type { Room } from "../model/rooms/room.ts";
-import type { ServerState } from "../model/server_state.ts";
-import { type Arrivals, PRESENT } from "./arrivals.ts";
+import { membershipOf, type Room, type RoomEvent } from "../rooms/mod.ts";
+import type { ServerState } from "../server/mod.ts";
+import type { User } from "../users/mod.ts";
 import type { SyncJob } from "./sync_job.ts";
-import type { User } from "../model/users/user.ts";
 
 /** Users whose devices have changed or who can now be seen, and users who can no longer be seen. */
-export interface DeviceLists {
+interface DeviceLists {
   /** To be queried again. */
   readonly changed: UserID[];
   /** To be forgotten. */
@@ -90,4 +88,30 @@ function assemble(server: ServerState, user: User, since: number, moves: Movemen
     changed: [...new Set([...changes, ...met, ...moves.come])],
     left: [...new Set([...missed, ...moves.gone])].filter((id) => !isSeen(id)),
   };
+}
+
+/** The memberships of those who are, or will be, in a room. */
+const PRESENT: readonly string[] = ["join", "invite", "knock"];
+
+/** What an incremental sync tells of members; an initial one tells nothing. */
+export class Arrivals {
+  /** Users whose member event in a room of the user's says that they are, or will be, there. */
+  readonly come: Set<UserID> = new Set();
+  /** Users who were in a room of the user's. */
+  readonly gone: Set<UserID> = new Set();
+
+  /** Looks at the events that a response shows of a room that the user is in: state, then timeline. */
+  note(events: Iterable<RoomEvent>): void {
+    for (const event of events) {
+      if (event.type !== "m.room.member" || event.stateKey === undefined) continue;
+      const member = event.stateKey as UserID;
+      if (PRESENT.includes(membershipOf(event))) {
+        this.come.add(member);
+        this.gone.delete(member);
+      } else {
+        if (membershipOf(event.replaces) === "join") this.gone.add(member);
+        this.come.delete(member);
+      }
+    }
+  }
 }

@@ -6,17 +6,19 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { stringAt } from "../http/read.ts";
-import { formatEvent, strippedEvent } from "../model/events/format_event.ts";
-import { pickFields } from "../model/events/event_filter.ts";
-import { receiptContent } from "../model/rooms/receipts.ts";
-import type { Room } from "../model/rooms/room.ts";
-import { membershipOf, type RoomEvent } from "../model/events/room_event.ts";
-import { forgetUnseen, isKnown, remember, stateOf } from "./state_delta.ts";
-import type { Arrivals } from "./arrivals.ts";
-import { startOf, type SyncJob } from "./sync_job.ts";
-import { pageToken } from "./sync_token.ts";
-import { type Timeline, timelineOf } from "./timeline.ts";
+import { stringAt } from "../json/mod.ts";
+import {
+  formatEvent,
+  membershipOf,
+  pickFields,
+  receiptContent,
+  type Room,
+  type RoomEvent,
+  strippedEvent,
+} from "../rooms/mod.ts";
+import type { Arrivals } from "./device_lists.ts";
+import { pageToken, startOf, type SyncJob } from "./sync_job.ts";
+import { forgetUnseen, isKnown, remember, stateOf, type Timeline, timelineOf } from "./timeline.ts";
 
 /** The sections of rooms; empty ones are absent. Who comes and goes in them is noted. */
 export function roomsOf(job: SyncJob, arrivals: Arrivals): JsonObject {

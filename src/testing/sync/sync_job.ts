@@ -1,14 +1,13 @@
 /**
- * One sync request, as all parts of its response see it.
+ * One sync request, as all parts of its response see it, and the tokens of sync and of pagination.
  *
  * @module
  */
 
-import type { Device } from "../model/users/device.ts";
-import type { SyncFilter } from "../model/events/event_filter.ts";
-import type { ServerState } from "../model/server_state.ts";
-import type { User } from "../model/users/user.ts";
-import type { SyncToken } from "./sync_token.ts";
+import { badRequest } from "../json/mod.ts";
+import type { SyncFilter } from "../rooms/mod.ts";
+import type { ServerState } from "../server/mod.ts";
+import type { Device, User } from "../users/mod.ts";
 
 /** What a sync is about. */
 export interface SyncJob {
@@ -36,4 +35,29 @@ export interface SyncJob {
 /** The stream position that the client has reached; 0 for an initial sync. */
 export function startOf(job: SyncJob): number {
   return job.since?.position ?? 0;
+}
+
+/** A place in the stream. */
+interface SyncToken {
+  /** The stream position. */
+  readonly position: number;
+  /** The position of the last to-device message that was told; these come in portions. */
+  readonly toDevice: number;
+}
+
+/** Writes a token. */
+export function formatToken({ position, toDevice }: SyncToken): string {
+  return `s${position}_${toDevice}`;
+}
+
+/** Writes a token for paginating from a stream position. */
+export function pageToken(position: number): string {
+  return `t${position}`;
+}
+
+/** Reads a token of either kind. */
+export function parseToken(text: string): SyncToken {
+  const [, position, toDevice] = /^[st](\d+)(?:_(\d+))?$/.exec(text) ?? [];
+  if (position === undefined) throw badRequest("M_UNKNOWN", `Invalid stream token ${JSON.stringify(text)}`);
+  return { position: Number(position), toDevice: Number(toDevice ?? position) };
 }

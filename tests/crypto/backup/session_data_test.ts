@@ -3,7 +3,7 @@ import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { decryptSession, encryptSession } from "../../../src/crypto/backup/session_data.ts";
 import { publicBackupKey, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import { KeyBackups } from "../../../src/testing/model/users/key_backup.ts";
+import { KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext } from "../support/context.ts";

@@ -5,7 +5,7 @@ import type { BackupRequest } from "../../../src/crypto/backup/backup_protocol.t
 import { decryptSession } from "../../../src/crypto/backup/session_data.ts";
 import { readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
 import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
-import { type KeyBackup, KeyBackups } from "../../../src/testing/model/users/key_backup.ts";
+import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { KeyBackupDefinition } from "../../../src/types/api/key_backup.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,0 +1,182 @@
+/**
+ * The authorization rules of a room, reduced to one homeserver: may this event be added to this
+ * state?
+ *
+ * @see {@link https://spec.matrix.org/v1.16/rooms/v11/#authorization-rules | Authorization rules}
+ * @module
+ */
+
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { badRequest, forbidden } from "../json/mod.ts";
+import { flattenLevels } from "./power_levels.ts";
+import type { Room } from "./room.ts";
+import type { EventDraft } from "./room_event.ts";
+
+/** Refuses the event unless the state of the room allows it. */
+export function checkEvent(room: Room, draft: EventDraft): void {
+  if (draft.type === "m.room.create") return checkCreate(room, draft);
+  if (draft.type === "m.room.aliases" && room.version.aliasEvents) return checkAliasEvent(room, draft);
+  if (draft.type === "m.room.member" && draft.stateKey !== undefined) {
+    return checkMembership(room, draft, draft.stateKey as UserID);
+  }
+  if (room.membership(draft.sender) !== "join") {
+    throw forbidden(`User ${draft.sender} not in room ${room.id}`);
+  }
+  if (draft.type === "m.room.third_party_invite") return checkThirdPartyInvite(room, draft);
+  const have = room.powerLevels.of(draft.sender);
+  const need = room.powerLevels.toSend(draft.type, draft.stateKey !== undefined);
+  if (have < need) {
+    throw forbidden(
+      `You don't have permission to post that to the room. user_level (${have}) < send_level (${need})`,
+    );
+  }
+  if (draft.stateKey?.startsWith("@") && draft.stateKey !== draft.sender) {
+    throw forbidden("You are not allowed to set others state");
+  }
+  if (draft.type === "m.room.power_levels" && draft.stateKey !== undefined) checkPowerLevels(room, draft);
+}
+
+/** Refuses an event by someone who is not in the room, unless it is their way in. */
+export function checkSender(room: Room, { type, sender }: EventDraft): void {
+  const begins = type === "m.room.create" && room.events.length === 0;
+  if (begins || type === "m.room.member" || room.membership(sender) === "join") return;
+  throw forbidden(`User ${sender} not in room ${room.id}`);
+}
+
+function checkCreate(room: Room, draft: EventDraft): void {
+  const others = draft.content.additional_creators;
+  if (!room.version.creatorPower || others === undefined) return;
+  if (!Array.isArray(others) || !others.every((id) => typeof id === "string" && /^@[^:]*:.+$/.test(id))) {
+    throw badRequest("M_INVALID_PARAM", "additional_creators must be an array of user IDs");
+  }
+}
+
+function checkAliasEvent(room: Room, { stateKey }: EventDraft): void {
+  if (stateKey !== room.serverName) {
+    throw forbidden("An alias event is state of the server that has the aliases");
+  }
+}
+
+function checkThirdPartyInvite(room: Room, { sender }: EventDraft): void {
+  if (room.powerLevels.of(sender) < room.powerLevels.named("invite")) {
+    throw forbidden("You don't have permission to invite users");
+  }
+}
+
+function checkPowerLevels(room: Room, draft: EventDraft): void {
+  checkUsers(room, draft.content);
+  const current = room.state("m.room.power_levels");
+  if (current === undefined) return;
+  const power = room.powerLevels.of(draft.sender);
+  const before = flattenLevels(current.content);
+  const after = flattenLevels(draft.content);
+  for (const key of new Set([...before.keys(), ...after.keys()])) {
+    const [old, next] = [before.get(key), after.get(key)];
+    if (old === next || (key.startsWith("notifications.") && !room.version.strictJson)) continue;
+    if ((old ?? -Infinity) > power || (next ?? -Infinity) > power) {
+      throw forbidden("You don't have permission to add ops level greater than your own");
+    }
+    if (key.startsWith("users.") && key !== `users.${draft.sender}` && old === power) {
+      throw forbidden("You don't have permission to remove ops level equal to your own");
+    }
+  }
+}
+
+function checkUsers(room: Room, { users }: JsonObject): void {
+  for (const user of Object.keys(isJsonObject(users) ? users : {})) {
+    if (!/^@[^:]*:.+$/.test(user)) throw badRequest("M_UNKNOWN", `Not a valid user_id: ${user}`);
+  }
+  for (const user of Object.keys(isJsonObject(users) ? users : {})) {
+    if (room.powerLevels.isCreator(user as UserID)) {
+      throw badRequest("M_UNKNOWN", `Creator user ${user} must not appear in content.users`);
+    }
+  }
+}
+
+/** Refuses a change of `target`'s membership unless the state of the room allows it. */
+function checkMembership(room: Room, draft: EventDraft, target: UserID): void {
+  const membership = draft.content.membership;
+  const check = typeof membership === "string" ? CHECKS[membership] : undefined;
+  if (check === undefined) throw badRequest("M_UNKNOWN", "Invalid membership key");
+  // The first member of a room is its creator.
+  if (membership === "join" && room.events.length === 1 && room.events[0]?.sender === target) return;
+  if (membership !== "join" && membership !== "knock") {
+    const own = room.membership(draft.sender);
+    const withdraws = membership === "leave" && target === draft.sender &&
+      (own === "invite" || own === "knock");
+    if (withdraws) return;
+    if (own !== "join") throw forbidden(`${draft.sender} not in room ${room.id}.`);
+  }
+  check(room, draft.sender, target, draft);
+}
+
+type Check = (room: Room, sender: UserID, target: UserID, draft: EventDraft) => void;
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  invite(room, sender, target) {
+    const current = room.membership(target);
+    if (current === "ban") throw forbidden(`${target} is banned from the room`);
+    if (current === "join") throw forbidden(`${target} is already in the room.`);
+    if (room.powerLevels.of(sender) < room.powerLevels.named("invite")) {
+      throw forbidden("You don't have permission to invite users");
+    }
+  },
+  join(room, sender, target, draft) {
+    if (sender !== target) throw forbidden("Cannot force another user to join.");
+    const current = room.membership(target);
+    if (current === "ban") throw forbidden("You are banned from this room");
+    if (room.joinRule === "public") return;
+    if (room.joinRule !== "invite" && !isKnockable(room) && !isRestricted(room)) {
+      throw forbidden("You are not allowed to join this room");
+    }
+    if (current === "join" || current === "invite") return;
+    if (isRestricted(room) && typeof draft.content.join_authorised_via_users_server === "string") return;
+    throw forbidden("You are not invited to this room.");
+  },
+  leave(room, sender, target) {
+    const power = room.powerLevels.of(sender);
+    if (room.membership(target) === "ban" && power < room.powerLevels.named("ban")) {
+      throw forbidden(`You cannot unban user ${target}.`);
+    }
+    if (sender === target) return;
+    if (power < room.powerLevels.named("kick") || power <= room.powerLevels.of(target)) {
+      throw forbidden(`You cannot kick user ${target}.`);
+    }
+  },
+  ban(room, sender, target) {
+    const power = room.powerLevels.of(sender);
+    if (power < room.powerLevels.named("ban")) throw forbidden("You don't have permission to ban");
+    if (power <= room.powerLevels.of(target)) throw forbidden("You don't have permission to ban this user");
+  },
+  knock(room, sender, target) {
+    if (!isKnockable(room)) throw forbidden("You don't have permission to knock");
+    if (sender !== target) throw forbidden("You cannot knock for other users");
+    const current = room.membership(target);
+    if (current === "join") throw forbidden("You cannot knock on a room you are already in");
+    if (current === "invite") throw forbidden("You are already invited to this room");
+    if (current === "ban") throw forbidden("You are banned from this room");
+  },
+};
+
+/** Whether one can ask to be let in. */
+export function isKnockable(room: Room): boolean {
+  return (room.version.knock && room.joinRule === "knock") ||
+    (room.version.knockRestricted && room.joinRule === "knock_restricted");
+}
+
+/** Whether membership in other rooms can open this one. */
+export function isRestricted(room: Room): boolean {
+  return (room.version.restricted && room.joinRule === "restricted") ||
+    (room.version.knockRestricted && room.joinRule === "knock_restricted");
+}
+
+/** The rooms whose members may join a restricted room. */
+export function allowedRooms(room: Room): RoomID[] {
+  const allow = room.state("m.room.join_rules")?.content.allow;
+  if (!Array.isArray(allow)) return [];
+  return allow.filter((rule) =>
+    isJsonObject(rule) && rule.type === "m.room_membership" && typeof rule.room_id === "string"
+  )
+    .map((rule) => rule.room_id);
+}

@@ -1,0 +1,37 @@
+/**
+ * Rooms: their events and state, the rules of both, and what of them a user gets to see. Nothing here knows of a
+ * server.
+ *
+ * @module
+ */
+
+export { checkContent, checkSize, matchesGlob } from "./content_rules.ts";
+export { EventFilter, parseFilterJson, pickFields, SyncFilter } from "./event_filter.ts";
+export { allowedRooms, checkEvent, checkSender, isKnockable, isRestricted } from "./event_rules.ts";
+export {
+  canSee,
+  eventToShow,
+  formatEvent,
+  isWithheld,
+  strippedEvent,
+  threadOf,
+  type Viewer,
+} from "./format_event.ts";
+export { PowerLevels } from "./power_levels.ts";
+export { receiptContent, Room } from "./room.ts";
+export {
+  type EventDraft,
+  firstAfter,
+  membershipOf,
+  paginate,
+  type Relation,
+  relationOf,
+  type RoomEvent,
+} from "./room_event.ts";
+export {
+  DEFAULT_ROOM_VERSION,
+  redactedContent,
+  redactedId,
+  ROOM_VERSIONS,
+  type RoomVersion,
+} from "./room_version.ts";

@@ -1,0 +1,276 @@
+/**
+ * Accounts: registration, login, refreshing tokens, password, deactivation.
+ *
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Accounts}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#login | Login}
+ *
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import {
+  type AuthedRequest,
+  type MatrixRequest,
+  openRoute,
+  requireKeys,
+  type Route,
+  route,
+} from "../http/mod.ts";
+import {
+  type Answer,
+  badJson,
+  badRequest,
+  Failure,
+  flag,
+  forbidden,
+  invalidParam,
+  missingParam,
+  optionalString,
+  requiredString,
+} from "../json/mod.ts";
+import { changeMembership, type ServerState } from "../server/mod.ts";
+import { checkAuth, namedUser, type Session, type User } from "../users/mod.ts";
+
+/** The routes of this file. */
+export const accountRoutes: readonly Route[] = [
+  openRoute("POST", "v3/register", register),
+  openRoute("GET", "v3/register/available", available),
+  route("GET", "v3/account/whoami", ({ user, device }) => ({
+    user_id: user.id,
+    is_guest: false,
+    ...(device.id !== "" && { device_id: device.id }), // application services have none
+  })),
+  route("POST", "v3/account/password", changePassword),
+  route("POST", "v3/account/deactivate", deactivate),
+  route("GET", "v3/account/3pid", () => ({ threepids: [] })),
+  openRoute("GET", "v3/login", () => ({
+    flows: [{ type: "m.login.token", get_login_token: true }, { type: "m.login.password" }, {
+      type: "m.login.application_service",
+    }],
+  })),
+  openRoute("POST", "v3/login", login),
+  openRoute("POST", "v3/refresh", refresh),
+  route("POST", "v3/logout", logout),
+  route("POST", "v3/logout/all", logoutAll),
+  route("POST", "v1/login/get_token", getToken),
+];
+
+/** The longest user name and password, in characters. */
+const LONGEST_TEXT = 512;
+/** The longest user ID, in characters. */
+const MAX_USER_ID = 255;
+
+function register(request: MatrixRequest): Answer {
+  const { server, json, token } = request;
+  checkAuth(json.auth);
+  const kind = request.query("kind");
+  if (kind === "guest") throw new Failure(403, "M_UNKNOWN", "Guest access is disabled");
+  if (kind !== undefined && kind !== "user") throw badRequest("M_UNRECOGNIZED", `No such kind: ${kind}`);
+  if (typeof (json.refresh_token ?? false) !== "boolean") {
+    throw badRequest("M_UNKNOWN", "Invalid refresh_token");
+  }
+  checkText(json.username, "username");
+  if (json.type === "m.login.application_service") return registerForAppservice(request);
+  if (token !== undefined) throw badRequest("M_UNKNOWN", "Registering takes no access token");
+  if (!server.settings.registration) {
+    throw new Failure(
+      403,
+      "M_FORBIDDEN",
+      "Registration has been disabled. Only m.login.application_service registrations are allowed.",
+    );
+  }
+  if (json.password !== null) checkText(json.password, "password");
+  const username = optionalString(json, "username")?.toLowerCase();
+  if (username !== undefined) checkUsername(server, username);
+  server.uia.require(json, "register a new account", "m.login.dummy");
+  const password = optionalString(json, "password");
+  if (password === undefined || password === "") throw missingParam("password");
+  const user = server.addUser(username ?? nextNumber(server), password);
+  if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
+  const device = server.addDevice(
+    user,
+    optionalString(json, "device_id"),
+    optionalString(json, "initial_device_display_name"),
+  );
+  return describeSession(server, openSession(server, user, device, json));
+}
+
+function registerForAppservice(request: MatrixRequest): Answer {
+  const { server, json } = request;
+  const user = server.appservices.register(request);
+  if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
+  const device = server.addDevice(
+    user,
+    optionalString(json, "device_id"),
+    optionalString(json, "initial_device_display_name"),
+  );
+  return describeSession(server, openSession(server, user, device, json));
+}
+
+function checkText(value: unknown, name: string): void {
+  if (value === undefined) return;
+  if (typeof value !== "string" || value.length > LONGEST_TEXT) {
+    throw badRequest("M_UNKNOWN", `Invalid ${name}`);
+  }
+}
+
+function nextNumber(server: ServerState): string {
+  let number = server.users.size + 1;
+  while (server.users.has(`@${number}:${server.settings.serverName}`)) number++;
+  return String(number);
+}
+
+/** Refuses a user name that can't be had. */
+function checkUsername(server: ServerState, username: string): void {
+  const id: UserID = `@${username}:${server.settings.serverName}`;
+  if (!/^[a-z0-9._=\-/+]+$/.test(username) || username.startsWith("_")) {
+    throw badRequest("M_INVALID_USERNAME", "User ID can only contain characters a-z, 0-9, or '=_-./+'");
+  }
+  if (id.length > MAX_USER_ID) {
+    throw badRequest("M_INVALID_USERNAME", `User ID may not be longer than ${MAX_USER_ID} characters`);
+  }
+  server.appservices.checkUser(id);
+  if (server.users.has(id)) throw badRequest("M_USER_IN_USE", "User ID already taken.");
+  if (/^\d+$/.test(username)) {
+    throw badRequest("M_INVALID_USERNAME", "Numeric user IDs are reserved for guest users.");
+  }
+}
+
+function available(request: MatrixRequest): Answer {
+  checkUsername(request.server, request.requiredQuery("username").toLowerCase());
+  return { available: true };
+}
+
+function changePassword({ server, user, device, json }: AuthedRequest): Answer {
+  checkAuth(json.auth);
+  if (typeof json.logout_devices !== "boolean" && json.logout_devices !== undefined) {
+    throw badJson("'logout_devices' must be a boolean");
+  }
+  const password = json.new_password;
+  if (password !== undefined && password !== null) {
+    if (typeof password !== "string" || password.length > LONGEST_TEXT) throw badJson("Invalid password");
+  }
+  server.uia.require(json, "modify your account password", "m.login.password", user);
+  if (typeof password !== "string" || password === "") throw invalidParam("Invalid password");
+  user.password = password;
+  if (json.logout_devices !== false) {
+    for (const id of [...user.devices.keys()]) if (id !== device.id) server.deleteDevice(user, id);
+  }
+  return {};
+}
+
+function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
+  server.uia.require(jsonOrEmpty, "deactivate your account", "m.login.password", user);
+  user.deactivated = true;
+  user.password = undefined;
+  for (const id of [...user.devices.keys()]) server.deleteDevice(user, id);
+  for (const id of [...user.roomsWith("join"), ...user.roomsWith("invite")]) {
+    const room = server.rooms.get(id);
+    if (room !== undefined) {
+      changeMembership(server, room, { sender: user.id, target: user.id, action: "leave" });
+    }
+  }
+  if (jsonOrEmpty.erase === true) {
+    user.profile.clear();
+    user.isErased = true;
+  }
+  return { id_server_unbind_result: "success" };
+}
+
+/** How long a login token lives, in milliseconds. */
+const LOGIN_TOKEN_LIFETIME = 300_000;
+
+function login({ server, json, token }: MatrixRequest): Answer {
+  if (json.type === undefined) throw badRequest("M_UNKNOWN", "Missing JSON keys.");
+  if (typeof json.type !== "string") throw invalidParam("Bad parameter: type");
+  const user = loggedIn(server, json, token);
+  const device = server.addDevice(
+    user,
+    optionalString(json, "device_id"),
+    optionalString(json, "initial_device_display_name"),
+  );
+  return {
+    ...describeSession(server, openSession(server, user, device, json)),
+    well_known: { "m.homeserver": { base_url: `${server.baseUrl}/` } },
+  };
+}
+
+/**
+ * Opens a session, one that can be refreshed if the body asks for it. Earlier sessions of the
+ * device stay open.
+ */
+function openSession(
+  server: ServerState,
+  user: User,
+  device: Session["device"],
+  body: JsonObject,
+): Session {
+  return server.sessions.open(user, device, { refreshable: flag(body, "refresh_token") });
+}
+
+/** The answer to login and registration. */
+function describeSession(server: ServerState, session: Session): JsonObject {
+  return {
+    user_id: session.user.id,
+    access_token: session.token,
+    home_server: server.settings.serverName,
+    device_id: session.device.id,
+    ...refreshPart(server, session),
+  };
+}
+
+function refreshPart(server: ServerState, { refreshToken, expiresAt }: Session): JsonObject {
+  if (refreshToken === undefined || expiresAt === undefined) return {};
+  return { refresh_token: refreshToken, expires_in_ms: expiresAt - server.now };
+}
+
+function loggedIn(server: ServerState, json: JsonObject, token: string | undefined): User {
+  if (json.type === "m.login.application_service") return server.appservices.login({ json, token });
+  return json.type === "m.login.token" ? byToken(server, json) : byPassword(server, json);
+}
+
+function byPassword(server: ServerState, body: JsonObject): User {
+  if (body.type === "m.login.password" && typeof body.password !== "string") {
+    throw invalidParam("Bad parameter: password");
+  }
+  const name = namedUser(body);
+  if (body.type !== "m.login.password") throw badRequest("M_UNKNOWN", `Unknown login type ${body.type}`);
+  const id = name.startsWith("@") ? name : `@${name.toLowerCase()}:${server.settings.serverName}`;
+  const user = [...server.users.values()].find((candidate) => candidate.id === id);
+  if (user?.password === undefined || user.password !== body.password || user.deactivated) {
+    throw forbidden("Invalid username or password");
+  }
+  return user;
+}
+
+function byToken(server: ServerState, body: JsonObject): User {
+  const login = server.loginTokens.get(requiredString(body, "token"));
+  if (login === undefined || login.expiresAt <= server.now) throw forbidden("Invalid login token");
+  server.loginTokens.delete(requiredString(body, "token"));
+  return login.user;
+}
+
+function refresh({ server, json }: MatrixRequest): Answer {
+  requireKeys(json, "refresh_token");
+  if (typeof json.refresh_token !== "string") throw invalidParam("Invalid param: refresh_token");
+  const session = server.sessions.refresh(json.refresh_token);
+  return { access_token: session.token, ...refreshPart(server, session) };
+}
+
+function logout({ server, user, device }: AuthedRequest): Answer {
+  server.deleteDevice(user, device.id);
+  return {};
+}
+
+function logoutAll({ server, user }: AuthedRequest): Answer {
+  for (const id of [...user.devices.keys()]) server.deleteDevice(user, id);
+  return {};
+}
+
+function getToken({ server, user, json: _ }: AuthedRequest): Answer {
+  const token = `syl_${server.settings.ids.next("login_token", 20)}`;
+  server.loginTokens.set(token, { user, expiresAt: server.now + LOGIN_TOKEN_LIFETIME });
+  return { login_token: token, expires_in: LOGIN_TOKEN_LIFETIME / 1000, expires_in_ms: LOGIN_TOKEN_LIFETIME };
+}

@@ -1,0 +1,181 @@
+/**
+ * Profiles and presence.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
+ * @module
+ */
+
+import type { UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import {
+  type AuthedRequest,
+  type MatrixRequest,
+  openRoute,
+  parseUserId,
+  type Route,
+  route,
+} from "../http/mod.ts";
+import { type Answer, badRequest, Failure, forbidden, missingParam, notFound } from "../json/mod.ts";
+import type { Room } from "../rooms/mod.ts";
+import {
+  changeMembership,
+  PRESENCE_STATES,
+  presenceContent,
+  type ServerState,
+  setPresence,
+} from "../server/mod.ts";
+import type { User } from "../users/mod.ts";
+
+/** The routes of this file. */
+export const profileRoutes: readonly Route[] = [
+  openRoute("GET", "v3/profile/{userId}", getProfile),
+  openRoute("GET", "v3/profile/{userId}/{field}", getField),
+  route("PUT", "v3/profile/{userId}/{field}", putField),
+  route("DELETE", "v3/profile/{userId}/{field}", deleteField),
+  route("GET", "v3/presence/{userId}/status", getPresence),
+  route("PUT", "v3/presence/{userId}/status", putPresence),
+];
+
+/** The fields that rooms show of their members. */
+const MEMBER_FIELDS = ["displayname", "avatar_url"];
+const LONGEST_FIELD_NAME = 255;
+const LARGEST_PROFILE = 65_536;
+const LONGEST_DISPLAYNAME = 256;
+const LONGEST_AVATAR_URL = 1000;
+
+function getProfile(request: MatrixRequest): Answer {
+  checkToken(request);
+  const { profile } = userOf(request, "M_UNKNOWN");
+  if (profile.size === 0) throw notFound("Profile was not found");
+  return Object.fromEntries(profile);
+}
+
+/** The user whose profile is asked for. */
+function userOf(request: MatrixRequest, errcode: string): User {
+  const user = request.server.users.get(parseUserId(request.param("userId")));
+  if (user === undefined) throw new Failure(404, errcode, "Profile was not found");
+  return user;
+}
+
+/** Profiles are open to all, but not to those with a token that does not work. */
+function checkToken(request: MatrixRequest): void {
+  const { server, token } = request;
+  if (token !== undefined && server.appservices.session(request) === undefined) server.sessions.find(token);
+}
+
+function getField(request: MatrixRequest): Answer {
+  const field = request.param("field");
+  checkToken(request);
+  checkName(field);
+  const { profile, isErased } = userOf(request, "M_NOT_FOUND");
+  const value = profile.get(field);
+  if (value !== undefined && value !== null) return { [field]: value };
+  // Synapse answers {} for the two old fields of a profile that is not deleted, and 404 for the others.
+  if (MEMBER_FIELDS.includes(field) && !isErased) return {};
+  throw notFound("No value for the field");
+}
+
+function putField(request: AuthedRequest): Answer {
+  const field = request.param("field");
+  checkName(field);
+  parseUserId(request.param("userId"));
+  if (!Object.hasOwn(request.json, field)) throw missingParam(field);
+  const value = request.json[field];
+  if (field === "avatar_url") checkValue(field, value);
+  checkOwner(request, field);
+  checkValue(field, value);
+  const profile: JsonObject = { ...Object.fromEntries(request.user.profile), [field]: value };
+  if (JSON.stringify(profile).length > LARGEST_PROFILE) {
+    throw badRequest("M_PROFILE_TOO_LARGE", "Profile too large");
+  }
+  setField(request, field, value);
+  return {};
+}
+
+function deleteField(request: AuthedRequest): Answer {
+  const field = request.param("field");
+  parseUserId(request.param("userId"));
+  checkName(field);
+  checkOwner(request, "displayname");
+  setField(request, field, undefined);
+  return {};
+}
+
+/** Refuses to change the profile of another user. */
+function checkOwner(request: AuthedRequest, field: string): void {
+  const owner = request.param("userId");
+  if (!request.server.reaches(owner)) {
+    throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
+  }
+  if (owner === request.user.id) return;
+  const status = MEMBER_FIELDS.includes(field) ? 400 : 403;
+  throw new Failure(status, "M_FORBIDDEN", "Cannot set another user's profile");
+}
+
+function checkName(field: string): void {
+  if (field === "") throw badRequest("M_INVALID_PARAM", "A profile field must have a name");
+  if (new TextEncoder().encode(field).length > LONGEST_FIELD_NAME) {
+    throw badRequest("M_KEY_TOO_LARGE", "Field name too long");
+  }
+  if (!MEMBER_FIELDS.includes(field) && !/^[a-z][a-z0-9_.-]*$/.test(field)) {
+    throw badRequest("M_INVALID_PARAM", "Invalid profile field name");
+  }
+}
+
+function checkValue(field: string, value: unknown): void {
+  if (!MEMBER_FIELDS.includes(field)) return;
+  if (typeof value !== "string") {
+    throw badRequest("M_INVALID_PARAM", `'${field}' must be a string`);
+  }
+  const longest = field === "displayname" ? LONGEST_DISPLAYNAME : LONGEST_AVATAR_URL;
+  if (value.length > longest) {
+    throw badRequest("M_UNKNOWN", `${field} is too long (max ${longest})`);
+  }
+}
+
+function setField({ server, user }: AuthedRequest, field: string, value: unknown): void {
+  if (value === undefined || value === null || (value === "" && MEMBER_FIELDS.includes(field))) {
+    user.profile.delete(field);
+  } else user.profile.set(field, value);
+  if (!MEMBER_FIELDS.includes(field)) return;
+  for (const id of user.roomsWith("join")) {
+    const room = server.rooms.get(id);
+    if (room !== undefined) tellRoom(server, room, user.id);
+  }
+}
+
+/** Puts the new profile into a room, unless its rules are against it. */
+function tellRoom(server: ServerState, room: Room, user: UserID): void {
+  try {
+    changeMembership(server, room, { sender: user, target: user, action: "join" });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+function getPresence(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const id = parseUserId(request.param("userId"));
+  if (id !== user.id && !server.shareRoom(user, id)) {
+    throw forbidden("You are not allowed to see their presence.");
+  }
+  return presenceContent(server, server.user(id));
+}
+
+function putPresence(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  if (parseUserId(request.param("userId")) !== user.id) {
+    throw forbidden("Can only set your own presence state");
+  }
+  const { json } = request;
+  if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
+    throw badRequest("M_UNKNOWN", "Invalid presence state");
+  }
+  const { status_msg, presence: _, ...others } = json;
+  if (Object.keys(others).length > 0) throw badRequest("M_UNKNOWN", "Unable to parse state");
+  if (status_msg !== undefined && typeof status_msg !== "string") {
+    throw badRequest("M_UNKNOWN", "status_msg must be a string");
+  }
+  setPresence(server, user, json.presence, status_msg);
+  return {};
+}

@@ -1,0 +1,215 @@
+/**
+ * Push rules, pushers and notifications.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules-api | Push rules API}
+ * @module
+ */
+
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { type AuthedRequest, requireKeys, type Route, route, viewerOf } from "../http/mod.ts";
+import { type Answer, badRequest, Failure, missingParam, notFound } from "../json/mod.ts";
+import { formatEvent } from "../rooms/mod.ts";
+import { concerns, evaluatePush, PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../users/mod.ts";
+
+/** The routes of this file. */
+export const pushRuleRoutes: readonly Route[] = [
+  route("GET", "v3/pushrules/", ({ user }) => ({ global: user.pushRules.toJson() })),
+  route("GET", "v3/pushrules/global/", ({ user }) => user.pushRules.toJson()),
+  route("GET", "v3/pushrules/global/{kind}/", (request) => [...request.user.pushRules.of(kindOf(request))]),
+  route("GET", "v3/pushrules/global/{kind}/{ruleId}", (request) => ({ ...ruleOf(request) })),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}", putRule),
+  route("DELETE", "v3/pushrules/global/{kind}/{ruleId}", deleteRule),
+  route(
+    "GET",
+    "v3/pushrules/global/{kind}/{ruleId}/enabled",
+    (request) => ({ enabled: ruleOf(request).enabled }),
+  ),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}/enabled", putEnabled),
+  route(
+    "GET",
+    "v3/pushrules/global/{kind}/{ruleId}/actions",
+    (request) => ({ actions: ruleOf(request).actions }),
+  ),
+  route("PUT", "v3/pushrules/global/{kind}/{ruleId}/actions", putActions),
+  route("GET", "v3/pushrules/{scope}", unknownScope),
+  route("GET", "v3/pushrules/{scope}/{kind}/{ruleId}", unknownScope),
+  route("GET", "v3/pushers", ({ user }) => ({ pushers: [...user.pushers.values()] })),
+  route("POST", "v3/pushers/set", setPusher),
+  route("GET", "v3/notifications", notifications),
+];
+
+const PUSHER_KEYS = ["kind", "app_id", "app_display_name", "device_display_name", "pushkey", "lang", "data"];
+const DEFAULT_NOTIFICATIONS = 50;
+const MAX_NOTIFICATIONS = 500;
+
+/** The only path that notifications go to. */
+const NOTIFY = "/_matrix/push/v1/notify";
+
+function pathOf(data: unknown): string {
+  const url = isJsonObject(data) ? String(data.url) : "";
+  return URL.canParse(url) ? new URL(url).pathname : "";
+}
+
+/** There is one scope, and its path ends with a slash. */
+function unknownScope(): never {
+  throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
+}
+
+function kindOf(request: AuthedRequest): PushRuleKind {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined) throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
+  return kind;
+}
+
+function kindToWrite(request: AuthedRequest): PushRuleKind {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined) throw badRequest("M_UNKNOWN", `Unknown template: ${request.param("kind")}`);
+  return kind;
+}
+
+function ruleOf(request: AuthedRequest): PushRule {
+  const rule = request.user.pushRules.find(kindOf(request), request.param("ruleId"));
+  if (rule === undefined) throw notFound("Push rule not found");
+  return rule;
+}
+
+function putRule(request: AuthedRequest): Answer {
+  const { user } = request;
+  const kind = kindToWrite(request);
+  const id = request.param("ruleId");
+  if (/[/\\]/.test(id)) throw badRequest("M_UNKNOWN", "rule_id may not contain slashes");
+  const json = request.jsonOr("M_UNKNOWN");
+  if (id.startsWith(".")) throw badRequest("M_UNKNOWN", "cannot add new rule_ids that start with '.'");
+  const rule: PushRule = { rule_id: id, default: false, enabled: true, actions: actionsOf(json) };
+  if (kind === "override" || kind === "underride") {
+    if (!Array.isArray(json.conditions)) throw badRequest("M_UNKNOWN", "Missing 'conditions'");
+    if (
+      !json.conditions.every((condition) => isJsonObject(condition) && typeof condition.kind === "string")
+    ) {
+      throw badRequest("M_UNKNOWN", "Condition without 'kind'");
+    }
+    rule.conditions = json.conditions;
+  } else if (kind === "content") {
+    if (typeof json.pattern !== "string") throw badRequest("M_UNKNOWN", "Content rule missing 'pattern'");
+    rule.pattern = json.pattern;
+  }
+  const placed = user.pushRules.put(kind, rule, {
+    before: request.query("before"),
+    after: request.query("after"),
+  });
+  if (!placed) throw badRequest("M_UNKNOWN", "before/after rule not found");
+  return changed(request);
+}
+
+function deleteRule(request: AuthedRequest): Answer {
+  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  if (kind === undefined || !request.user.pushRules.delete(kind, request.param("ruleId"))) {
+    throw notFound("Push rule does not exist");
+  }
+  return changed(request);
+}
+
+function putEnabled(request: AuthedRequest): Answer {
+  kindToWrite(request);
+  if (request.param("ruleId").startsWith(".")) ruleOf(request);
+  const { enabled } = request.jsonOr("M_UNKNOWN");
+  if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
+  request.user.pushRules.enable(ruleOf(request), enabled);
+  return changed(request);
+}
+
+function putActions(request: AuthedRequest): Answer {
+  kindToWrite(request);
+  if (request.param("ruleId").startsWith(".")) ruleOf(request);
+  const actions = actionsOf(request.jsonOr("M_UNKNOWN"));
+  request.user.pushRules.act(ruleOf(request), actions);
+  return changed(request);
+}
+
+function actionsOf({ actions }: JsonObject): unknown[] {
+  if (!Array.isArray(actions)) throw badRequest("M_UNKNOWN", "No actions found");
+  const valid = actions.every((action) =>
+    ["notify", "dont_notify", "coalesce"].includes(action) ||
+    (isJsonObject(action) && Object.hasOwn(action, "set_tweak"))
+  );
+  if (!valid) throw badRequest("M_UNKNOWN", "Unrecognised action");
+  return actions;
+}
+
+function changed({ server, user }: AuthedRequest): Answer {
+  server.savePushRules(user);
+  return {};
+}
+
+function setPusher({ server, user, json }: AuthedRequest): Answer {
+  requireKeys(json, "pushkey", "app_id");
+  const key = `${json.app_id} ${json.pushkey}`;
+  if (json.kind === null) {
+    user.pushers.delete(key);
+    server.pushers.removed(user, key);
+    return {};
+  }
+  requireKeys(json, ...PUSHER_KEYS);
+  if (PUSHER_KEYS.some((key) => key !== "data" && typeof json[key] === "object")) {
+    throw badRequest("M_BAD_JSON", "A pusher is described by texts");
+  }
+  if (json.kind === "http" && !(isJsonObject(json.data) && typeof json.data.url === "string")) {
+    throw missingParam("data.url");
+  }
+  if (json.kind === "http" && pathOf(json.data) !== NOTIFY) {
+    throw badRequest("M_MISSING_PARAM", `Config Error: 'url' must have a path of '${NOTIFY}'`);
+  }
+  const { append, ...pusher } = json;
+  if (append !== true) {
+    for (const other of server.users.values()) {
+      if (other === user || !other.pushers.delete(key)) continue;
+      server.pushers.removed(other, key);
+    }
+  }
+  user.pushers.set(key, { profile_tag: "", ...pusher });
+  server.pushers.set(user, key);
+  return {};
+}
+
+function notifications(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_NOTIFICATIONS, MAX_NOTIFICATIONS);
+  const from = request.query("from");
+  if (from !== undefined && !/^-?\d+$/.test(from)) {
+    throw badRequest("M_UNKNOWN", 'Query parameter "from" contains unrecognised token');
+  }
+  const end = from === undefined ? Infinity : Number(from);
+  const onlyHighlights = request.query("only") === "highlight";
+  const found: { position: number; json: JsonObject }[] = [];
+  for (const id of user.memberships.keys()) {
+    const room = server.rooms.get(id);
+    if (room === undefined) continue;
+    const read = Math.max(
+      -1,
+      ...room.receipts.of(user.id).map(({ index }) => index),
+    );
+    for (const event of room.events) {
+      if (!concerns(room, user, event)) continue;
+      const outcome = evaluatePush(user, room, event);
+      if (!outcome.notify || event.position >= end || (onlyHighlights && !outcome.highlight)) continue;
+      found.push({
+        position: event.position,
+        json: {
+          room_id: id,
+          event: formatEvent(room, event, viewerOf(request), { withoutRoomId: true, bare: true }),
+          actions: outcome.actions,
+          read: event.index <= read,
+          ts: event.timestamp,
+          profile_tag: null,
+        },
+      });
+    }
+  }
+  found.sort((a, b) => b.position - a.position);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    notifications: page.map(({ json }) => json),
+    next_token: last === undefined ? null : String(last.position),
+  };
+}

@@ -1,0 +1,209 @@
+/**
+ * Sending events, state and redactions; joining, inviting, knocking, leaving, kicking, banning, forgetting.
+ *
+ * @see
+ * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-membership | Room membership}
+ *
+ * @module
+ */
+
+import type { EventID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import {
+  type AuthedRequest,
+  oncePerTransaction,
+  parseUserId,
+  requireKeys,
+  resolveRoom,
+  roomToWrite,
+  type Route,
+  route,
+} from "../http/mod.ts";
+import { type Answer, badRequest, Failure, invalidParam, notFound } from "../json/mod.ts";
+import type { Room } from "../rooms/mod.ts";
+import {
+  actionFor,
+  bumpPresence,
+  changeMembership,
+  type MembershipChange,
+  notKnown,
+  notReachable,
+  sendEvent,
+} from "../server/mod.ts";
+
+/** The routes of this file. */
+export const sendRoutes: readonly Route[] = [
+  route(
+    "PUT",
+    "v3/rooms/{roomId}/send/{eventType}/{txnId}",
+    (request) => oncePerTransaction(request, () => send(request), { inRoom: true }),
+  ),
+  route("PUT", "v3/rooms/{roomId}/state/{eventType}", putState),
+  route("PUT", "v3/rooms/{roomId}/state/{eventType}/{stateKey}", putState),
+  route(
+    "PUT",
+    "v3/rooms/{roomId}/redact/{eventId}/{txnId}",
+    (request) => oncePerTransaction(request, () => redact(request), { inRoom: true }),
+  ),
+  route(
+    "POST",
+    "v3/join/{roomIdOrAlias}",
+    // Whatever is in the body becomes part of the member event.
+    (request) => enter(request, "join", request.jsonOrEmpty),
+  ),
+  route("POST", "v3/rooms/{roomId}/join", (request) => enter(request, "join", reasonOf(request.jsonOrEmpty))),
+  route("POST", "v3/knock/{roomIdOrAlias}", (request) => enter(request, "knock", reasonOf(request.json))),
+  route("POST", "v3/rooms/{roomId}/leave", leave),
+  route("POST", "v3/rooms/{roomId}/invite", (request) => moderate(request, "invite")),
+  route("POST", "v3/rooms/{roomId}/kick", (request) => moderate(request, "kick")),
+  route("POST", "v3/rooms/{roomId}/ban", (request) => moderate(request, "ban")),
+  route("POST", "v3/rooms/{roomId}/unban", (request) => moderate(request, "unban")),
+  route("POST", "v3/rooms/{roomId}/forget", forget),
+  route("GET", "v3/joined_rooms", ({ user }) => ({ joined_rooms: user.roomsWith("join") })),
+];
+
+function send(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  server.rateLimiter.take(user.id, "messages");
+  const room = roomToWrite(request);
+  const type = request.param("eventType");
+  const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
+  const event = sendEvent(server, room, {
+    type,
+    sender: user.id,
+    content: json,
+    redacts,
+    transaction: { device: request.device, id: request.param("txnId") },
+  });
+  if (type === "m.room.message") bumpPresence(server, user);
+  return { event_id: event.id };
+}
+
+/**
+ * What a redaction redacts that is sent as an event: rooms before version 11 would have it outside
+ * of the content, and there Synapse fails.
+ */
+function redactedBy(room: Room, { redacts }: JsonObject): EventID {
+  if (room.version.modernRedaction && typeof redacts === "string") return redacts as EventID;
+  throw new Failure(500, "M_UNKNOWN", "Internal server error");
+}
+
+function putState(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const type = request.param("eventType");
+  const stateKey = request.param("stateKey");
+  if (type === "m.room.member") return putMember(request);
+  server.rateLimiter.take(user.id, "messages");
+  const room = roomToWrite(request);
+  const redacts = type === "m.room.redaction" ? redactedBy(room, json) : undefined;
+  const event = sendEvent(server, room, { type, sender: user.id, stateKey, content: json, redacts });
+  if (type === "m.room.message") bumpPresence(server, user);
+  return { event_id: event.id };
+}
+
+function putMember(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  const target = parseUserId(request.param("stateKey"));
+  const action = actionFor(json.membership);
+  if (server.room(request.param("roomId")) === undefined && ["join", "knock", "leave"].includes(action)) {
+    throw notReachable();
+  }
+  const room = roomToWrite(request);
+  if (action === "invite") server.rateLimiter.take(user.id, "invites");
+  if (action === "join" && room.membership(user.id) !== "join") server.rateLimiter.take(user.id, "joins");
+  return { event_id: changeMembership(server, room, { sender: user.id, target, action, content: json }).id };
+}
+
+function redact(request: AuthedRequest): Answer {
+  const { server, user, json } = request;
+  server.rateLimiter.take(user.id, "messages");
+  const room = server.room(request.param("roomId"));
+  if (room === undefined) throw notFound(`Could not find room ${request.param("roomId")}`);
+  const target = request.param("eventId") as EventID;
+  const { redacts } = json;
+  if (room.version.modernRedaction && redacts !== undefined && redacts !== target) {
+    throw invalidParam("Cannot redact another event than that of the path");
+  }
+  const event = sendEvent(server, room, {
+    type: "m.room.redaction",
+    sender: user.id,
+    content: room.version.modernRedaction ? { ...json, redacts: target } : { ...json },
+    redacts: target,
+    transaction: { device: request.device, id: request.param("txnId") },
+  });
+  return { event_id: event.id };
+}
+
+function reasonOf({ reason }: JsonObject): JsonObject {
+  return reason === undefined ? {} : { reason };
+}
+
+function enter(
+  request: AuthedRequest,
+  action: "join" | "knock",
+  content: JsonObject,
+): Answer | Promise<Answer> {
+  const asking = request.server.appservices.queryAlias(request.param("roomIdOrAlias"));
+  if (asking !== undefined) return asking.then(() => enterKnown(request, action, content));
+  return enterKnown(request, action, content);
+}
+
+function enterKnown(request: AuthedRequest, action: "join" | "knock", content: JsonObject): Answer {
+  const { server, user } = request;
+  const named = request.param("roomIdOrAlias");
+  const room = server.room(named === "" ? request.param("roomId") : resolveRoom(server, named));
+  if (room === undefined) throw notReachable();
+  if (action === "join" && room.membership(user.id) !== "join") server.rateLimiter.take(user.id, "joins");
+  changeMembership(server, room, { sender: user.id, target: user.id, action, content });
+  return { room_id: room.id };
+}
+
+function leave(request: AuthedRequest): Answer {
+  const { server, user, jsonOrEmpty } = request;
+  const room = server.room(request.param("roomId"));
+  if (room === undefined) throw new Failure(404, "M_UNKNOWN", "Not a known room");
+  changeMembership(server, room, {
+    sender: user.id,
+    target: user.id,
+    action: "leave",
+    content: reasonOf(jsonOrEmpty),
+  });
+  return {};
+}
+
+function moderate(request: AuthedRequest, action: MembershipChange["action"]): Answer {
+  const { server, user, jsonOrEmpty: json } = request;
+  if (action === "invite" && json.user_id === undefined && json.medium !== undefined) {
+    throw new Failure(403, "M_FORBIDDEN", "Third-party identifiers are not supported by this homeserver");
+  }
+  requireKeys(json, "user_id");
+  const target = parseUserId(json.user_id);
+  const leaves = action === "kick" || action === "unban";
+  if (leaves && server.room(request.param("roomId")) === undefined) {
+    throw notKnown(server, target);
+  }
+  const room = roomToWrite(request);
+  if (action === "invite") server.rateLimiter.take(user.id, "invites");
+  changeMembership(server, room, {
+    sender: user.id,
+    target,
+    action,
+    content: reasonOf(json),
+  });
+  return {};
+}
+
+function forget(request: AuthedRequest): Answer {
+  const { server, user } = request;
+  const id = request.param("roomId");
+  const room = server.room(id);
+  if (room === undefined) return {};
+  const membership = room.membership(user.id);
+  if (membership !== "leave" && membership !== "ban") {
+    throw badRequest("M_UNKNOWN", `User ${user.id} in room ${id}`);
+  }
+  if (!room.members.has(user.id)) return {};
+  user.forgotten.add(room.id);
+  return {};
+}

@@ -1,0 +1,260 @@
+/**
+ * Everything that the in-process homeserver remembers.
+ *
+ * @module
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import type { HomeserverQuirks, IdGenerator, RateLimits } from "../homeserver_options.ts";
+import { notFound } from "../json/mod.ts";
+import type { Room, RoomEvent } from "../rooms/mod.ts";
+import {
+  Device,
+  DeviceChanges,
+  KeyBackups,
+  Pushers,
+  Sessions,
+  UiaSessions,
+  Unread,
+  User,
+} from "../users/mod.ts";
+import { Appservices } from "./appservices.ts";
+import { MediaStore } from "./media_store.ts";
+import { RateLimiter } from "./rate_limiter.ts";
+import { Stream } from "./stream.ts";
+
+/** What can be set about a homeserver, with every default filled in. */
+interface Settings {
+  /** The name behind the colon of its user IDs. */
+  readonly serverName: string;
+  /** The clock. */
+  readonly clock: Clock;
+  /** Where identifiers come from. */
+  readonly ids: IdGenerator;
+  /** The specification versions that it claims to support. */
+  readonly versions: readonly string[];
+  /** The unstable features that it claims to support. */
+  readonly unstableFeatures: Readonly<Record<string, boolean>>;
+  /** The version of rooms that are created without naming one. */
+  readonly defaultRoomVersion: string;
+  /** The largest upload, in bytes. */
+  readonly maxUploadSize: number;
+  /** How long tokens live that can be refreshed, in milliseconds. */
+  readonly accessTokenLifetime: number;
+  /** What URL previews read pages with, if there are any. */
+  readonly previewFetch: typeof fetch | undefined;
+  /** Whether media is for those with an access token only. */
+  readonly authenticatedMedia: boolean;
+  /** Whether the user directory finds everyone. */
+  readonly searchAllUsers: boolean;
+  /** Whether anyone may register. */
+  readonly registration: boolean;
+  /** The TURN server's answer. */
+  readonly turnServer: Readonly<Record<string, unknown>>;
+  /** How often each user may do what. */
+  readonly rateLimits: RateLimits;
+  /** What notifications are sent with, if any are. */
+  readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** What other homeservers do. */
+  readonly quirks: HomeserverQuirks;
+}
+
+/** An alias of a room. */
+interface Alias {
+  /** The room that it leads to. */
+  readonly room: RoomID;
+  /** Who made it. */
+  readonly creator: UserID;
+}
+
+/** The state of a homeserver. */
+export class ServerState {
+  /** What was set when it was made. */
+  readonly settings: Settings;
+  /** The stream of changes. */
+  readonly stream: Stream;
+  /** Access tokens. */
+  readonly sessions: Sessions;
+  /** User-interactive authentications under way. */
+  readonly uia: UiaSessions;
+  /** Users by ID. */
+  readonly users: Map<UserID, User> = new Map();
+  /** Rooms by ID. */
+  readonly rooms: Map<RoomID, Room> = new Map();
+  /** Tokens that open a session once. */
+  readonly loginTokens: Map<string, { readonly user: User; readonly expiresAt: number }> = new Map();
+  /** Aliases. */
+  readonly aliases: Map<RoomAlias, Alias> = new Map();
+  /** Whose devices have changed. */
+  readonly deviceChanges: DeviceChanges = new DeviceChanges();
+  /** Uploaded media. */
+  readonly media: MediaStore;
+  /** Backups of room keys. */
+  readonly backups: KeyBackups = new KeyBackups();
+  /** Answers to syncs that are given again. */
+  readonly syncCache: SyncCache = new SyncCache();
+  /** Unread counters. */
+  readonly unread: Unread = new Unread();
+  /** The stream position of the latest change of anyone's presence. */
+  latestPresence = 0;
+  /** Application services. */
+  readonly appservices: Appservices;
+  /** Sends notifications. */
+  readonly pushers: Pushers;
+  /** Limits how often users do what. */
+  readonly rateLimiter: RateLimiter;
+  /** The base URL that clients find by discovery. */
+  baseUrl: string;
+  /** Set when the homeserver shuts down, which ends all waits. */
+  closed = false;
+  readonly #shutdown = new AbortController();
+
+  /** Makes an empty homeserver. */
+  constructor(settings: Settings, baseUrl: string) {
+    this.settings = settings;
+    this.baseUrl = baseUrl;
+    this.stream = new Stream(settings.clock);
+    this.sessions = new Sessions(settings.clock, settings.ids, settings.accessTokenLifetime);
+    this.uia = new UiaSessions(settings.ids);
+    this.appservices = new Appservices(this);
+    this.pushers = new Pushers(this);
+    this.rateLimiter = new RateLimiter(settings.clock, settings.rateLimits);
+    this.media = new MediaStore(settings.serverName, settings.ids);
+  }
+
+  /** The time, in whole milliseconds since the epoch: clients take no event with a fraction of one. */
+  get now(): number {
+    return Math.floor(this.settings.clock.now());
+  }
+
+  /** The user with this ID, or a 404. */
+  user(id: string): User {
+    const user = this.users.get(id as UserID);
+    if (user === undefined) throw notFound("User not found");
+    return user;
+  }
+
+  /** The room with this ID. */
+  room(id: string): Room | undefined {
+    return this.rooms.get(id as RoomID);
+  }
+
+  /** The event with this ID, in whatever room. */
+  event(id: string): RoomEvent | undefined {
+    for (const room of this.rooms.values()) {
+      const event = room.event(id);
+      if (event !== undefined) return event;
+    }
+    return undefined;
+  }
+
+  /** Adds a user, who must not exist. */
+  addUser(
+    localpart: string,
+    password: string | undefined,
+    serverName: string = this.settings.serverName,
+  ): User {
+    const user = new User(`@${localpart}:${serverName}`, password);
+    user.profile.set("displayname", localpart);
+    this.users.set(user.id, user);
+    this.savePushRules(user);
+    return user;
+  }
+
+  /** Whether a user can be reached: of this homeserver, or of another that is played. */
+  reaches(userId: string): boolean {
+    return userId.endsWith(`:${this.settings.serverName}`) || this.users.has(userId as UserID);
+  }
+
+  /** Makes the push rules of a user hold from now on, and tells their devices. */
+  savePushRules(user: User): void {
+    const position = this.stream.advance();
+    user.pushRules.save(position);
+    user.accountData.set("m.push_rules", { global: user.pushRules.toJson() }, position);
+    this.stream.wake([user.id]);
+  }
+
+  /** The device of a user, made if the ID is unknown or absent. A known one keeps its name. */
+  addDevice(user: User, id: DeviceID | undefined, displayName: string | undefined): Device {
+    const known = id === undefined ? undefined : user.devices.get(id);
+    if (known !== undefined) return known;
+    const device = new Device(id ?? this.settings.ids.next("device", 10), displayName);
+    user.devices.set(device.id, device);
+    this.announceDevices(user);
+    return device;
+  }
+
+  /**
+   * The users who are notified of what `user` does: all who share a room with them, and they
+   * themselves.
+   */
+  acquaintancesOf(user: User): Set<UserID> {
+    const users = new Set([user.id]);
+    for (const room of user.roomsWith("join")) {
+      for (const member of this.rooms.get(room)?.membersWith("join") ?? []) users.add(member);
+    }
+    return users;
+  }
+
+  /** Removes a device with its keys and sessions. Users who share a room with them are notified. */
+  deleteDevice(user: User, id: DeviceID): void {
+    const device = user.devices.get(id);
+    user.devices.delete(id);
+    if (user.dehydrated?.deviceId === id) user.dehydrated = undefined;
+    if (device !== undefined) this.sessions.close((session) => session.device === device);
+    this.announceDevices(user); // also of one that was not there
+  }
+
+  /** Notifies all users who share a room with the user that their devices or keys have changed. */
+  announceDevices(user: User): void {
+    this.deviceChanges.add({ user, rooms: user.roomsWith("join"), position: this.stream.advance() });
+    this.stream.wake(this.acquaintancesOf(user));
+    this.appservices.devicesChanged(user.id, this.acquaintancesOf(user));
+  }
+
+  /** Does something later, by the clock, unless the homeserver shuts down before. */
+  later(ms: number, action: () => void): void {
+    const { signal } = this.#shutdown;
+    this.settings.clock.delay(ms, { signal }).then(action, () => {});
+  }
+
+  /** Aborted when the homeserver shuts down. */
+  get closing(): AbortSignal {
+    return this.#shutdown.signal;
+  }
+
+  /** Ends everything that waits. */
+  close(): void {
+    this.closed = true;
+    this.stream.wakeAll();
+    this.#shutdown.abort();
+  }
+
+  /** Whether two users share a room. */
+  shareRoom(a: User, b: UserID): boolean {
+    return a.roomsWith("join").some((room) => this.rooms.get(room)?.membership(b) === "join");
+  }
+}
+
+/** Keeps answers. */
+class SyncCache {
+  readonly #kept = new Map<string, { readonly answer: JsonObject; readonly until: number }>();
+
+  /** The answer that a request got before, if it is still given at a time. */
+  get(request: string, now: number): JsonObject | undefined {
+    const kept = this.#kept.get(request);
+    return kept !== undefined && now < kept.until ? kept.answer : undefined;
+  }
+
+  /** Keeps an answer until a time, and forgets those whose time is over. */
+  keep(
+    request: string,
+    answer: JsonObject,
+    { now, until: end }: { readonly now: number; readonly until: number },
+  ): void {
+    for (const [key, { until }] of this.#kept) if (until <= now) this.#kept.delete(key);
+    this.#kept.set(request, { answer, until: end });
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Sends notifications to the addresses that pushers name, as Synapse does.
+ *
+ * Each pusher sends one after the other, from the event on that was the latest when it was set. What
+ * has been read by then is not sent. Where sending fails, it waits, longer each time, and goes on with
+ * the same event; after a day it leaves that out.
+ *
+ * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+ * @module
+ */
+
+import { alarm, type Clock } from "../../base/clock.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { Room, RoomEvent } from "../rooms/mod.ts";
+import { concerns, evaluatePush, type Unread } from "./push_evaluator.ts";
+import type { User } from "./user.ts";
+
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 3_600_000;
+/** When it gives an event up, in milliseconds. */
+const GIVE_UP = 86_400_000;
+/** How long an answer may take, in milliseconds. */
+const TIMEOUT = 60_000;
+
+/** What a pusher has to do. */
+interface Work {
+  readonly events: { readonly room: Room; readonly event: RoomEvent }[];
+  isBusy: boolean;
+  wait: number;
+  failingSince: number | undefined;
+  badge: number | undefined;
+}
+
+/** What of a homeserver its pushers need. */
+interface PushingServer {
+  /** What was set when it was made. */
+  readonly settings: {
+    /** The clock. */
+    readonly clock: Clock;
+    /** What notifications are sent with. */
+    readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
+  };
+  /** Users by ID. */
+  readonly users: ReadonlyMap<UserID, User>;
+  /** Rooms by ID. */
+  readonly rooms: ReadonlyMap<RoomID, Room>;
+  /** Unread counters. */
+  readonly unread: Pick<Unread, "of">;
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether it has shut down. */
+  readonly closed: boolean;
+  /** Aborted when it does. */
+  readonly closing: AbortSignal;
+  /** Does something later. */
+  later(ms: number, action: () => void): void;
+}
+
+/** The pushers of all users. */
+export class Pushers {
+  readonly #server: PushingServer;
+  readonly #work = new WeakMap<User, Map<string, Work>>();
+
+  /** Sends with what the homeserver was given. */
+  constructor(server: PushingServer) {
+    this.#server = server;
+  }
+
+  /** A pusher was set: from now on it sends. One that was there goes on. */
+  set(user: User, key: string): void {
+    const all = this.#work.get(user) ?? new Map<string, Work>();
+    this.#work.set(user, all);
+    const known = all.get(key);
+    all.set(key, {
+      events: known?.events ?? [],
+      isBusy: false,
+      wait: FIRST_WAIT,
+      failingSince: undefined,
+      badge: undefined,
+    });
+    this.#go(user, key);
+  }
+
+  /** A pusher was removed. */
+  removed(user: User, key: string): void {
+    this.#work.get(user)?.delete(key);
+  }
+
+  /** An event was sent to a room: it goes to those whom it notifies. */
+  sent(room: Room, event: RoomEvent): void {
+    if (this.#server.settings.pushFetch === undefined) return;
+    for (const user of this.#server.users.values()) {
+      const all = this.#work.get(user);
+      if (all === undefined || all.size === 0 || !concerns(room, user, event)) continue;
+      if (!evaluatePush(user, room, event).notify) continue;
+      for (const [key, work] of all) {
+        work.events.push({ room, event });
+        if (work.failingSince === undefined) this.#go(user, key);
+      }
+    }
+  }
+
+  /** A user has read something: their devices are told how much is left. */
+  read(user: User): void {
+    for (const [key, work] of this.#work.get(user) ?? []) {
+      const badge = this.#badge(user);
+      if (work.badge === badge) continue;
+      work.badge = badge;
+      this.#post(user, key, { id: "", type: null, sender: "", counts: { unread: badge } }).catch(() => {}); // not tried again
+    }
+  }
+
+  #go(user: User, key: string): void {
+    const work = this.#work.get(user)?.get(key);
+    if (work === undefined || work.isBusy) return;
+    work.isBusy = true;
+    void this.#run(user, key, work).finally(() => work.isBusy = false);
+  }
+
+  async #run(user: User, key: string, work: Work): Promise<void> {
+    for (let next = work.events[0]; next !== undefined; next = work.events[0]) {
+      if (this.#server.closed || this.#work.get(user)?.get(key) !== work) return;
+      const { room, event } = next;
+      const isDue = event.redaction === undefined && !isRead(user, room, event);
+      try {
+        if (isDue) await this.#send(user, key, next);
+      } catch {
+        const { now } = this.#server;
+        work.failingSince ??= now;
+        if (work.failingSince >= now - GIVE_UP) {
+          const { wait } = work;
+          work.wait = Math.min(2 * wait, LONGEST_WAIT);
+          this.#server.later(wait, () => this.#go(user, key));
+          return;
+        }
+      }
+      work.failingSince = undefined;
+      work.wait = FIRST_WAIT;
+      work.events.shift();
+    }
+  }
+
+  async #send(user: User, key: string, { room, event }: Work["events"][number]): Promise<void> {
+    const pusher = user.pushers.get(key);
+    const { actions } = evaluatePush(user, room, event);
+    const tweaks = tweaksOf(actions);
+    const prio = event.type === "m.room.encrypted" || tweaks.highlight || tweaks.sound ? "high" : "low";
+    const common = { event_id: event.id, room_id: room.id, prio, counts: { unread: this.#badge(user) } };
+    const isShort = isJsonObject(pusher?.data) && pusher.data.format === "event_id_only";
+    if (isShort) return await this.#post(user, key, common);
+    const target = event.type === "m.room.member" && event.stateKey !== undefined
+      ? { membership: event.content.membership, user_is_target: event.stateKey === user.id }
+      : {};
+    const { type, sender, content } = event;
+    await this.#post(user, key, { id: event.id, ...common, type, sender, ...target, content }, tweaks);
+  }
+
+  async #post(user: User, key: string, notification: JsonObject, tweaks: JsonObject = {}): Promise<void> {
+    const { pushFetch } = this.#server.settings;
+    const pusher = user.pushers.get(key);
+    if (pusher?.kind !== "http" || pushFetch === undefined || !isJsonObject(pusher.data)) return;
+    const { url, ...data } = pusher.data;
+    const device = {
+      app_id: pusher.app_id,
+      pushkey: pusher.pushkey,
+      pushkey_ts: 0,
+      data,
+      ...(Object.keys(tweaks).length > 0 && { tweaks }),
+    };
+    const late = new AbortController();
+    const inTime = alarm(this.#server.settings.clock, TIMEOUT, () => late.abort());
+    try {
+      const response = await pushFetch(String(url), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ notification: { ...notification, devices: [device] } }),
+        signal: AbortSignal.any([late.signal, this.#server.closing]),
+      });
+      const text = await response.text();
+      if (!response.ok) throw new TypeError(`The push gateway answered ${response.status}`);
+      const answer: unknown = JSON.parse(text);
+      const rejected = isJsonObject(answer) && Array.isArray(answer.rejected) ? answer.rejected : [];
+      if (rejected.includes(pusher.pushkey)) {
+        user.pushers.delete(key);
+        this.removed(user, key);
+      }
+    } finally {
+      inTime();
+    }
+  }
+
+  /** In how many rooms there is something unread. */
+  #badge(user: User): number {
+    const rooms = [...user.roomsWith("join")].flatMap((id) => this.#server.rooms.get(id) ?? []);
+    return rooms.filter((room) => this.#server.unread.of(user, room).notifications > 0).length +
+      [...user.roomsWith("invite")].length;
+  }
+}
+
+function isRead(user: User, room: Room, event: RoomEvent): boolean {
+  return room.receipts.of(user.id).some(({ index }) => index >= event.index);
+}
+
+function tweaksOf(actions: readonly unknown[]): JsonObject {
+  const tweaks: Record<string, JsonObject[string]> = {};
+  for (const action of actions) {
+    if (!isJsonObject(action) || typeof action.set_tweak !== "string") continue;
+    tweaks[action.set_tweak] = action.value ?? true;
+  }
+  return tweaks;
+}
