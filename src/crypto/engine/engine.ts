@@ -27,14 +27,13 @@ import type {
   SentRoomEvent,
 } from "./engine_protocol.ts";
 import type { FailureOutput, RequestFailure } from "../requests/mod.ts";
-import {
-  type Encrypted,
-  type EncryptInput,
-  outboundKey,
-  type PrepareInput,
-  type RoomDescription,
-  type RoomReadiness,
-  type StaleInput,
+import type {
+  Encrypted,
+  EncryptInput,
+  PrepareInput,
+  RoomDescription,
+  RoomReadiness,
+  StaleInput,
 } from "../sharing/mod.ts";
 import { DehydrationSteps } from "./dehydration_steps.ts";
 import { HistorySteps } from "./history_steps.ts";
@@ -244,11 +243,9 @@ export class Engine {
     return await this.#step((tx, { freshness }) => freshness.areDevicesStale(tx, input));
   }
 
-  /** Whether anything here says that a room is encrypted: its settings, or a session for what is sent. */
+  /** Whether anything here says that a room is encrypted. */
   async isRoomEncrypted(roomId: RoomID): Promise<boolean> {
-    return await this.#step(async (tx, { rooms }) =>
-      rooms.isEncrypted(roomId) || await tx.get(outboundKey(roomId)) !== undefined
-    );
+    return await this.#step((_, { rooms }) => Promise.resolve(rooms.isEncrypted(roomId)));
   }
 
   /** Removes some of what need not be kept any more; to be called again until it is done. */

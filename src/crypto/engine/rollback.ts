@@ -8,7 +8,8 @@ import { elapsed } from "../../base/clock.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { sameKey } from "../../types/base64.ts";
-import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
+import type { Transaction } from "../records/mod.ts";
+import { rollbackKey } from "../olm/mod.ts";
 import { messagesOf, outboundKey } from "../sharing/mod.ts";
 import type { OwnDevice } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
@@ -73,11 +74,6 @@ export async function recoverFromOldSession(
 /** Whether an event that can't be decrypted claims to be of this device. */
 function claimsToBeOwn({ content }: MessageEvent, own: OwnDevice): boolean {
   return content.device_id === own.deviceId && sameKey(content.sender_key, own.curve25519);
-}
-
-/** When the store was last found to be set back, in milliseconds since the epoch. */
-function rollbackKey(): RecordKey<number> {
-  return recordKey("rollback");
 }
 
 /**

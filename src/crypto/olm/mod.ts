@@ -14,4 +14,4 @@ export {
   readOlmPayload,
   senderRefusal,
 } from "./olm_message.ts";
-export type { OlmPeer } from "./olm_peer.ts";
+export { type OlmPeer, rollbackKey } from "./olm_peer.ts";

@@ -69,3 +69,8 @@ export function goneKey({ curve25519 }: OlmPeer): RecordKey<readonly string[]> {
 export function generationKey(): RecordKey<number> {
   return recordKey("olm-generation");
 }
+
+/** When the store was last found to be set back, in milliseconds since the epoch. */
+export function rollbackKey(): RecordKey<number> {
+  return recordKey("rollback");
+}

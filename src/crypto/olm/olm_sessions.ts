@@ -16,6 +16,7 @@ import {
   PEER_KIND,
   peerKey,
   type PeerRecord,
+  rollbackKey,
   type SessionEntry,
   sessionKey,
 } from "./olm_peer.ts";
@@ -62,7 +63,10 @@ export class OlmSessions {
 
   /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
-    this.#generation = await tx.get(generationKey()) ?? 0;
+    const [generation, setBack] = await tx.getMany([generationKey(), rollbackKey()]);
+    this.#generation = generation ?? 0;
+    // Both are written together. Who removes the one must not have sessions used again that were given up.
+    if (generation === undefined && setBack !== undefined) this.#begin(tx, this.#context.clock.now());
   }
 
   /** The record of a peer. */
@@ -206,11 +210,15 @@ export class OlmSessions {
 
   /** Has no session that is there now be sent with any more. */
   rollback(tx: Transaction): void {
+    this.#begin(tx, this.#generation + 1);
+  }
+
+  #begin(tx: Transaction, generation: number): void {
     const before = this.#generation;
-    this.#generation++;
+    this.#generation = generation;
     tx.onAbort(() => this.#generation = before);
     tx.onCommit(() => this.#changes.noteAll());
-    tx.set(generationKey(), this.#generation);
+    tx.set(generationKey(), generation);
   }
 
   /** Frees the objects of vodozemac. */

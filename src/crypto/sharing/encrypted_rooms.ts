@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isUserId } from "../../types/identifiers.ts";
+import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
@@ -51,6 +52,15 @@ export class EncryptedRooms {
     this.#settings.clear();
     for (const [[roomId = ""], settings] of await tx.list<RoomSettings>(KIND)) {
       this.#settings.set(roomId as RoomID, settings); // it was written under a room ID
+    }
+  }
+
+  /** Notes rooms in which something was sent encrypted: the record that says so may have been removed. */
+  restore(tx: Transaction, roomIds: Iterable<RoomID>): void {
+    for (const roomId of roomIds) {
+      if (this.isEncrypted(roomId)) continue;
+      const after = withEncryption(undefined, { algorithm: EncryptionAlgorithm.MEGOLM_V1 });
+      this.#write(tx, roomId, { before: undefined, after });
     }
   }
 
@@ -149,7 +159,7 @@ export class EncryptedRooms {
   #write(
     tx: Transaction,
     roomId: RoomID,
-    { before, after }: { before?: RoomSettings; after: RoomSettings },
+    { before, after }: { before: RoomSettings | undefined; after: RoomSettings },
   ): void {
     if (before === after || before !== undefined && sameSettings(before, after)) return;
     tx.set(settingsKey(roomId), after);

@@ -25,6 +25,8 @@ export type RotationCause =
   | "messages"
   /** The application asked for a new one. */
   | "discarded"
+  /** Records that say who has its key were removed from the store. */
+  | "records-missing"
   /** The store was set back, so that the session may have been used further. */
   | "rollback";
 

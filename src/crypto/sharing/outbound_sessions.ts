@@ -53,6 +53,7 @@ export class OutboundSessions {
   /** Reads which rooms have sessions. */
   async load(tx: Transaction): Promise<void> {
     await this.#groups.load(tx);
+    this.#parts.rooms.restore(tx, this.#groups.rooms());
   }
 
   /**

@@ -138,7 +138,10 @@ function retryIn({ clock }: Pick<CryptoContext, "clock">, { at }: { readonly at:
   return RETRY_AFTER_MS - elapsed(clock.now(), at);
 }
 
-/** Whether users or devices have the key that are not in the room any more, or not at all. */
+/**
+ * Whether users or devices have the key that are not in the room any more, or not at all; or that is not known, since
+ * records were removed.
+ */
 async function findGone(
   tx: Transaction,
   { roomId, record, users, devices }: PlanInput,
@@ -150,9 +153,12 @@ async function findGone(
       return "device-gone";
     }
   }
+  const recipients = await readRecipients(tx, record, roomId);
+  if (recipients === undefined) return "records-missing";
   const members = new Set(users);
-  const former = (await readRecipients(tx, record, roomId)).filter((userId) => !members.has(userId));
+  const former = recipients.filter((userId) => !members.has(userId));
   const theirs = await readShares(tx, { roomId, sessionId: record.sessionId }, former);
+  if (!recipients.every((userId) => shares.has(userId) || theirs.has(userId))) return "records-missing";
   return [...theirs.values()].some((share) => share.devices.some(mayHaveKey)) ? "member-left" : undefined;
 }
 

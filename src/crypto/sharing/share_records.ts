@@ -107,14 +107,16 @@ export async function writeShares(
   return { ...record, rosterPieces: record.rosterPieces + 1 };
 }
 
-/** Reads which users got something of a session. */
+/** Reads which users got something of a session; undefined: records that say so are missing. */
 export async function readRecipients(
   tx: Transaction,
   { sessionId, rosterPieces }: { readonly sessionId: string; readonly rosterPieces: number },
   roomId: RoomID,
-): Promise<UserID[]> {
+): Promise<UserID[] | undefined> {
   const keys = Array.from({ length: rosterPieces }, (_, piece) => rosterKey({ roomId, sessionId }, piece));
-  return (await tx.getMany(keys)).flatMap((users) => users ?? []);
+  const pieces = await tx.getMany(keys);
+  const users = pieces.flatMap((piece) => piece ?? []);
+  return pieces.includes(undefined) ? undefined : users;
 }
 
 /**
