@@ -64,15 +64,7 @@ import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with i
 
 export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
-export type {
-  KvCheck,
-  KvEntry,
-  KvKey,
-  KvListOptions,
-  KvLock,
-  KvMutation,
-  KvStore,
-} from "../store/base/mod.ts";
+export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../../mod.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,
@@ -91,21 +83,33 @@ export type {
   TruncateFault,
 } from "./faults.ts";
 export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
-export type { AppserviceFetch, TestNamespace, TestRegistration } from "./homeserver_options.ts";
-export type { HomeserverOptions, HomeserverQuirks, RateLimit, RateLimits } from "./homeserver_options.ts";
-export { type IdGenerator, type IdKind, randomIds, sequentialIds } from "./homeserver_options.ts";
+export {
+  type AppserviceFetch,
+  type HomeserverOptions,
+  type HomeserverQuirks,
+  type IdGenerator,
+  type IdKind,
+  randomIds,
+  type RateLimit,
+  type RateLimits,
+  sequentialIds,
+  type TestNamespace,
+  type TestRegistration,
+} from "./homeserver_options.ts";
 export type { LoggedRequest, RequestLog } from "./request_log.ts";
 export type { RoomView, ViewedEvent } from "./room_view.ts";
-export type { SpoiledStore } from "./conformance/mod.ts";
 export {
+  runStoreJob,
+  type SpoiledStore,
   type SpoilOptions,
   type SpoilStore,
   storeConformance,
   type StoreConformanceOptions,
+  type StoreJob,
+  type StoreProcess,
+  storeProcessConformance,
+  type StoreProcessConformanceOptions,
 } from "./conformance/mod.ts";
-export { runStoreJob, type StoreJob } from "./conformance/mod.ts";
-export type { StoreProcess } from "./conformance/mod.ts";
-export { storeProcessConformance, type StoreProcessConformanceOptions } from "./conformance/mod.ts";
 export {
   BotTester,
   ExpectationError,

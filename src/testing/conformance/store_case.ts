@@ -5,7 +5,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { KvEntry, KvKey, KvMutation, KvStore } from "../../../mod.ts";
 
 /** What a case asks of a store beside the interface. */
 type StoreTrait = "copies" | "durable" | "locks" | "shared";

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
-import type { KvCheck, KvKey, KvLock, KvStore } from "../../store/base/mod.ts";
+import type { KvCheck, KvKey, KvLock, KvStore } from "../../../mod.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase } from "./store_case.ts";
 import { countUp, takeTurn } from "./store_job.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvStore } from "../../store/base/mod.ts";
+import type { KvStore } from "../../../mod.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
 import { checkCases, lockCases, rivalCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvListOptions } from "../../store/base/mod.ts";
+import type { KvKey, KvListOptions } from "../../../mod.ts";
 import { listed, read, readValue, remove, set, someBytes, type StoreCase } from "./store_case.ts";
 
 /** In the order of their code points. */

@@ -6,7 +6,7 @@
 
 import { deepStrictEqual } from "node:assert";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { KvKey, KvMutation, KvStore } from "../../../mod.ts";
 import { listed, read, readValue, set } from "./store_case.ts";
 
 /** So many keys are more than one commit of Deno KV takes. */

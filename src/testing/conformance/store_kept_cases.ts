@@ -6,7 +6,7 @@
 
 import { deepStrictEqual, fail, ok, rejects, strictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { KvEntry, KvKey, KvMutation, KvStore } from "../../../mod.ts";
 import {
   listed,
   otherWork,

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { KvKey, KvMutation, KvStore } from "../../../mod.ts";
 import {
   listed,
   otherWork,

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvStore } from "../../store/base/mod.ts";
+import type { KvStore } from "../../../mod.ts";
 import { listed, readValue } from "./store_case.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
 import { letGo, type StoreJob, wholeRounds } from "./store_job.ts";

@@ -21,8 +21,8 @@ const MADE = [
   "src/appservice/own_users.ts", // the registration's, on IDs of users
   "src/appservice/registration.ts", // made to see whether it can be, and not used
   "src/bot/text/close_markdown.ts", // on less than 32 characters
-  "src/testing/server/appservices.ts", // the registration's, in tests
   "src/testing/rooms/content_rules.ts", // of push rules, in tests
+  "src/testing/server/appservices.ts", // the registration's, in tests
 ];
 
 const ROOT = new URL("../../../../", import.meta.url).pathname;
