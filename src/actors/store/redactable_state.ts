@@ -15,6 +15,15 @@ import type { RoomState } from "./stored_room_state.ts";
 
 /** How many IDs are remembered: some 10 MB. */
 const REMEMBERED = 50_000;
+/** How many IDs of state that was replaced may be among those of a room, beside as many as it had at first. */
+const MAX_REPLACED = 1_000;
+
+/** The events that have set the state of a room, and some before them. */
+interface Known {
+  readonly ids: Map<EventID, StateQuery>;
+  /** With more than so many, they are read again when they are needed. */
+  readonly limit: number;
+}
 
 /**
  * The state of rooms, of which pieces can be redacted. A redaction names an event: to find it, the state of a
@@ -22,7 +31,7 @@ const REMEMBERED = 50_000;
  */
 export class RedactableState implements RoomState {
   readonly #state: RoomState;
-  readonly #rooms = new WeighedCache<RoomID, Map<EventID, StateQuery>>(REMEMBERED);
+  readonly #rooms = new WeighedCache<RoomID, Known>(REMEMBERED);
 
   /** @param state The state. */
   constructor(state: RoomState) {
@@ -62,11 +71,11 @@ export class RedactableState implements RoomState {
     if (ids.size === 0) return [];
     let known = this.#rooms.get(roomId);
     if (known === undefined) {
-      known = new Map();
-      note(known, roomId, await this.#state.list(roomId));
-      this.#rooms.set(roomId, known, known.size);
+      const state = await this.#state.list(roomId);
+      known = { ids: new Map(), limit: 2 * state.length + MAX_REPLACED };
+      this.#note(known, roomId, state);
     }
-    const queries = [...ids].map((id) => id && known.get(id)).filter((query) => query !== undefined);
+    const queries = [...ids].map((id) => id && known.ids.get(id)).filter((query) => query !== undefined);
     if (queries.length === 0) return [];
     const found = await this.#state.getMany(queries as StateQuery[]);
     return found.filter((event) => event !== undefined && ids.has(event.event_id)) as StoredState[];
@@ -82,10 +91,7 @@ export class RedactableState implements RoomState {
 
   set(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void {
     const known = this.#rooms.get(roomId);
-    if (known !== undefined) {
-      note(known, roomId, events);
-      this.#rooms.set(roomId, known, known.size);
-    }
+    if (known !== undefined) this.#note(known, roomId, events);
     this.#state.set(roomId, events, mutations);
   }
 
@@ -97,6 +103,14 @@ export class RedactableState implements RoomState {
     this.#rooms.delete(roomId);
     return await this.#state.clear(roomId, limit, mutations);
   }
+
+  #note(known: Known, roomId: RoomID, events: readonly StoredState[]): void {
+    for (const { event_id, type, state_key } of events) {
+      if (event_id !== undefined) known.ids.set(event_id, { roomId, type, stateKey: state_key });
+    }
+    if (known.ids.size > known.limit) this.#rooms.delete(roomId);
+    else this.#rooms.set(roomId, known, known.ids.size);
+  }
 }
 
 const CREATE = nameOf({ type: "m.room.create", state_key: "" });
@@ -104,10 +118,4 @@ const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 /** Names a piece of state. */
 function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
   return JSON.stringify([type, state_key]);
-}
-
-function note(known: Map<EventID, StateQuery>, roomId: RoomID, events: readonly StoredState[]): void {
-  for (const { event_id, type, state_key } of events) {
-    if (event_id !== undefined) known.set(event_id, { roomId, type, stateKey: state_key });
-  }
 }
