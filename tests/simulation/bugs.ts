@@ -859,6 +859,13 @@ export const BUGS: readonly Bug[] = [
     worlds: ["--quirk=tokens refused"],
   },
   {
+    name: "After a restart a long gap counts as shown before what stands before it in the log",
+    path: "src/actors/store/shown_log.ts",
+    find: "if (this.#rooms.has(tag)) text += `;${tag} `;",
+    replace: "",
+    worlds: ["--quirk=shown again"],
+  },
+  {
     name: "Rooms that were left while a token was lost stay joined",
     path: "src/actors/syncer/resumed_rooms.ts",
     find: "membership === Membership.JOIN && !shown.has(roomId)",

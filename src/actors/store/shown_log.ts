@@ -84,8 +84,10 @@ export class ShownLog {
     let { text } = this.#end;
     for (const { roomId, shown, added } of rooms) {
       const tag = tagOf(roomId);
-      if (isMuch || added.length > MANY_EVENTS) this.#moveOut(tag, shown);
-      else {
+      if (isMuch || added.length > MANY_EVENTS) {
+        if (this.#rooms.has(tag)) text += `;${tag} `; // what the log has of it is older than the record
+        this.#moveOut(tag, shown);
+      } else {
         text += `;${tag} ${added}`;
         this.#rooms.set(tag, { shown, isWhole: true, portion: this.#end.to });
       }
@@ -140,13 +142,13 @@ export class ShownLog {
   #read(portion: number, text: string): void {
     if (portion < this.#end.to) this.#portions.set(portion, text);
     for (const [tag, names] of entriesOf(text)) {
-      const before = this.#rooms.get(tag)?.shown ?? "";
+      const before = names === "" ? "" : this.#rooms.get(tag)?.shown ?? "";
       this.#rooms.set(tag, { shown: withShown(before, names), isWhole: false, portion });
     }
   }
 }
 
-/** The entries of a portion, by tag. */
+/** The entries of a portion, by tag: names of events, or nothing where a room was moved out. */
 function entriesOf(text: string): [string, string][] {
   return text.split(";").slice(1).map((entry) => {
     const end = entry.indexOf(" ");

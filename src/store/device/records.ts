@@ -69,7 +69,8 @@ export interface ShownLogEnd {
 }
 
 /**
- * The latest events of a quiet room: those in portions of the log from a number on come after them.
+ * The latest events of a room: those in portions of the log from a number on come after them, but for what stands
+ * before an entry of the room without names.
  */
 export type ShownRecord = readonly [to: number, shown: string];
 

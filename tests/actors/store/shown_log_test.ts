@@ -15,6 +15,12 @@ class Stage {
   #store: Actor<StoreHandlers> | undefined;
   #token = 0;
   #events = 0;
+  readonly #digits: number;
+
+  /** @param digits How long the IDs of events are: 43 digits are as hashes. */
+  constructor(digits = 1) {
+    this.#digits = digits;
+  }
 
   async store(): Promise<Actor<StoreHandlers>> {
     if (this.#store !== undefined) return this.#store;
@@ -32,7 +38,7 @@ class Stage {
   /** A response in which each of some rooms shows so many events; it is handled if nothing else is said. */
   async show(rooms: readonly string[], count = 1, { isHandled = true } = {}): Promise<void> {
     const changes = rooms.map((roomId) => {
-      const events = Array.from({ length: count }, () => message(`${++this.#events}`));
+      const events = Array.from({ length: count }, () => message(this.#newId()));
       const added = namesOf(events as unknown as MatrixEvent[]);
       const shown = withShown(this.#shown.get(roomId) ?? "", added);
       this.#shown.set(roomId, shown);
@@ -42,6 +48,15 @@ class Stage {
     const nextBatch = `t${++this.#token}`;
     await store.commitSync({ nextBatch, repeated: false, rooms: changes } as unknown as SyncChange);
     if (isHandled) await store.handled(nextBatch);
+  }
+
+  #newId(): string {
+    return String(++this.#events).padStart(this.#digits, "0");
+  }
+
+  /** What was shown last of a room. */
+  shown(room: string): ShownEvents | undefined {
+    return this.#shown.get(room);
   }
 
   /** What is known of a room. */
@@ -73,6 +88,23 @@ Deno.test("The latest events of a room are kept, however many it shows", async (
   assert(known.length >= 64);
   assertEquals(known.at(-1), "$1000");
 });
+
+for (const before of [1, 20, 60, 200]) {
+  for (const since of [0, 1, 20, 60]) {
+    Deno.test(`After ${before} small responses, a large one and ${since} small ones, the latest events are known after a restart`, async () => {
+      await using here = new Stage(43);
+      for (let response = 0; response < before; response++) await here.show(["!a"]);
+      await here.show(["!a"], 50);
+      for (let response = 0; response < since; response++) await here.show(["!a"]);
+      assertEquals(await here.known("!a"), here.shown("!a"));
+      await here.restart();
+      assertEquals(await here.known("!a"), here.shown("!a"));
+      await here.show(["!a"], 2);
+      await here.restart();
+      assertEquals(await here.known("!a"), here.shown("!a"));
+    });
+  }
+}
 
 Deno.test("A quiet room is known however much others show, and what is kept of them is bounded", async () => {
   await using here = new Stage();
