@@ -18,9 +18,9 @@ const UNNOTICED = 25 * 60_000;
 
 /** Judges all devices. */
 export async function judgeKeys(world: World): Promise<void> {
-  const isCounted = !(["no key counts", "cached answers", "tokens move"] as const).some((name) =>
-    world.hasQuirk(name)
-  );
+  const isCounted = !(["no key counts", "stale key counts", "cached answers", "tokens move"] as const).some((
+    name,
+  ) => world.hasQuirk(name));
   const lacking: Device[] = [];
   for (const device of world.devices) {
     const { goneAt, isRunning, publishedAt } = device;

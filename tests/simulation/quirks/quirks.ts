@@ -7,14 +7,21 @@
 
 import { Chance } from "../core/chance.ts";
 import type { SentRequest } from "../world/process.ts";
+import { NoKeyCounts, StaleKeyCounts } from "./key_counts.ts";
 import type { Device } from "../world/device.ts";
-import { InvitationsWait, LateSyncs, RateLimits, SlowFirstSyncs, TokensRefused } from "./refusals.ts";
+import {
+  InvitationsWait,
+  LateSyncs,
+  RateLimits,
+  SlowFirstSyncs,
+  SyncsLag,
+  TokensRefused,
+} from "./refusals.ts";
 import type { Json, Layer, Next, QuirkPlace } from "./quirk.ts";
 import { CachedAnswers, OwnJoinTwice, ShownAgain } from "./repeats.ts";
 import {
   EmptyTimelines,
   LimitedWithoutNeed,
-  NoKeyCounts,
   NoRoomIds,
   OddPages,
   StateAfter,
@@ -42,6 +49,8 @@ const QUIRKS = {
   "state before": StateBefore,
   "state after": StateAfter,
   "transactions repeat": TransactionsRepeat,
+  "stale key counts": StaleKeyCounts,
+  "syncs lag": SyncsLag,
 } as const satisfies Record<string, new (place: QuirkPlace) => Layer>;
 
 /** The name of a quirk. */

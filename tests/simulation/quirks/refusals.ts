@@ -93,8 +93,16 @@ export class TokensRefused implements Layer {
     const isKnown = since === null || state.given.has(since) ||
       (tokens.get(since) ?? -Infinity) >= state.before;
     if (isKnown) return await changed(await next(request), (body) => state.given.add(body.next_batch));
+    const refused = await this.#check(request, next);
+    if (refused !== undefined) return refused;
     does();
     return refusal(state.status, state.status === 400 ? "M_UNKNOWN" : "M_NOT_FOUND");
+  }
+
+  /** What a server says to who may not ask: it looks at that first. */
+  async #check(request: SentRequest, next: Next): Promise<Response | undefined> {
+    const answer = await next({ ...request, url: new URL("/_matrix/client/v3/account/whoami", request.url) });
+    return answer.ok ? undefined : answer;
   }
 }
 
@@ -151,6 +159,34 @@ export class LateSyncs implements Layer {
     does();
     await timeline.clock().delay(DELAY + chance.below(MORE_DELAY));
     return await next(request);
+  }
+}
+
+/** How often a sync that does not wait is answered by a worker that is behind. */
+const BEHIND = 0.3;
+
+/** Shows nothing to a sync that does not wait, as a worker that has not heard of anything since: a wake may be earlier. */
+export class SyncsLag implements Layer {
+  readonly #place: QuirkPlace;
+
+  constructor(place: QuirkPlace) {
+    this.#place = place;
+  }
+
+  async ask({ device, request }: Asked, next: Next): Promise<Response> {
+    const { searchParams } = request.url;
+    const since = searchParams.get("since");
+    const waits = Number(searchParams.get("timeout") ?? 0) > 0;
+    const { timeline, chance, does } = this.#place;
+    if (!isSync(request) || since === null || waits || !chance.odds(BEHIND)) return await next(request);
+    return await changed(await next(request), (body) => {
+      if (body.next_batch === since) return;
+      for (const name of Object.keys(body)) if (!name.startsWith("device_")) delete body[name];
+      delete body.device_lists;
+      body.next_batch = since;
+      device.laggedAt = timeline.now;
+      does();
+    });
   }
 }
 

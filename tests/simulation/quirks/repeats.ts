@@ -84,11 +84,10 @@ export class ShownAgain implements Layer {
     const { tokens, homeserver } = this.#place;
     const until = tokens.get(since) ?? -Infinity;
     const events = homeserver.room(room as never).events;
-    const latest = events.filter(({ event_id, origin_server_ts }) =>
-      origin_server_ts <= until && shown.has(event_id)
-    ).slice(-LATEST);
+    const latest = events.filter(({ origin_server_ts }) => origin_server_ts <= until).slice(-LATEST);
     return latest.filter((event) => {
       const { type, state_key } = event;
+      if (!shown.has(event.event_id)) return false;
       const index = events.indexOf(event);
       return state_key === undefined || STATE_TYPES.includes(type) ||
         !events.some((other, at) => at > index && other.type === type && other.state_key === state_key);

@@ -41,25 +41,6 @@ export class NoRoomIds implements Layer {
   }
 }
 
-/** Leaves out how many keys there are. */
-export class NoKeyCounts implements Layer {
-  readonly #place: QuirkPlace;
-
-  constructor(place: QuirkPlace) {
-    this.#place = place;
-  }
-
-  async ask({ request }: Asked, next: Next): Promise<Response> {
-    const response = await next(request);
-    if (!isSync(request) || this.#place.chance.odds(0.1)) return response;
-    return await changed(response, (body) => {
-      delete body.device_one_time_keys_count;
-      delete body.device_unused_fallback_key_types;
-      this.#place.does();
-    });
-  }
-}
-
 /** Says that timelines are limited in front of which nothing is missing. */
 export class LimitedWithoutNeed implements Layer {
   readonly #place: QuirkPlace;
