@@ -4,7 +4,7 @@ import { encryptSession } from "../../src/crypto/backup/session_data.ts";
 import { Engine } from "../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import type { KvStore } from "../../src/store/base/kv_store.ts";
-import { TestClock } from "../../src/testing/test_clock.ts";
+import { TestClock } from "../../src/testing/mod.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";
 import { newEntries } from "../../tests/crypto/key_files/stage.ts";
 import { testContext } from "../../tests/crypto/support/context.ts";

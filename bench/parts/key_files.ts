@@ -11,7 +11,7 @@ import { Engine } from "../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { writeKeyFile } from "../../src/crypto/key_files/key_file_writer.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
-import { TestClock } from "../../src/testing/test_clock.ts";
+import { TestClock } from "../../src/testing/mod.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";
 import { keyFilesOf, newEntries, PASSPHRASE } from "../../tests/crypto/key_files/stage.ts";
 import { memoryVault } from "../../tests/crypto/support/vault.ts";

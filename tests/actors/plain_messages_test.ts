@@ -13,7 +13,7 @@ import { Channel } from "../../src/actors/kernel/channel.ts";
 import type { StoreHandlers } from "../../src/actors/store/store_actor.ts";
 import type { SyncerHandlers } from "../../src/actors/syncer/syncer.ts";
 import { Client, MemoryStore } from "../../mod.ts";
-import { Homeserver } from "../../src/testing/homeserver.ts";
+import { Homeserver } from "../../src/testing/mod.ts";
 
 type Value = string | number | bigint | boolean | null | undefined | Error | Uint8Array;
 type Depth = readonly unknown[];

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { alarm, type Clock, systemClock } from "../../src/base/clock.ts";
-import { TestClock } from "../../src/testing/test_clock.ts";
+import { TestClock } from "../../src/testing/mod.ts";
 
 Deno.test("alarm() calls back when its time has come, and not when it was ended before", async () => {
   const clock = new TestClock();

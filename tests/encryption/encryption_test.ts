@@ -16,7 +16,7 @@ import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";
 import { NetworkError } from "../../src/errors/network_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
-import { TestClock } from "../../src/testing/test_clock.ts";
+import { TestClock } from "../../src/testing/mod.ts";
 import { encryptionOf } from "../../src/types/events/encryption_of.ts";
 import type { MessageEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, UserID } from "../../src/types/ids.ts";

@@ -8,7 +8,7 @@ import { AssertionError } from "@std/assert";
 import { HTTPAPI } from "../../src/api/http/http_api.ts";
 import type { HTTPAPIOptions } from "../../src/api/http/http_options.ts";
 import { Session } from "../../src/api/http/session.ts";
-import { TestClock } from "../../src/testing/test_clock.ts";
+import { TestClock } from "../../src/testing/mod.ts";
 import type { UserID } from "../../src/types/ids.ts";
 import { requestProblems } from "./openapi.ts";
 

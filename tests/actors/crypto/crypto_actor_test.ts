@@ -4,7 +4,7 @@ import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 import { answeredBy } from "../../support/answered_by.ts";

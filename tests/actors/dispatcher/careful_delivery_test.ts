@@ -7,7 +7,7 @@ import {
 import type { NamedDelivery, Task } from "../../../src/actors/dispatcher/deliver.ts";
 import type { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import { assertPending, recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";

@@ -5,7 +5,7 @@ import type { SyncBatch } from "../../../src/actors/dispatcher/dispatcher_protoc
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { Attempt } from "../../../src/actors/store/store_protocol.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM } from "../support/events.ts";

@@ -7,7 +7,7 @@ import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { assertPending, recordingLogger, rejectionOf, settle } from "../kernel/support.ts";
 import { member, message, ROOM } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

@@ -3,7 +3,7 @@ import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { message, ROOM } from "../support/events.ts";

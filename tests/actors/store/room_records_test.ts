@@ -1,4 +1,4 @@
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";

@@ -3,7 +3,7 @@ import { ActorError, ActorStoppedError } from "../../../src/actors/kernel/actor_
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { storeOpener } from "../../../src/actors/store/opener.ts";
 import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { ROOM } from "../support/events.ts";
 import { CheckingStore, DEVICE, leaseStage, overtake } from "../support/lease_stage.ts";
 

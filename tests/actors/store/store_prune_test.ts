@@ -4,7 +4,7 @@ import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_
 import type { RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { CountingStore } from "../support/counting_store.ts";
 import { member, ROOM, state } from "../support/events.ts";
 

@@ -4,7 +4,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { CommittedSync, RoomChange, SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { recordingLogger, rejectionOf } from "../kernel/support.ts";
 import { member, ROOM, state } from "../support/events.ts";

@@ -3,7 +3,7 @@ import { MemoryRoomState } from "../../../src/actors/store/memory_room_state.ts"
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { CountingStore } from "../support/counting_store.ts";

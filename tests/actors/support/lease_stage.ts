@@ -8,7 +8,7 @@ import { assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { spawnStore, type StoreHandlers, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
 import type { KvCheck, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 

@@ -20,7 +20,7 @@ import { syncerFacade } from "../../../src/client/syncer_facade.ts";
 import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
 import type { SyncOptions } from "../../../src/api/server/sync.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { SyncResponse } from "../../../src/types/events/sync_response.ts";
 import { recordingLogger } from "../kernel/support.ts";

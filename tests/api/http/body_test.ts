@@ -5,7 +5,7 @@ import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { readBytes, readJson } from "../../../src/api/http/response_body.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Sizes on both sides of those where a body begins to be read in another way. */
 const SIZES = [2, 100, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 1_000_000];

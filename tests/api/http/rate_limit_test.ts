@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import {

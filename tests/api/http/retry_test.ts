@@ -5,7 +5,7 @@ import { retryAfter } from "../../../src/api/http/retry.ts";
 import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import {
   type Answer,
   inTurn,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { scripted, type ScriptedOptions, type ScriptedRequest } from "../../support/scripted_fetch.ts";
 
 /** Never answers, until the client gives up. */

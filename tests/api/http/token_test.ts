@@ -4,7 +4,7 @@ import type { Tokens } from "../../../src/api/http/credentials.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
 import {
   inTurn,

@@ -8,7 +8,7 @@ import { TooLargeError } from "../../../src/errors/request_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { media, PIC, streamOf, text, UPLOAD } from "../../support/media.ts";
 import { refusal, untilSettled } from "../../support/scripted_fetch.ts";
 

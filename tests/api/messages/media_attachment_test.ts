@@ -5,7 +5,7 @@ import type { SendFileOptions } from "../../../src/api/messages/send_files.ts";
 import { Session } from "../../../src/api/http/session.ts";
 import type { MediaData } from "../../../src/api/http/upload_body.ts";
 import { attachmentCipher } from "../../../src/crypto/attachments/attachments.ts";
-import { Homeserver } from "../../../src/testing/homeserver.ts";
+import { Homeserver } from "../../../src/testing/mod.ts";
 import type { EncryptedFile, ImageInfo } from "../../../src/types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../../src/types/ids.ts";
 import { bytesOf, pattern, seal } from "../../support/attachments.ts";

@@ -11,7 +11,7 @@ import {
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
 } from "../../../src/errors/well_known_error.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { requestProblems } from "../../support/openapi.ts";
 import { untilSettled } from "../../support/scripted_fetch.ts";
 

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
 import type { UserID } from "../../../src/types/ids.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { KeyServer } from "../olm/key_server.ts";
 import { Peer } from "../olm/peers.ts";
 

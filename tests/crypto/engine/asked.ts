@@ -7,7 +7,7 @@ import type { RoomStateInput } from "../../../src/crypto/sharing/sharing_protoco
 import { type CryptoPolicy, DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

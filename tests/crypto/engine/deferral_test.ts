@@ -5,7 +5,7 @@ import { Engine } from "../../../src/crypto/engine/engine.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Vault } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { memoryVault } from "../support/vault.ts";
 import { silent } from "./bot.ts";
 import { ENCRYPTION, ROOM, stateEvent } from "./homeserver.ts";

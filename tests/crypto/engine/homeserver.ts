@@ -6,7 +6,7 @@
 import type { BackupRequest } from "../../../src/crypto/backup/backup_protocol.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";

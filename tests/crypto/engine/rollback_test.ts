@@ -8,7 +8,7 @@ import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { outboundKey } from "../../../src/crypto/sharing/outbound_record.ts";
 import { recordKey } from "../../../src/crypto/records/transaction.ts";
 import { tellsOfRollback } from "../../../src/crypto/engine/rollback.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/undecryptable.ts";
 import type { UndecryptableCode } from "../../../src/types/events/encryption_info.ts";
 import { Keeper, stranger, texts } from "./keeper.ts";

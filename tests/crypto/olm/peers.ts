@@ -11,7 +11,7 @@ import { Outbox } from "../../../src/crypto/requests/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";

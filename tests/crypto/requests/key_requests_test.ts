@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { Asker, forwarded } from "./asker.ts";
 import { ALICE, knownSender, ME, MEGOLM, newDevice, read, ROOM, Sender, told } from "../megolm/support.ts";

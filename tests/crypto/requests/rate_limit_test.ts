@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { RateLimit } from "../../../src/crypto/requests/rate_limit.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Which of some names may do it, one after the other. */
 const taken = (limit: RateLimit, names: string) =>

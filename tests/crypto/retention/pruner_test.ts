@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { GONE_PEER_DAYS, LEFT_PEER_DAYS, schedulePruning } from "../../../src/crypto/records/retention.ts";
 import { Pruner, type PrunerOptions } from "../../../src/crypto/engine/pruner.ts";
 import { recordKey, type Transaction } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault, step } from "../support/vault.ts";

@@ -7,7 +7,7 @@ import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.t
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";

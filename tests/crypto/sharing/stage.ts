@@ -15,7 +15,7 @@ import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

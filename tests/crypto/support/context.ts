@@ -9,7 +9,7 @@ import {
   type OwnDevice,
 } from "../../../src/crypto/context/context.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What may be chosen; the rest is made up. */

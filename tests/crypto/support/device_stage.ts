@@ -5,7 +5,7 @@ import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/us
 import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
 import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
 import type { Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext, type TestContextOptions } from "./context.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { Denokv } from "../../../tools/denokv.ts";
 import { denokvTest } from "../support/denokv.ts";
 import { cut, type WriteRule } from "../support/denokv_proxy.ts";

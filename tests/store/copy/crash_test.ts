@@ -6,7 +6,7 @@ import { assertUsable } from "../../../src/store/copy/import_target.ts";
 import type { KvCheck, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import {
   clock,
   copyOf,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import { Homeserver } from "../../../src/testing/homeserver.ts";
+import { Homeserver } from "../../../src/testing/mod.ts";
 
 Deno.test("Client goes on from where it was when it starts again on the same DenoKvStore", async () => {
   const folder = await Deno.makeTempDir();

@@ -4,7 +4,7 @@ import { StoreError, StoreFormatError, StoreInUseError } from "../../../src/erro
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { LocalDatabase } from "../../../src/store/deno_kv/local_database.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { valueKey } from "../../../src/store/deno_kv/keys.ts";
 import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";

@@ -8,7 +8,7 @@ import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { encodeValue } from "../../../src/store/base/value_codec.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 
 const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;
 const PREFIX: KvKey = [DEVICE.mxid, DEVICE.deviceId];

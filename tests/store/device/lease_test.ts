@@ -4,7 +4,7 @@ import type { KvKey } from "../../../src/store/base/kv_store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MAX_LEASE } from "../../../src/store/device/lease_records.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";
 

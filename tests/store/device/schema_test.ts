@@ -10,7 +10,7 @@ import {
   type SchemaStep,
   schemaUpgrade,
 } from "../../../src/store/device/schema.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 
 const DEVICE: KvKey = ["@a:a", "D"];
 

@@ -4,7 +4,7 @@ import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import type { KvMutation } from "../../../src/store/base/kv_store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 import { change } from "../support/spoiled_sqlite.ts";
 
 const put = (part: string, value: unknown): KvMutation => ({ type: "set", key: [part], value });

@@ -10,7 +10,7 @@ import { ValueError } from "../../../src/errors/value_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
-import { TestClock } from "../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Whose records are copied. */
 export const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;

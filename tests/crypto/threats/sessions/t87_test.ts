@@ -16,7 +16,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "../../../../src/types/ids.ts";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";
-import { TestClock } from "../../../../src/testing/test_clock.ts";
+import { TestClock } from "../../../../src/testing/mod.ts";
 import { Asker, forwarded } from "../../requests/asker.ts";
 import { ALICE, knownSender, MALLORY, newDevice, ROOM, Sender } from "../../megolm/support.ts";
 
