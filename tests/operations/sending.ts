@@ -236,6 +236,28 @@ export const sending: readonly Operation[] = [
     },
   },
   {
+    name: "sendMessageEvent() of a redaction redacts, whatever the room's version",
+    covers: ["sendMessageEvent"],
+    async run(scene) {
+      const alice = await scene.player("alice");
+      for (const roomVersion of ["6", "10", "11", "12"]) {
+        const roomId = await alice.createRoom({ roomVersion });
+        const redacts = await alice.sendText(roomId, "Oops");
+        const redaction = { redacts, reason: "Slip" };
+        const txnId = scene.unique("txn");
+        const sent = await alice.sendMessageEvent(roomId, "m.room.redaction", redaction, { txnId });
+        assertEquals(await alice.sendMessageEvent(roomId, "m.room.redaction", redaction, { txnId }), sent);
+        const { content, unsigned } = await alice.getEvent(roomId, redacts);
+        assertEquals([content, unsigned?.redacted_because?.content.reason], [{}, "Slip"]);
+        await assertRejects(
+          () => alice.sendMessageEvent(roomId, "m.room.redaction", { reason: "Slip" }),
+          ValueError,
+          "eventId",
+        );
+      }
+    },
+  },
+  {
     name: "redact() takes the content away: one's own, or others' with the power to",
     covers: ["redact"],
     async run(scene) {

@@ -27,6 +27,7 @@ import type { ClientEvent } from "../../types/events/client_event.ts";
 import { PaginationDirection, PresenceState } from "../../types/enums.ts";
 import type { EventType } from "../../types/events/event_type.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
+import type { RoomRedactionContent } from "../../types/content/message_content.ts";
 import type { MessagesResponse } from "../../types/api/history.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
@@ -101,7 +102,7 @@ export interface MessagesAPI {
    * Sends an event that is no state into a room.
    *
    * The send is repeated, as the retry policy says, under one transaction ID: what arrives twice
-   * counts once.
+   * counts once. A redaction is made as by {@link MessagesAPI.redact}.
    *
    * @param roomId The room.
    * @param eventType The type. If the application defined it, the content is checked first.
@@ -223,6 +224,12 @@ export function messagesAPI(session: Session): MessagesAPI {
       const { eventType, content } = await outgoingEvent(type, "message", body);
       const outgoing = { roomId, type: eventType, content, inClear: true };
       const { txnId, ...options } = await identified(outgoing, given, http);
+      if (eventType === "m.room.redaction") {
+        // In old room versions no content says what is redacted: Synapse takes it by this path alone.
+        const { redacts, ...body } = content as RoomRedactionContent;
+        const eventId = checkIdentifier("eventId", redacts as EventID);
+        return await http[CALL](redaction, { path: { roomId, eventId, txnId }, body }, options);
+      }
       const sending = eventType === "m.reaction" ? sendReaction : send;
       return await http[CALL](sending, { path: { roomId, eventType, txnId }, body: content }, options);
     },
