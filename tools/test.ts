@@ -122,6 +122,7 @@ const cryptoBench = denoStep("encryption, bench", "task", "--quiet", "bench:cryp
 const partsBench = denoStep("parts, bench", "task", "--quiet", "bench");
 const peersBench = denoStep("side by side, bench", "task", "--quiet", "bench:peers", "--quick");
 
+const ways = denoStep("ways, not longer", "task", "--quiet", "ways", "--check");
 const speed = denoStep("speed, against the baseline", "task", "--quiet", "bench:guard");
 
 /** The denokv that tests start, or why there is none. */
@@ -238,6 +239,7 @@ const deep: Step[] = [
   cryptoBench,
   partsBench,
   peersBench,
+  ways,
   speed,
   synapse,
   ...(ci ? [lockFile] : []),

@@ -1,16 +1,23 @@
 /**
- * How many files and functions a message passes on each of its ways:
- * `deno task ways [--list="plain receive"]`.
+ * How many files and functions a message passes on each of its ways: `deno task ways`.
  *
  * A program walks each way twice, the second time with some messages more; what coverage counts
- * more often then is on the way. The way of a receipt is that from a response to its handlers.
- * How the files lie is counted by `tools/check_structure.ts --table`.
+ * more often then is on the way. The numbers stand in ARCHITECTURE.md. How the files lie is counted by
+ * `tools/check_structure.ts --table`.
+ *
+ * - `--list=message` names the files and functions of a way.
+ * - `--check` fails where a way has become longer than ARCHITECTURE.md says.
+ * - `--write` writes the numbers there.
  *
  * @module
  */
 
-import { ROOT } from "./process.ts";
+import { ROOT, run } from "./process.ts";
 import { REPEATS, type Way, WAYS } from "./ways/way.ts";
+
+/** How often a way is walked, at the most, until it is as short as the page says. */
+const TRIES = 3;
+const PAGE = `${ROOT}ARCHITECTURE.md`;
 
 /** What V8 writes of a script. */
 interface ScriptCoverage {
@@ -21,10 +28,11 @@ interface ScriptCoverage {
 /** How often each function of the sources ran. */
 async function callsOf(way: Way, extra: number): Promise<Map<string, number>> {
   const folder = await Deno.makeTempDir({ prefix: "ways-" });
+  const stores = await Deno.makeTempDir({ dir: folder });
   try {
     const args = ["run", "-A", "--no-check", "--quiet", `--coverage=${folder}`, `${ROOT}tools/ways/walk.ts`];
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [...args, way, String(extra)],
+      args: [...args, way, String(extra), stores],
       env: { NO_COLOR: "1" },
     }).output();
     if (!success) throw new Error(`Cannot walk "${way}": ${new TextDecoder().decode(stderr)}`);
@@ -55,13 +63,76 @@ async function wayOf(way: Way): Promise<Map<string, string[]>> {
   );
 }
 
-const list = Deno.args.find((arg) => arg.startsWith("--list="))?.slice("--list=".length);
-if (list === undefined) {
-  for (const way of WAYS) {
+/** How long a way is. */
+interface Length {
+  files: number;
+  functions: number;
+}
+
+/** A busy machine makes detours, such as asking for a key that is on its way: so a longer way is tried again. */
+async function lengthOf(way: Way, limit: Length | undefined): Promise<Length> {
+  let shortest: Length = { files: Infinity, functions: Infinity };
+  for (let left = TRIES; left > 0 && isLonger(shortest, limit); left--) {
     const files = await wayOf(way);
-    const functions = [...files.values()].reduce((sum, names) => sum + names.length, 0);
-    console.log(`${way.padEnd(24)} ${files.size} files, ${functions} functions`);
+    const length = { files: files.size, functions: [...files.values()].flat().length };
+    if (length.functions < shortest.functions) shortest = length;
+    if (limit === undefined) break;
+  }
+  return shortest;
+}
+
+const isLonger = (length: Length, limit: Length | undefined): boolean =>
+  limit === undefined || length.files > limit.files || length.functions > limit.functions;
+
+const isRow = (line: string): boolean => /^\|[^|]*\|[^|]*\| +\d+ +\| +\d+ +\|$/.test(line);
+
+/** What the page says of each way. */
+function writtenLengths(page: string): Map<string, Length> {
+  const rows = page.split("\n").filter(isRow).map((line) => line.split("|").map((cell) => cell.trim()));
+  return new Map(
+    rows.map((
+      [, way = "", , files, functions],
+    ) => [way, { files: Number(files), functions: Number(functions) }]),
+  );
+}
+
+/** The page with these lengths. */
+function withLengths(page: string, lengths: ReadonlyMap<Way, Length>): string {
+  const rows = [...lengths].map((
+    [way, { files, functions }],
+  ) => [way, WAYS[way], `${files}`, `${functions}`]);
+  const table = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  const lines = page.split("\n");
+  const [first, last] = [lines.findIndex(isRow), lines.findLastIndex(isRow)];
+  if (first === -1) throw new Error(`Cannot write the ways: ${PAGE} has no table of them`);
+  return lines.toSpliced(first, last - first + 1, ...table).join("\n");
+}
+
+const ways = Object.keys(WAYS) as Way[];
+const list = ways.find((way) => Deno.args.includes(`--list=${way}`));
+if (list === undefined) {
+  const page = await Deno.readTextFile(PAGE);
+  const written = writtenLengths(page);
+  const lengths = new Map<Way, Length>();
+  let longer = 0;
+  for (const way of ways) {
+    const limit = written.get(way);
+    const length = await lengthOf(way, limit);
+    lengths.set(way, length);
+    if (isLonger(length, limit)) longer++;
+    const comparison = limit === undefined ? "" : `, ARCHITECTURE.md: ${limit.files} and ${limit.functions}`;
+    console.log(`${way.padEnd(22)} ${length.files} files, ${length.functions} functions${comparison}`);
+  }
+  if (Deno.args.includes("--write")) {
+    await Deno.writeTextFile(PAGE, withLengths(page, lengths));
+    await run("deno", ["fmt", "-q", PAGE]);
+  }
+  if (Deno.args.includes("--check") && longer > 0) {
+    console.error(
+      `${longer} ways have become longer; shorten them, or say why in the commit and run --write`,
+    );
+    Deno.exit(1);
   }
 } else {
-  for (const [file, names] of await wayOf(list as Way)) console.log(`${file}: ${names.join(" ")}`);
+  for (const [file, names] of await wayOf(list)) console.log(`${file}: ${names.join(" ")}`);
 }

@@ -1,42 +1,73 @@
 /**
- * A client that walks one of the ways some times more often: `deno run walk.ts WAY EXTRA`. What ran
- * for it is seen by coverage.
+ * A client that walks one of the ways some times more often: `deno run walk.ts WAY EXTRA FOLDER`.
+ * What ran for it is seen by coverage.
  *
  * Everything else happens as often, however large EXTRA is: so what ran more often did so for one
- * more message. A long receipt ends the process inside the last handler: what follows a handler runs
+ * more message. A long walk ends the process at the end of the last way: what follows that end runs
  * once less often than there are more messages, and so is not on the way to it.
  *
  * @module
  */
 
 import { Client } from "@greenroom/matrix";
-import type { RoomID, SyncResponse } from "@greenroom/matrix/types";
+import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+import { Bot } from "@greenroom/matrix/bot";
+import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
+import type { RoomID } from "@greenroom/matrix/types";
+import { lateKeys } from "./late_keys.ts";
 import { REPEATS, type Way } from "./way.ts";
 
-const [way = "", extra = "0"] = Deno.args;
-const isLong = extra !== "0";
-const homeserver = new Homeserver();
+const [name, extra, folder] = Deno.args;
+const way = name as Way;
+const TOTAL = REPEATS + 2;
+const FOLLOWED = extra === "0" ? 2 : TOTAL;
 const MEGOLM = { type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } };
-
+const isEncrypted = way.includes("encrypted") || way === "late key";
+const needsRooms = way === "late key" || way === "first encrypted send";
 // Nobody here has an identity that signs devices.
-const encryption = (way.startsWith("encrypted") || way === "late key") &&
-  { sendTo: "all", accept: "all" } as const;
-const clientOf = (name: string): Client =>
-  new Client({
-    baseUrl: homeserver.baseUrl,
-    fetch: homeserver.fetch,
-    token: homeserver.createUser(name).accessToken,
-    encryption,
-    log: false,
-  });
+const encryption = isEncrypted ? { sendTo: "all", accept: "all" } as const : undefined;
+const homeserver = new Homeserver();
 
-const alice = clientOf("alice");
-const bob = clientOf("bob");
-let handled = 0;
-bob.on("m.room.message", () => {
-  if (++handled === REPEATS + 2) Deno.exit(0);
-});
+let ended = 0;
+let end = Promise.withResolvers<void>();
+
+/** Ends the way of one message, and with that of the last one the process. */
+function atEnd(): void {
+  if (++ended === TOTAL) Deno.exit(0);
+  end.resolve();
+}
+
+/** Follows a message to the end of its way. */
+async function follow(act: () => unknown): Promise<void> {
+  end = Promise.withResolvers();
+  await act();
+  await end.promise;
+}
+
+/** What the client of a user is made with. */
+async function optionsOf(user: string, fetch = homeserver.fetch) {
+  const { accessToken: token } = homeserver.createUser(user);
+  const store = await SqliteStore.open(`${folder}/${user}.db`);
+  return { baseUrl: homeserver.baseUrl, fetch, token, store, encryption, log: false } as const;
+}
+
+/** Alice, who has synced, in as many rooms as the way needs; Bob follows her there. */
+async function aliceWith(bob: Client): Promise<{ alice: Client; rooms: RoomID[] }> {
+  const alice = new Client(await optionsOf("alice"));
+  await synced(alice);
+  const rooms: RoomID[] = [];
+  for (let made = 0; made < (needsRooms ? TOTAL : 1); made++) {
+    const roomId = await alice.createRoom({
+      invitees: ["@bob:localhost"],
+      initialState: isEncrypted ? [MEGOLM] : [],
+    });
+    await bob.joinRoom(roomId);
+    rooms.push(roomId);
+  }
+  await synced(alice);
+  return { alice, rooms };
+}
 
 /** Syncs as a client does that keeps its device. */
 async function synced(client: Client): Promise<void> {
@@ -46,75 +77,113 @@ async function synced(client: Client): Promise<void> {
   await running;
 }
 
-/** Rooms of both, which both have synced. */
-async function makeRooms(count: number): Promise<RoomID[]> {
-  for (const client of [alice, bob]) await synced(client);
-  const rooms: RoomID[] = [];
-  for (let made = 0; made < count; made++) {
-    const roomId = await alice.createRoom({
-      invitees: ["@bob:localhost"],
-      initialState: encryption ? [MEGOLM] : [],
-    });
-    await bob.joinRoom(roomId);
-    rooms.push(roomId);
+/** Alice's messages come one after the other; those that are not followed come when Bob has stopped. */
+async function receive(
+  bob: Client,
+  { text, stop }: { text: string; stop: () => Promise<void> },
+): Promise<void> {
+  const { alice, rooms } = await aliceWith(bob);
+  const send = (index: number) => alice.sendText(rooms[needsRooms ? index : 0] as RoomID, text);
+  for (let index = 0; index < FOLLOWED; index++) await follow(() => send(index));
+  await stop();
+  for (let index = FOLLOWED; index < TOTAL; index++) await send(index);
+}
+
+async function receiveMessages(): Promise<void> {
+  const fetch = way === "late key" ? lateKeys(homeserver.fetch) : homeserver.fetch;
+  const bob = new Client(await optionsOf("bob", fetch));
+  bob.on("m.room.message", atEnd);
+  const running = bob.start();
+  await bob.ready;
+  await receive(bob, {
+    text: "hello",
+    async stop() {
+      await bob.stop();
+      await running;
+    },
+  });
+}
+
+async function receiveCommands(): Promise<void> {
+  const fetch: typeof homeserver.fetch = async (input, init) => {
+    if (new URL(input instanceof Request ? input.url : input).pathname.includes("/send/m.room.message/")) {
+      atEnd();
+    }
+    return await homeserver.fetch(input, init);
+  };
+  const bot = new Bot(await optionsOf("bob", fetch));
+  bot.command("ping", (c) => c.reply("pong"));
+  const running = bot.start({ signals: false });
+  await bot.client.ready;
+  await receive(bot.client, {
+    text: "!ping",
+    async stop() {
+      await bot.stop();
+      await running;
+    },
+  });
+}
+
+async function receiveTransactions(): Promise<void> {
+  const registration = createRegistration({
+    id: "ways",
+    senderLocalpart: "bob",
+    url: "http://localhost",
+    serverName: "localhost",
+  });
+  const { baseUrl, fetch, store } = await optionsOf("bob");
+  const appservice = new Appservice({
+    registration,
+    serverName: "localhost",
+    baseUrl,
+    fetch,
+    store,
+    log: false,
+  });
+  appservice.on("m.room.message", atEnd);
+  const running = appservice.start({ ping: false });
+  for (let index = 0; index < FOLLOWED; index++) {
+    const event = {
+      type: "m.room.message",
+      event_id: `$${index}`,
+      room_id: "!room:localhost",
+      sender: "@alice:localhost",
+      origin_server_ts: 1,
+      content: { msgtype: "m.text", body: "hello" },
+    };
+    await follow(() =>
+      appservice.fetch(
+        new Request(`http://localhost/_matrix/app/v1/transactions/${index}`, {
+          method: "PUT",
+          headers: { authorization: `Bearer ${registration.hs_token}` },
+          body: JSON.stringify({ events: [event] }),
+        }),
+      )
+    );
   }
-  for (const client of [alice, bob]) await synced(client);
-  return rooms;
+  await appservice.stop();
+  await running;
 }
 
-/** The response to Bob's next sync, which is not processed yet. */
-async function newsFor(position: { since: string | undefined }): Promise<SyncResponse> {
-  const { since } = position;
-  const response = await bob.sync({ since, timeout: 0 });
-  position.since = response.next_batch;
-  return response;
-}
-
-/**
- * One message after the other comes in a response of its own; all are handled, or only the first.
- */
-async function receive(): Promise<void> {
-  const [roomId] = await makeRooms(1);
-  const position = { since: await bob.syncStore.getNextBatch() };
-  for (let sent = 1; sent <= REPEATS + 2; sent++) {
-    await alice.sendText(roomId as RoomID, `${sent}`);
-    const news = await newsFor(position);
-    if (sent > 2 && !isLong) continue;
-    await Promise.all(await bob.handleSync(news));
-  }
-}
-
-/** The key of each room's first message comes after the message. */
-async function receiveLate(): Promise<void> {
-  const rooms = await makeRooms(REPEATS + 2);
-  const position = { since: await bob.syncStore.getNextBatch() };
-  for (const [index, roomId] of rooms.entries()) {
-    const follows = index < 2 || isLong;
-    await alice.sendText(roomId, "early");
-    const news = await newsFor(position);
-    const { to_device: keys, ...early } = news;
-    if (!follows) continue;
-    await Promise.all(await bob.handleSync(early));
-    await Promise.all(await bob.handleSync({ next_batch: `${news.next_batch}`, to_device: keys }));
-  }
-}
-
-/** One message after the other to one room, or the first message to one room after the other. */
-async function send({ isFirst }: { isFirst: boolean }): Promise<void> {
-  const rooms = await makeRooms(isFirst ? REPEATS + 2 : 1);
-  for (let sent = 0; sent < (isLong ? REPEATS + 2 : 2); sent++) {
-    await alice.sendText(rooms[isFirst ? sent : 0] as RoomID, `${sent}`);
+async function send(): Promise<void> {
+  const bob = new Client(await optionsOf("bob"));
+  await synced(bob);
+  const { alice, rooms } = await aliceWith(bob);
+  for (let index = 0; index < FOLLOWED; index++) {
+    await alice.sendText(rooms[needsRooms ? index : 0] as RoomID, "hello");
   }
 }
 
 const walks: Record<Way, () => Promise<void>> = {
-  "plain receive": receive,
-  "plain send": () => send({ isFirst: false }),
-  "encrypted send, ready": () => send({ isFirst: false }),
-  "encrypted send, first": () => send({ isFirst: true }),
-  "encrypted receive": receive,
-  "late key": receiveLate,
+  "message": receiveMessages,
+  "command": receiveCommands,
+  "transaction": receiveTransactions,
+  "encrypted message": receiveMessages,
+  "late key": receiveMessages,
+  "send": send,
+  "encrypted send": send,
+  "first encrypted send": send,
 };
 
-await walks[way as Way]();
+await walks[way]();
 Deno.exit(0);
