@@ -49,6 +49,15 @@ export interface StoreCase {
   run(open: () => Promise<KvStore>, scene: StoreScene): Promise<void>;
 }
 
+/** A case that takes place in one store, open once. */
+export function withStore(
+  name: string,
+  run: (store: KvStore) => Promise<void>,
+  needs?: StoreCase["needs"],
+): StoreCase {
+  return { name, needs, run: async (open) => await run(await open()) };
+}
+
 /** Makes a mutation that puts a value somewhere. */
 export function set(key: KvKey, value: unknown): KvMutation {
   return { type: "set", key, value };

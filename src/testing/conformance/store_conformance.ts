@@ -7,10 +7,10 @@
 import { ValueError } from "../../errors/value_error.ts";
 import type { KvStore } from "../../../mod.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
-import { checkCases, lockCases, rivalCases } from "./store_check_cases.ts";
+import { checkCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";
-import { keptCases, spoiledCases } from "./store_kept_cases.ts";
-import { accountCases, largeCases } from "./store_large_cases.ts";
+import { keptCases } from "./store_kept_cases.ts";
+import { largeCases } from "./store_large_cases.ts";
 
 /** Makes something be wrong with a place, in which no store is open. */
 export type SpoilStore = (place: string) => SpoiledStore | Promise<SpoiledStore>;
@@ -55,16 +55,7 @@ export interface StoreConformanceOptions {
   define?: (name: string, run: () => Promise<void>) => void;
 }
 
-const ALL_CASES: readonly StoreCase[] = [
-  ...entryCases,
-  ...checkCases,
-  ...largeCases,
-  ...accountCases,
-  ...keptCases,
-  ...rivalCases,
-  ...lockCases,
-  ...spoiledCases,
-];
+const ALL_CASES: readonly StoreCase[] = [...entryCases, ...checkCases, ...largeCases, ...keptCases];
 
 /**
  * Defines the tests that every {@link KvStore} must pass: atomicity, checks, the order of keys, odd

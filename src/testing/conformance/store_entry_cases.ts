@@ -6,7 +6,7 @@
 
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert";
 import type { KvKey, KvListOptions } from "../../../mod.ts";
-import { listed, read, readValue, remove, set, someBytes, type StoreCase } from "./store_case.ts";
+import { listed, read, readValue, remove, set, someBytes, type StoreCase, withStore } from "./store_case.ts";
 
 /** In the order of their code points. */
 const ODD_PARTS = [
@@ -92,193 +92,141 @@ const PLAIN_VALUES: readonly unknown[] = [
 
 /** What a store does with entries. */
 export const entryCases: readonly StoreCase[] = [
-  {
-    name: "has nothing at first",
-    async run(open) {
-      const store = await open();
-      deepStrictEqual(await store.getMany([["a"], [""], []]), [undefined, undefined, undefined]);
-      deepStrictEqual(await store.getMany([]), []);
-      deepStrictEqual(await listed(store, []), []);
-    },
-  },
-  {
-    name: "puts values, replaces them and removes them",
-    async run(open) {
-      const store = await open();
-      ok(await store.commit([set(["a"], 1), set(["b"], 1)]));
-      const first = await read(store, ["a"]);
-      deepStrictEqual([first?.key, first?.value], [["a"], 1]);
-      await store.commit([set(["a"], 2)]);
-      const second = await read(store, ["a"]);
-      strictEqual(second?.value, 2);
-      notStrictEqual(second?.versionstamp, first?.versionstamp);
-      ok(await store.commit([remove(["a"]), remove(["never"])]));
-      deepStrictEqual(await store.getMany([["a"], ["never"]]), [undefined, undefined]);
-      strictEqual(await readValue(store, ["b"]), 1);
-    },
-  },
-  {
-    name: "applies the changes of a commit in their order",
-    async run(open) {
-      const store = await open();
-      await store.commit([
-        set(["a"], 1),
-        remove(["a"]),
-        set(["b"], 1),
-        remove(["c"]),
-        set(["c"], 1),
-        set(["b"], 2),
-      ]);
-      deepStrictEqual((await listed(store, [])).map(({ key, value }) => [key, value]), [[["b"], 2], [
-        ["c"],
-        1,
-      ]]);
-    },
-  },
-  {
-    name: "accepts a commit without changes",
-    async run(open) {
-      const store = await open();
-      ok(await store.commit([]));
-      deepStrictEqual(await listed(store, []), []);
-    },
-  },
-  {
-    name: "reads many keys in one call, each as often as it is given",
-    async run(open) {
-      const store = await open();
-      const keys = Array.from({ length: 95 }, (_, index): KvKey => ["n", String(index)]);
-      await store.commit(keys.filter((_, index) => index % 3 > 0).map((key) => set(key, key[1])));
-      const asked = [...keys, ...keys.slice(20, 40)];
-      const found = await store.getMany(asked);
-      deepStrictEqual(
-        found.map((entry) => entry?.value),
-        asked.map(([, index]) => Number(index) % 3 > 0 ? index : undefined),
-      );
-    },
-  },
-  {
-    name: "lists the keys below a prefix, not at it, in order",
-    async run(open) {
-      const store = await open();
-      await store.commit(NESTED.toReversed().map((key) => set(key, key.join("/"))));
-      for (
-        const prefix of [[], [""], ["", ""], ["a"], ["a", ""], ["a", "b"], ["a\0"], ["ab"], ["b"], ["x"]]
-      ) {
-        const expected = keysBelow(prefix).map((key) => [key, key.join("/")]);
-        deepStrictEqual((await listed(store, prefix)).map(({ key, value }) => [key, value]), expected);
+  withStore("has nothing at first", async (store) => {
+    deepStrictEqual(await store.getMany([["a"], [""], []]), [undefined, undefined, undefined]);
+    deepStrictEqual(await store.getMany([]), []);
+    deepStrictEqual(await listed(store, []), []);
+  }),
+  withStore("puts values, replaces them and removes them", async (store) => {
+    ok(await store.commit([set(["a"], 1), set(["b"], 1)]));
+    const first = await read(store, ["a"]);
+    deepStrictEqual([first?.key, first?.value], [["a"], 1]);
+    await store.commit([set(["a"], 2)]);
+    const second = await read(store, ["a"]);
+    strictEqual(second?.value, 2);
+    notStrictEqual(second?.versionstamp, first?.versionstamp);
+    ok(await store.commit([remove(["a"]), remove(["never"])]));
+    deepStrictEqual(await store.getMany([["a"], ["never"]]), [undefined, undefined]);
+    strictEqual(await readValue(store, ["b"]), 1);
+  }),
+  withStore("applies the changes of a commit in their order", async (store) => {
+    await store.commit([
+      set(["a"], 1),
+      remove(["a"]),
+      set(["b"], 1),
+      remove(["c"]),
+      set(["c"], 1),
+      set(["b"], 2),
+    ]);
+    deepStrictEqual((await listed(store, [])).map(({ key, value }) => [key, value]), [[["b"], 2], [
+      ["c"],
+      1,
+    ]]);
+  }),
+  withStore("accepts a commit without changes", async (store) => {
+    ok(await store.commit([]));
+    deepStrictEqual(await listed(store, []), []);
+  }),
+  withStore("reads many keys in one call, each as often as it is given", async (store) => {
+    const keys = Array.from({ length: 95 }, (_, index): KvKey => ["n", String(index)]);
+    await store.commit(keys.filter((_, index) => index % 3 > 0).map((key) => set(key, key[1])));
+    const asked = [...keys, ...keys.slice(20, 40)];
+    const found = await store.getMany(asked);
+    deepStrictEqual(
+      found.map((entry) => entry?.value),
+      asked.map(([, index]) => Number(index) % 3 > 0 ? index : undefined),
+    );
+  }),
+  withStore("lists the keys below a prefix, not at it, in order", async (store) => {
+    await store.commit(NESTED.toReversed().map((key) => set(key, key.join("/"))));
+    for (
+      const prefix of [[], [""], ["", ""], ["a"], ["a", ""], ["a", "b"], ["a\0"], ["ab"], ["b"], ["x"]]
+    ) {
+      const expected = keysBelow(prefix).map((key) => [key, key.join("/")]);
+      deepStrictEqual((await listed(store, prefix)).map(({ key, value }) => [key, value]), expected);
+    }
+    const entries = await listed(store, []);
+    deepStrictEqual(await store.getMany(NESTED), entries);
+  }),
+  withStore("lists the keys after a key, present or not, up to a limit", async (store) => {
+    await store.commit(NESTED.map((key) => set(key, key.join("/"))));
+    for (const prefix of [[], [""], ["a"], ["a", "b"]]) {
+      const below = keysBelow(prefix);
+      const page = async (options: KvListOptions) =>
+        (await Array.fromAsync(store.list(prefix, options))).map(({ key }) => key);
+      for (const [index, after] of below.entries()) {
+        deepStrictEqual(await page({ after }), below.slice(index + 1));
+        deepStrictEqual(await page({ after, limit: 2 }), below.slice(index + 1, index + 3));
       }
-      const entries = await listed(store, []);
-      deepStrictEqual(await store.getMany(NESTED), entries);
-    },
-  },
-  {
-    name: "lists the keys after a key, present or not, up to a limit",
-    async run(open) {
-      const store = await open();
-      await store.commit(NESTED.map((key) => set(key, key.join("/"))));
-      for (const prefix of [[], [""], ["a"], ["a", "b"]]) {
-        const below = keysBelow(prefix);
-        const page = async (options: KvListOptions) =>
-          (await Array.fromAsync(store.list(prefix, options))).map(({ key }) => key);
-        for (const [index, after] of below.entries()) {
-          deepStrictEqual(await page({ after }), below.slice(index + 1));
-          deepStrictEqual(await page({ after, limit: 2 }), below.slice(index + 1, index + 3));
-        }
-        for (const limit of [0, 1, below.length, below.length + 1]) {
-          deepStrictEqual(await page({ limit }), below.slice(0, limit));
-        }
-        const [first] = below;
-        if (first === undefined) continue;
-        await store.commit([remove(first)]);
-        deepStrictEqual(await page({ after: first }), below.slice(1));
-        await store.commit([set(first, first.join("/"))]);
+      for (const limit of [0, 1, below.length, below.length + 1]) {
+        deepStrictEqual(await page({ limit }), below.slice(0, limit));
       }
-    },
-  },
-  {
-    name: "keeps odd parts of keys apart, and in the order of their code points",
-    async run(open) {
-      const store = await open();
-      await store.commit(ODD_PARTS.toReversed().map((part) => set(["odd", part], part)));
-      deepStrictEqual(
-        (await listed(store, ["odd"])).map(({ key, value }) => [key[1], value]),
-        ODD_PARTS.map((part) => [part, part]),
-      );
-      for (const part of ODD_PARTS) {
-        await store.commit([set([part, "x"], part), set(["x", part, part], part)]);
-      }
-      for (const part of ODD_PARTS) {
-        deepStrictEqual((await listed(store, [part])).map(({ value }) => value), [part]);
-        deepStrictEqual((await listed(store, ["x", part])).map(({ key }) => key), [["x", part, part]]);
-        strictEqual(await readValue(store, ["odd", part]), part);
-      }
-    },
-  },
-  {
-    name: "keeps a value under the key without parts",
-    async run(open) {
-      const store = await open();
-      await store.commit([set([], "root"), set([""], "empty")]);
-      strictEqual(await readValue(store, []), "root");
-      deepStrictEqual((await listed(store, [])).map(({ value }) => value), ["empty"]);
-      await store.commit([remove([])]);
-      strictEqual(await read(store, []), undefined);
-      strictEqual(await readValue(store, [""]), "empty");
-    },
-  },
-  {
-    name: "accepts keys of five parts of 255 bytes",
-    async run(open) {
-      const store = await open();
-      const key = Array.from("abcde", (letter) => letter.repeat(253) + "ä");
-      await store.commit([set(key, "long"), set(key.slice(0, 4), "shorter")]);
-      deepStrictEqual((await listed(store, key.slice(0, 4))).map(({ value }) => value), ["long"]);
-      deepStrictEqual((await store.getMany([key, key.slice(0, 4)])).map((entry) => entry?.value), [
-        "long",
-        "shorter",
-      ]);
-    },
-  },
-  {
-    name: "returns plain data as it was",
-    async run(open) {
-      const store = await open();
-      const keys = PLAIN_VALUES.map((_, index): KvKey => ["v", String(index).padStart(3, "0")]);
-      await store.commit(PLAIN_VALUES.map((value, index) => set(keys[index] ?? [], value)));
-      const found = await store.getMany(keys);
-      deepStrictEqual(found.map((entry) => entry?.value), PLAIN_VALUES);
-      deepStrictEqual((await listed(store, ["v"])).map(({ value }) => value), PLAIN_VALUES);
-      notStrictEqual(found[1], undefined); // that value is undefined, but it is there
-    },
-  },
-  {
-    name: "keeps only the part of a buffer that bytes refer to",
-    async run(open) {
-      const store = await open();
-      const bytes = someBytes(200_000);
-      await store.commit([
-        set(["top"], bytes.subarray(5, 15)),
-        set(["in"], { bytes: bytes.subarray(100, 103) }),
-      ]);
-      deepStrictEqual(await readValue(store, ["top"]), bytes.slice(5, 15));
-      deepStrictEqual(await readValue(store, ["in"]), { bytes: bytes.slice(100, 103) });
-    },
-  },
-  {
-    name: "lists while it is written",
-    async run(open) {
-      const store = await open();
-      const key = (index: number): KvKey => ["n", String(index).padStart(4, "0")];
-      await store.commit(Array.from({ length: 400 }, (_, index) => set(key(index), index)));
-      const seen: number[] = [];
-      for await (const { value } of store.list(["n"])) {
-        seen.push(Number(value));
-        if (seen.length % 50 === 0) await store.commit([set(["n", ""], -1), remove(key(399 - seen.length))]);
-      }
-      deepStrictEqual(seen, seen.toSorted((first, second) => first - second));
-      strictEqual(new Set(seen).size, seen.length);
-      deepStrictEqual(seen.slice(0, 100), Array.from({ length: 100 }, (_, index) => index));
-    },
-  },
+      const [first] = below;
+      if (first === undefined) continue;
+      await store.commit([remove(first)]);
+      deepStrictEqual(await page({ after: first }), below.slice(1));
+      await store.commit([set(first, first.join("/"))]);
+    }
+  }),
+  withStore("keeps odd parts of keys apart, and in the order of their code points", async (store) => {
+    await store.commit(ODD_PARTS.toReversed().map((part) => set(["odd", part], part)));
+    deepStrictEqual(
+      (await listed(store, ["odd"])).map(({ key, value }) => [key[1], value]),
+      ODD_PARTS.map((part) => [part, part]),
+    );
+    for (const part of ODD_PARTS) {
+      await store.commit([set([part, "x"], part), set(["x", part, part], part)]);
+    }
+    for (const part of ODD_PARTS) {
+      deepStrictEqual((await listed(store, [part])).map(({ value }) => value), [part]);
+      deepStrictEqual((await listed(store, ["x", part])).map(({ key }) => key), [["x", part, part]]);
+      strictEqual(await readValue(store, ["odd", part]), part);
+    }
+  }),
+  withStore("keeps a value under the key without parts", async (store) => {
+    await store.commit([set([], "root"), set([""], "empty")]);
+    strictEqual(await readValue(store, []), "root");
+    deepStrictEqual((await listed(store, [])).map(({ value }) => value), ["empty"]);
+    await store.commit([remove([])]);
+    strictEqual(await read(store, []), undefined);
+    strictEqual(await readValue(store, [""]), "empty");
+  }),
+  withStore("accepts keys of five parts of 255 bytes", async (store) => {
+    const key = Array.from("abcde", (letter) => letter.repeat(253) + "ä");
+    await store.commit([set(key, "long"), set(key.slice(0, 4), "shorter")]);
+    deepStrictEqual((await listed(store, key.slice(0, 4))).map(({ value }) => value), ["long"]);
+    deepStrictEqual((await store.getMany([key, key.slice(0, 4)])).map((entry) => entry?.value), [
+      "long",
+      "shorter",
+    ]);
+  }),
+  withStore("returns plain data as it was", async (store) => {
+    const keys = PLAIN_VALUES.map((_, index): KvKey => ["v", String(index).padStart(3, "0")]);
+    await store.commit(PLAIN_VALUES.map((value, index) => set(keys[index] ?? [], value)));
+    const found = await store.getMany(keys);
+    deepStrictEqual(found.map((entry) => entry?.value), PLAIN_VALUES);
+    deepStrictEqual((await listed(store, ["v"])).map(({ value }) => value), PLAIN_VALUES);
+    notStrictEqual(found[1], undefined); // that value is undefined, but it is there
+  }),
+  withStore("keeps only the part of a buffer that bytes refer to", async (store) => {
+    const bytes = someBytes(200_000);
+    await store.commit([
+      set(["top"], bytes.subarray(5, 15)),
+      set(["in"], { bytes: bytes.subarray(100, 103) }),
+    ]);
+    deepStrictEqual(await readValue(store, ["top"]), bytes.slice(5, 15));
+    deepStrictEqual(await readValue(store, ["in"]), { bytes: bytes.slice(100, 103) });
+  }),
+  withStore("lists while it is written", async (store) => {
+    const key = (index: number): KvKey => ["n", String(index).padStart(4, "0")];
+    await store.commit(Array.from({ length: 400 }, (_, index) => set(key(index), index)));
+    const seen: number[] = [];
+    for await (const { value } of store.list(["n"])) {
+      seen.push(Number(value));
+      if (seen.length % 50 === 0) await store.commit([set(["n", ""], -1), remove(key(399 - seen.length))]);
+    }
+    deepStrictEqual(seen, seen.toSorted((first, second) => first - second));
+    strictEqual(new Set(seen).size, seen.length);
+    deepStrictEqual(seen.slice(0, 100), Array.from({ length: 100 }, (_, index) => index));
+  }),
 ];

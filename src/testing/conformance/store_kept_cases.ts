@@ -18,39 +18,95 @@ import {
   stampOf,
   type StoreCase,
   type StoreProblem,
+  withStore,
 } from "./store_case.ts";
 
 const key = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
 
-/** What a store does that copies, outlives the process, or is open more than once. */
-export const keptCases: readonly StoreCase[] = [
-  {
-    name: "keeps a value as it was at the commit",
-    needs: "copies",
-    async run(open) {
-      const store = await open();
-      for (const length of [10, 200_000]) {
-        const value = { list: [1], bytes: someBytes(length) };
-        const commit = store.commit([set(["a"], value)]);
-        value.list.push(2);
-        value.bytes.fill(0);
-        await commit;
-        deepStrictEqual(await readValue(store, ["a"]), { list: [1], bytes: someBytes(length) });
+/** So many commits of a quarter of a megabyte must fill any place that is full. */
+const MAX_FILLS = 400;
+
+const fillKey = (round: number): KvKey => ["fill", String(round).padStart(3, "0")];
+
+const FILLINGS = Array.from({ length: 8 }, (_, index) => someBytes(32_000, index));
+
+function filling(round: number): KvMutation[] {
+  return FILLINGS.map((bytes, index) => set([...fillKey(round), String(index)], bytes));
+}
+
+/** Fails without the difference, which would be long. */
+function expectSame(found: unknown, expected: unknown): void {
+  ok(isDeepStrictEqual(found, expected), "what is there is not what was there");
+}
+
+/** Puts something into a place, and gives what is there. */
+async function furnish(open: () => Promise<KvStore>): Promise<KvEntry[]> {
+  const store = await open();
+  const many = Array.from({ length: 300 }, (_, index) => set(["many", String(index)], someBytes(300, index)));
+  ok(await store.commit([...many, set(["large"], someBytes(200_000)), set(["small"], 1)]));
+  const entries = await listed(store, []);
+  await store.close();
+  return entries;
+}
+
+/** The place is there as it was, and can be written. */
+async function expectMended(open: () => Promise<KvStore>, entries: readonly KvEntry[]): Promise<void> {
+  const store = await open();
+  expectSame(await listed(store, []), entries);
+  ok(await store.commit([set(["mended"], 1)]));
+  strictEqual((await listed(store, [])).length, entries.length + 1);
+}
+
+/** Commits until one is refused, and gives how many were not. */
+async function fillUp(store: KvStore): Promise<{ readonly rounds: number; readonly error: unknown }> {
+  for (let rounds = 0; rounds < MAX_FILLS; rounds++) {
+    try {
+      ok(await store.commit(filling(rounds)));
+    } catch (error) {
+      return { rounds, error };
+    }
+  }
+  fail(`the place is not full after ${MAX_FILLS} commits`);
+}
+
+function refusesToOpen(problem: StoreProblem, name: string): StoreCase {
+  return {
+    name,
+    needs: problem,
+    async run(open, scene) {
+      const entries = problem === "foreign" ? [] : await furnish(open);
+      const spoiled = await scene.spoil(problem);
+      const content = await scene.content();
+      for (let time = 0; time < 2; time++) {
+        await rejects(async () => await listed(await spoiled.open(), []), spoiled.error);
+        expectSame(await scene.content(), content);
       }
+      if (spoiled.mend === undefined) return;
+      await spoiled.mend();
+      await expectMended(open, entries);
     },
-  },
-  {
-    name: "gives each reader a value of its own",
-    needs: "copies",
-    async run(open) {
-      const store = await open();
-      await store.commit([set(["a"], { list: [1], bytes: someBytes(9) })]);
-      const value = await readValue(store, ["a"]) as { list: number[]; bytes: Uint8Array };
+  };
+}
+
+/** What a store does that copies, outlives the process, is open more than once, or has a spoiled place. */
+export const keptCases: readonly StoreCase[] = [
+  withStore("keeps a value as it was at the commit", async (store) => {
+    for (const length of [10, 200_000]) {
+      const value = { list: [1], bytes: someBytes(length) };
+      const commit = store.commit([set(["a"], value)]);
       value.list.push(2);
       value.bytes.fill(0);
-      deepStrictEqual(await readValue(store, ["a"]), { list: [1], bytes: someBytes(9) });
-    },
-  },
+      await commit;
+      deepStrictEqual(await readValue(store, ["a"]), { list: [1], bytes: someBytes(length) });
+    }
+  }, "copies"),
+  withStore("gives each reader a value of its own", async (store) => {
+    await store.commit([set(["a"], { list: [1], bytes: someBytes(9) })]);
+    const value = await readValue(store, ["a"]) as { list: number[]; bytes: Uint8Array };
+    value.list.push(2);
+    value.bytes.fill(0);
+    deepStrictEqual(await readValue(store, ["a"]), { list: [1], bytes: someBytes(9) });
+  }, "copies"),
   {
     name: "has everything when it is opened again",
     needs: "durable",
@@ -129,75 +185,6 @@ export const keptCases: readonly StoreCase[] = [
       strictEqual(seen.size, 1);
     },
   },
-];
-
-/** So many commits of a quarter of a megabyte must fill any place that is full. */
-const MAX_FILLS = 400;
-
-const fillKey = (round: number): KvKey => ["fill", String(round).padStart(3, "0")];
-
-const FILLINGS = Array.from({ length: 8 }, (_, index) => someBytes(32_000, index));
-
-function filling(round: number): KvMutation[] {
-  return FILLINGS.map((bytes, index) => set([...fillKey(round), String(index)], bytes));
-}
-
-/** Fails without the difference, which would be long. */
-function expectSame(found: unknown, expected: unknown): void {
-  ok(isDeepStrictEqual(found, expected), "what is there is not what was there");
-}
-
-/** Puts something into a place, and gives what is there. */
-async function furnish(open: () => Promise<KvStore>): Promise<KvEntry[]> {
-  const store = await open();
-  const many = Array.from({ length: 300 }, (_, index) => set(["many", String(index)], someBytes(300, index)));
-  ok(await store.commit([...many, set(["large"], someBytes(200_000)), set(["small"], 1)]));
-  const entries = await listed(store, []);
-  await store.close();
-  return entries;
-}
-
-/** The place is there as it was, and can be written. */
-async function expectMended(open: () => Promise<KvStore>, entries: readonly KvEntry[]): Promise<void> {
-  const store = await open();
-  expectSame(await listed(store, []), entries);
-  ok(await store.commit([set(["mended"], 1)]));
-  strictEqual((await listed(store, [])).length, entries.length + 1);
-}
-
-/** Commits until one is refused, and gives how many were not. */
-async function fillUp(store: KvStore): Promise<{ readonly rounds: number; readonly error: unknown }> {
-  for (let rounds = 0; rounds < MAX_FILLS; rounds++) {
-    try {
-      ok(await store.commit(filling(rounds)));
-    } catch (error) {
-      return { rounds, error };
-    }
-  }
-  fail(`the place is not full after ${MAX_FILLS} commits`);
-}
-
-function refusesToOpen(problem: StoreProblem, name: string): StoreCase {
-  return {
-    name,
-    needs: problem,
-    async run(open, scene) {
-      const entries = problem === "foreign" ? [] : await furnish(open);
-      const spoiled = await scene.spoil(problem);
-      const content = await scene.content();
-      for (let time = 0; time < 2; time++) {
-        await rejects(async () => await listed(await spoiled.open(), []), spoiled.error);
-        expectSame(await scene.content(), content);
-      }
-      if (spoiled.mend === undefined) return;
-      await spoiled.mend();
-      await expectMended(open, entries);
-    },
-  };
-}
-
-/** What a store does where something is wrong. */
-export const spoiledCases: readonly StoreCase[] = [
   {
     name:
       "says that there is no room, has nothing of the commit that did not fit, and goes on when there is room",
