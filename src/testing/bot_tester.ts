@@ -6,12 +6,12 @@
  * @module
  */
 
+import type { KvStore } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { checkOptions } from "../errors/known_names.ts";
 import { MatrixError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvStore } from "../../mod.ts";
 import { MemoryStore } from "../store/base/mod.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";

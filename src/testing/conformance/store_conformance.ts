@@ -4,8 +4,8 @@
  * @module
  */
 
-import { ValueError } from "../../errors/value_error.ts";
 import type { KvStore } from "../../../mod.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
 import { checkCases } from "./store_check_cases.ts";
 import { entryCases } from "./store_entry_cases.ts";

@@ -5,8 +5,8 @@
  */
 
 import { deepStrictEqual } from "node:assert";
-import { ValueError } from "../../errors/value_error.ts";
 import type { KvKey, KvMutation, KvStore } from "../../../mod.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import { listed, read, readValue, set } from "./store_case.ts";
 
 /** So many keys are more than one commit of Deno KV takes. */

@@ -15,8 +15,9 @@ import {
   isRoomId,
   missingParam,
   notFound,
+  refused,
 } from "../json/mod.ts";
-import { membershipOf, type Room, type Viewer } from "../rooms/mod.ts";
+import { canSee, membershipOf, type Room, type RoomEvent, type Viewer } from "../rooms/mod.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { Device, Session, User } from "../users/mod.ts";
 
@@ -55,12 +56,22 @@ export class MatrixRequest {
     return this.#params[name] ?? "";
   }
 
+  /** The path parameter `roomId`. */
+  get roomId(): string {
+    return this.param("roomId");
+  }
+
+  /** The room that it names, if there is one. */
+  get room(): Room | undefined {
+    return this.server.room(this.roomId);
+  }
+
   /** The query parameter `name`. */
   query(name: string): string | undefined {
     const value = this.raw.url.searchParams.get(name) ?? undefined;
     // deno-lint-ignore no-control-regex -- ASCII begins with the control characters
     if (name !== "filter" && value !== undefined && !/^[\x00-\x7f]*$/.test(value)) {
-      throw badRequest("M_UNKNOWN", `Query parameter '${name}' must be ascii`);
+      throw refused(`Query parameter '${name}' must be ascii`);
     }
     return value;
   }
@@ -182,12 +193,28 @@ export function viewerOf(request: AuthedRequest): Viewer {
   return { user: request.user.id, device: request.device, now: request.server.now };
 }
 
+/** The answer to a user who is not in the room of the path. */
+export function notMember({ user, roomId }: AuthedRequest): Failure {
+  return forbidden(`User ${user.id} not in room ${roomId}`);
+}
+
+/** The answer to a user who may not read the room of the path. */
+export function notReadable({ user, roomId }: AuthedRequest): Failure {
+  return forbidden(`User ${user.id} not in room ${roomId}, and room previews are disabled`);
+}
+
+/** Refuses unless the caller may see an event. */
+export function requireSeen({ user }: AuthedRequest, room: Room, event: RoomEvent): void {
+  if (canSee(room, user, event, { peeking: room.membership(user.id) !== "join" })) return;
+  throw forbidden("You don't have permission to access that event.");
+}
+
 /** The room of the path parameter `roomId`, for a request that changes it. */
 export function roomToWrite(request: AuthedRequest): Room {
-  const room = request.server.room(request.param("roomId"));
+  const room = request.room;
   // Synapse answers a user who is not in a room as one who asks for a room that does not
   // exist.
-  if (room === undefined) throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
+  if (room === undefined) throw notMember(request);
   return room;
 }
 
@@ -206,8 +233,7 @@ interface Reading {
  * member up to when they left, or anyone if it is world readable.
  */
 export function roomToRead(request: AuthedRequest): Reading {
-  const { server, user } = request;
-  const room = server.room(request.param("roomId"));
+  const { user, room } = request;
   if (room !== undefined) {
     const member = user.forgotten.has(room.id) ? undefined : room.members.get(user.id);
     const membership = member === undefined ? undefined : membershipOf(member);
@@ -218,14 +244,12 @@ export function roomToRead(request: AuthedRequest): Reading {
     const isOpen = room.historyVisibility() === "world_readable" && room.membersWith("join").length > 0;
     if (isOpen) return { room, until: Infinity, peeking: true };
   }
-  throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
+  throw notReadable(request);
 }
 
 /** Refuses unless the caller is joined. */
 export function requireJoined(request: AuthedRequest, room: Room | undefined): Room {
-  if (room?.membership(request.user.id) !== "join") {
-    throw forbidden(`User ${request.user.id} not in room ${request.param("roomId")}`);
-  }
+  if (room?.membership(request.user.id) !== "join") throw notMember(request);
   return room;
 }
 
@@ -239,9 +263,7 @@ export function oncePerTransaction(
   { inRoom = false } = {},
 ): Promise<Answer> {
   void request.json; // it must be there, also where it is not looked at again
-  const scope = inRoom
-    ? JSON.stringify([request.param("roomId"), request.param("txnId")])
-    : request.raw.url.pathname;
+  const scope = inRoom ? JSON.stringify([request.roomId, request.param("txnId")]) : request.raw.url.pathname;
   return request.device.once(scope, async () => await action());
 }
 
@@ -249,7 +271,7 @@ export function oncePerTransaction(
 export function resolveRoom(server: ServerState, idOrAlias: string): string {
   if (isRoomId(idOrAlias)) return idOrAlias;
   if (!/^#[^:]*:/.test(idOrAlias)) {
-    throw badRequest("M_UNKNOWN", `${idOrAlias} was not legal room ID or room alias`);
+    throw refused(`${idOrAlias} was not legal room ID or room alias`);
   }
   const alias = server.aliases.get(idOrAlias as RoomAlias);
   if (alias === undefined) throw notFound(`Room alias ${idOrAlias} not found`);
@@ -259,7 +281,7 @@ export function resolveRoom(server: ServerState, idOrAlias: string): string {
 /** A user ID that a client has sent. */
 export function parseUserId(value: unknown): UserID {
   if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
-    throw badRequest("M_INVALID_PARAM", "Expected UserID string to start with '@'");
+    throw invalidParam("Expected UserID string to start with '@'");
   }
   return value as UserID;
 }

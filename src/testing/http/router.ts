@@ -20,8 +20,8 @@ export interface Route {
   readonly path: string;
   /** Whether an access token is needed. */
   readonly authed: boolean;
-  /** Answers; a route that needs no token gets a request without a session. */
-  readonly handle: (request: AuthedRequest) => Answer | Promise<Answer>;
+  /** Answers, with `{}` if it returns nothing; a route that needs no token gets a request without a session. */
+  readonly handle: (request: AuthedRequest) => Answer | void | Promise<Answer>;
 }
 
 /**
@@ -166,7 +166,7 @@ async function answer(server: ServerState, router: Router, raw: RawRequest): Pro
   // The router vouches for this: what needs no token does not look at the session.
   const authed = route.authed ? authenticate(request, params) : request as AuthedRequest;
   const result = await route.handle(authed);
-  return result instanceof Reply ? result : new Reply(200, result);
+  return result instanceof Reply ? result : new Reply(200, result ?? {});
 }
 
 function authenticate(request: MatrixRequest, params: Readonly<Record<string, string>>): AuthedRequest {

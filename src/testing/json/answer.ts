@@ -33,6 +33,8 @@ export class Failure extends Error {
 
 /** 400 with an errcode of the caller's choice. */
 export const badRequest = (errcode: string, message: string): Failure => new Failure(400, errcode, message);
+/** 400 with the errcode of what has none of its own. */
+export const refused = (message: string): Failure => badRequest("M_UNKNOWN", message);
 /** The body is JSON of the wrong shape. */
 export const badJson = (message: string): Failure => badRequest("M_BAD_JSON", message);
 /** A value is out of the range it may have. */

@@ -13,6 +13,7 @@ export {
   invalidParam,
   missingParam,
   notFound,
+  refused,
   Reply,
 } from "./answer.ts";
 export {

@@ -7,7 +7,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badRequest } from "./answer.ts";
+import { badRequest, invalidParam } from "./answer.ts";
 import { stringAt, valueAt } from "./read.ts";
 
 /** Refuses unless `json` carries a valid Ed25519 signature by `signer` with the key `keyId`. */
@@ -29,7 +29,7 @@ export function ed25519KeyOf(json: JsonObject): { id: string; key: string } {
     entry === undefined || others.length > 0 || typeof entry[1] !== "string" ||
     !entry[0].startsWith("ed25519:") || !/^[A-Za-z0-9+/]{43}=?$/.test(entry[1])
   ) {
-    throw badRequest("M_INVALID_PARAM", "Invalid key");
+    throw invalidParam("Invalid key");
   }
   return { id: entry[0], key: entry[1] };
 }

@@ -5,7 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badJson, badRequest, canonicalJson, Failure, forbidden, invalidParam } from "../json/mod.ts";
+import { badJson, canonicalJson, Failure, forbidden, invalidParam, refused } from "../json/mod.ts";
 import { NAMED_LEVELS } from "./power_levels.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft } from "./room_event.ts";
@@ -28,19 +28,19 @@ const STATE_ONLY = ["m.room.member", "m.room.topic", "m.room.name", "m.room.tomb
 export function checkContent(room: Room, draft: EventDraft): void {
   const { type, stateKey, content } = draft;
   for (const key of STRINGS.get(type) ?? []) {
-    if (content[key] === undefined) throw badRequest("M_UNKNOWN", `'${key}' not in content`);
-    if (typeof content[key] !== "string") throw badRequest("M_UNKNOWN", `'${key}' not a string type`);
+    if (content[key] === undefined) throw refused(`'${key}' not in content`);
+    if (typeof content[key] !== "string") throw refused(`'${key}' not a string type`);
   }
   if (type === "m.room.tombstone") checkTombstone(room, content);
   if (stateKey === undefined && STATE_ONLY.includes(type)) {
-    throw badRequest("M_UNKNOWN", `'${type}' must be state events`);
+    throw refused(`'${type}' must be state events`);
   }
   if (type === "m.room.create" && room.events.length > 0) {
     throw invalidParam("Cannot resend m.room.create event");
   }
   if (room.version.strictJson) checkNumbers(content);
   if (type === "m.room.server_acl" && !allowsServer(content, room.serverName)) {
-    throw badRequest("M_UNKNOWN", "Can't create an ACL event that denies the local server");
+    throw refused("Can't create an ACL event that denies the local server");
   }
   if (type === "m.room.power_levels") checkLevels(content);
   checkMentions(content["m.mentions"]);
@@ -59,10 +59,10 @@ export function checkSize(room: Room, { type, stateKey = "", content }: EventDra
 
 function checkTombstone(room: Room, content: JsonObject): void {
   if (content.replacement_room === undefined) {
-    throw badRequest("M_UNKNOWN", "Content has no replacement_room key");
+    throw refused("Content has no replacement_room key");
   }
   if (content.replacement_room === room.id) {
-    throw badRequest("M_UNKNOWN", "Tombstone cannot reference the room it was sent in");
+    throw refused("Tombstone cannot reference the room it was sent in");
   }
 }
 

@@ -7,7 +7,7 @@
 
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badRequest, isRoomId, isTruthy } from "../json/mod.ts";
+import { badRequest, isRoomId, isTruthy, refused } from "../json/mod.ts";
 import type { Room } from "./room.ts";
 import type { RoomEvent } from "./room_event.ts";
 
@@ -46,7 +46,7 @@ export class EventFilter {
   constructor(json: unknown, rooms?: EventFilter) {
     this.#rooms = rooms;
     if (json !== undefined && json !== null && !isJsonObject(json)) {
-      throw badRequest("M_UNKNOWN", "A filter must be an object");
+      throw refused("A filter must be an object");
     }
     this.#json = json ?? {};
     for (const key of ["types", "not_types", "senders", "not_senders", "rooms", "not_rooms"]) {
@@ -62,11 +62,11 @@ export class EventFilter {
   requireValid(): this {
     const { limit } = this.#json;
     if (limit !== undefined && !Number.isInteger(limit)) {
-      throw badRequest("M_UNKNOWN", "'limit' must be an integer");
+      throw refused("'limit' must be an integer");
     }
     for (const key of FLAGS) {
       if (typeof (this.#json[key] ?? false) !== "boolean") {
-        throw badRequest("M_UNKNOWN", `'${key}' must be a boolean`);
+        throw refused(`'${key}' must be a boolean`);
       }
     }
     const named = (key: string) => [
@@ -74,9 +74,9 @@ export class EventFilter {
       ...strings(this.#json, `not_${key}`) ?? [],
     ];
     if (!named("senders").every((sender) => typeof sender === "string" && /^@[^:]*:/.test(sender))) {
-      throw badRequest("M_UNKNOWN", "'senders' must be user IDs");
+      throw refused("'senders' must be user IDs");
     }
-    if (!named("rooms").every(isRoomId)) throw badRequest("M_UNKNOWN", "'rooms' must be room IDs");
+    if (!named("rooms").every(isRoomId)) throw refused("'rooms' must be room IDs");
     return this;
   }
 
@@ -143,7 +143,7 @@ export class SyncFilter {
   /** Reads a filter. */
   constructor(json: JsonObject) {
     const room = json.room ?? {};
-    if (!isJsonObject(room)) throw badRequest("M_UNKNOWN", "'room' must be an object");
+    if (!isJsonObject(room)) throw refused("'room' must be an object");
     this.accountData = new EventFilter(json.account_data).requireValid();
     this.presence = new EventFilter(json.presence).requireValid();
     this.rooms = new EventFilter({ rooms: room.rooms, not_rooms: room.not_rooms }).requireValid();
@@ -155,7 +155,7 @@ export class SyncFilter {
     this.fields = strings(json, "event_fields");
     const { event_format } = json;
     if (event_format !== undefined && event_format !== "client" && event_format !== "federation") {
-      throw badRequest("M_UNKNOWN", `'${event_format}' is not one of ['client', 'federation']`);
+      throw refused(`'${event_format}' is not one of ['client', 'federation']`);
     }
   }
 }
@@ -169,7 +169,7 @@ export function parseFilterJson(text: string): JsonObject {
     throw badRequest("M_NOT_JSON", "Invalid filter JSON");
   }
   if (!isTruthy(json)) return {};
-  if (!isJsonObject(json)) throw badRequest("M_UNKNOWN", "A filter must be an object");
+  if (!isJsonObject(json)) throw refused("A filter must be an object");
   return json;
 }
 
@@ -228,7 +228,7 @@ function strings(json: JsonObject, key: string): readonly string[] | undefined {
   if (value === undefined || value === null) return undefined;
   const isNamed = key.endsWith("types") || key === "event_fields"; // by what code looks into
   if (!Array.isArray(value) || (isNamed && !value.every((item) => typeof item === "string"))) {
-    throw badRequest("M_UNKNOWN", `'${key}' must be an array of strings`);
+    throw refused(`'${key}' must be an array of strings`);
   }
   return value;
 }

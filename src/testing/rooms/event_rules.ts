@@ -8,7 +8,7 @@
 
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { badRequest, forbidden } from "../json/mod.ts";
+import { forbidden, invalidParam, refused } from "../json/mod.ts";
 import { flattenLevels } from "./power_levels.ts";
 import type { Room } from "./room.ts";
 import type { EventDraft } from "./room_event.ts";
@@ -48,7 +48,7 @@ function checkCreate(room: Room, draft: EventDraft): void {
   const others = draft.content.additional_creators;
   if (!room.version.creatorPower || others === undefined) return;
   if (!Array.isArray(others) || !others.every((id) => typeof id === "string" && /^@[^:]*:.+$/.test(id))) {
-    throw badRequest("M_INVALID_PARAM", "additional_creators must be an array of user IDs");
+    throw invalidParam("additional_creators must be an array of user IDs");
   }
 }
 
@@ -85,11 +85,11 @@ function checkPowerLevels(room: Room, draft: EventDraft): void {
 
 function checkUsers(room: Room, { users }: JsonObject): void {
   for (const user of Object.keys(isJsonObject(users) ? users : {})) {
-    if (!/^@[^:]*:.+$/.test(user)) throw badRequest("M_UNKNOWN", `Not a valid user_id: ${user}`);
+    if (!/^@[^:]*:.+$/.test(user)) throw refused(`Not a valid user_id: ${user}`);
   }
   for (const user of Object.keys(isJsonObject(users) ? users : {})) {
     if (room.powerLevels.isCreator(user as UserID)) {
-      throw badRequest("M_UNKNOWN", `Creator user ${user} must not appear in content.users`);
+      throw refused(`Creator user ${user} must not appear in content.users`);
     }
   }
 }
@@ -98,7 +98,7 @@ function checkUsers(room: Room, { users }: JsonObject): void {
 function checkMembership(room: Room, draft: EventDraft, target: UserID): void {
   const membership = draft.content.membership;
   const check = typeof membership === "string" ? CHECKS[membership] : undefined;
-  if (check === undefined) throw badRequest("M_UNKNOWN", "Invalid membership key");
+  if (check === undefined) throw refused("Invalid membership key");
   // The first member of a room is its creator.
   if (membership === "join" && room.events.length === 1 && room.events[0]?.sender === target) return;
   if (membership !== "join" && membership !== "knock") {

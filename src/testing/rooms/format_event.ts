@@ -111,7 +111,13 @@ function copyOldFields(json: JsonObject, unsigned: JsonObject): void {
   }
 }
 
-/** The form that invited and knocking users get to see of a room's state. */
+/** The state that invited and knocking users get to see. */
+export const STRIPPED_STATE: readonly string[] = [
+  ...["m.room.create", "m.room.join_rules", "m.room.canonical_alias", "m.room.avatar", "m.room.encryption"],
+  ...["m.room.name", "m.room.topic"],
+];
+
+/** The form in which they see it. */
 export function strippedEvent(event: RoomEvent): JsonObject {
   return { type: event.type, state_key: event.stateKey, content: event.content, sender: event.sender };
 }

@@ -13,6 +13,7 @@ export {
   eventToShow,
   formatEvent,
   isWithheld,
+  STRIPPED_STATE,
   strippedEvent,
   threadOf,
   type Viewer,

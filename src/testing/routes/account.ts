@@ -28,6 +28,7 @@ import {
   invalidParam,
   missingParam,
   optionalString,
+  refused,
   requiredString,
 } from "../json/mod.ts";
 import { changeMembership, type ServerState } from "../server/mod.ts";
@@ -69,11 +70,11 @@ function register(request: MatrixRequest): Answer {
   if (kind === "guest") throw new Failure(403, "M_UNKNOWN", "Guest access is disabled");
   if (kind !== undefined && kind !== "user") throw badRequest("M_UNRECOGNIZED", `No such kind: ${kind}`);
   if (typeof (json.refresh_token ?? false) !== "boolean") {
-    throw badRequest("M_UNKNOWN", "Invalid refresh_token");
+    throw refused("Invalid refresh_token");
   }
   checkText(json.username, "username");
   if (json.type === "m.login.application_service") return registerForAppservice(request);
-  if (token !== undefined) throw badRequest("M_UNKNOWN", "Registering takes no access token");
+  if (token !== undefined) throw refused("Registering takes no access token");
   if (!server.settings.registration) {
     throw new Failure(
       403,
@@ -89,30 +90,20 @@ function register(request: MatrixRequest): Answer {
   if (password === undefined || password === "") throw missingParam("password");
   const user = server.addUser(username ?? nextNumber(server), password);
   if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
-  const device = server.addDevice(
-    user,
-    optionalString(json, "device_id"),
-    optionalString(json, "initial_device_display_name"),
-  );
-  return describeSession(server, openSession(server, user, device, json));
+  return logIn(server, user, json);
 }
 
 function registerForAppservice(request: MatrixRequest): Answer {
   const { server, json } = request;
   const user = server.appservices.register(request);
   if (flag(json, "inhibit_login")) return { user_id: user.id, home_server: server.settings.serverName };
-  const device = server.addDevice(
-    user,
-    optionalString(json, "device_id"),
-    optionalString(json, "initial_device_display_name"),
-  );
-  return describeSession(server, openSession(server, user, device, json));
+  return logIn(server, user, json);
 }
 
 function checkText(value: unknown, name: string): void {
   if (value === undefined) return;
   if (typeof value !== "string" || value.length > LONGEST_TEXT) {
-    throw badRequest("M_UNKNOWN", `Invalid ${name}`);
+    throw refused(`Invalid ${name}`);
   }
 }
 
@@ -143,7 +134,7 @@ function available(request: MatrixRequest): Answer {
   return { available: true };
 }
 
-function changePassword({ server, user, device, json }: AuthedRequest): Answer {
+function changePassword({ server, user, device, json }: AuthedRequest): void {
   checkAuth(json.auth);
   if (typeof json.logout_devices !== "boolean" && json.logout_devices !== undefined) {
     throw badJson("'logout_devices' must be a boolean");
@@ -158,7 +149,6 @@ function changePassword({ server, user, device, json }: AuthedRequest): Answer {
   if (json.logout_devices !== false) {
     for (const id of [...user.devices.keys()]) if (id !== device.id) server.deleteDevice(user, id);
   }
-  return {};
 }
 
 function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
@@ -183,40 +173,28 @@ function deactivate({ server, user, jsonOrEmpty }: AuthedRequest): Answer {
 const LOGIN_TOKEN_LIFETIME = 300_000;
 
 function login({ server, json, token }: MatrixRequest): Answer {
-  if (json.type === undefined) throw badRequest("M_UNKNOWN", "Missing JSON keys.");
+  if (json.type === undefined) throw refused("Missing JSON keys.");
   if (typeof json.type !== "string") throw invalidParam("Bad parameter: type");
   const user = loggedIn(server, json, token);
-  const device = server.addDevice(
-    user,
-    optionalString(json, "device_id"),
-    optionalString(json, "initial_device_display_name"),
-  );
   return {
-    ...describeSession(server, openSession(server, user, device, json)),
+    ...logIn(server, user, json),
     well_known: { "m.homeserver": { base_url: `${server.baseUrl}/` } },
   };
 }
 
 /**
- * Opens a session, one that can be refreshed if the body asks for it. Earlier sessions of the
- * device stay open.
+ * Opens a session on the device that a body names, one that can be refreshed if it asks for that, and says which.
+ * Earlier sessions of the device stay open.
  */
-function openSession(
-  server: ServerState,
-  user: User,
-  device: Session["device"],
-  body: JsonObject,
-): Session {
-  return server.sessions.open(user, device, { refreshable: flag(body, "refresh_token") });
-}
-
-/** The answer to login and registration. */
-function describeSession(server: ServerState, session: Session): JsonObject {
+function logIn(server: ServerState, user: User, body: JsonObject): JsonObject {
+  const [id, name] = ["device_id", "initial_device_display_name"].map((key) => optionalString(body, key));
+  const device = server.addDevice(user, id, name);
+  const session = server.sessions.open(user, device, { refreshable: flag(body, "refresh_token") });
   return {
-    user_id: session.user.id,
+    user_id: user.id,
     access_token: session.token,
     home_server: server.settings.serverName,
-    device_id: session.device.id,
+    device_id: device.id,
     ...refreshPart(server, session),
   };
 }
@@ -236,7 +214,7 @@ function byPassword(server: ServerState, body: JsonObject): User {
     throw invalidParam("Bad parameter: password");
   }
   const name = namedUser(body);
-  if (body.type !== "m.login.password") throw badRequest("M_UNKNOWN", `Unknown login type ${body.type}`);
+  if (body.type !== "m.login.password") throw refused(`Unknown login type ${body.type}`);
   const id = name.startsWith("@") ? name : `@${name.toLowerCase()}:${server.settings.serverName}`;
   const user = [...server.users.values()].find((candidate) => candidate.id === id);
   if (user?.password === undefined || user.password !== body.password || user.deactivated) {
@@ -259,14 +237,12 @@ function refresh({ server, json }: MatrixRequest): Answer {
   return { access_token: session.token, ...refreshPart(server, session) };
 }
 
-function logout({ server, user, device }: AuthedRequest): Answer {
+function logout({ server, user, device }: AuthedRequest): void {
   server.deleteDevice(user, device.id);
-  return {};
 }
 
-function logoutAll({ server, user }: AuthedRequest): Answer {
+function logoutAll({ server, user }: AuthedRequest): void {
   for (const id of [...user.devices.keys()]) server.deleteDevice(user, id);
-  return {};
 }
 
 function getToken({ server, user, json: _ }: AuthedRequest): Answer {

@@ -8,15 +8,7 @@
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, parseUserId, type Route, route } from "../http/mod.ts";
-import {
-  type Answer,
-  badRequest,
-  Failure,
-  forbidden,
-  invalidParam,
-  isRoomId,
-  notFound,
-} from "../json/mod.ts";
+import { type Answer, Failure, forbidden, invalidParam, isRoomId, notFound, refused } from "../json/mod.ts";
 import { SyncFilter } from "../rooms/mod.ts";
 
 /** The routes of this file. */
@@ -44,15 +36,14 @@ function getGlobal(request: AuthedRequest): Answer {
   return content;
 }
 
-function putGlobal(request: AuthedRequest): Answer {
+function putGlobal(request: AuthedRequest): void {
   request.requireSelf("Cannot add account data for other users.");
   checkType(request.param("type"));
   const { server, user, json } = request;
   if (request.param("type") === "m.ignored_user_list") checkIgnored(json, user.id);
-  if (isDeletionOfNothing(user.accountData.get(request.param("type")), json)) return {};
+  if (isDeletionOfNothing(user.accountData.get(request.param("type")), json)) return;
   user.accountData.set(request.param("type"), json, server.stream.advance());
   server.stream.wake([user.id]);
-  return {};
 }
 
 /** Empty content deletes. */
@@ -76,15 +67,14 @@ function getOfRoom(request: AuthedRequest): Answer {
   return content;
 }
 
-function putOfRoom(request: AuthedRequest): Answer {
+function putOfRoom(request: AuthedRequest): void {
   request.requireSelf("Cannot add account data for other users.");
   const room = roomId(request);
   checkType(request.param("type"));
   const { server, user, json } = request;
-  if (isDeletionOfNothing(user.roomAccountData.get(room)?.get(request.param("type")), json)) return {};
+  if (isDeletionOfNothing(user.roomAccountData.get(room)?.get(request.param("type")), json)) return;
   user.accountDataOf(room).set(request.param("type"), json, server.stream.advance());
   server.stream.wake([user.id]);
-  return {};
 }
 
 /** What has an endpoint of its own can't be written here. */
@@ -98,34 +88,32 @@ function checkType(type: string): void {
 }
 
 function roomId(request: AuthedRequest): RoomID {
-  const id = request.param("roomId");
+  const id = request.roomId;
   if (!isRoomId(id)) throw invalidParam(`${id} is not a valid room ID`);
   return id as RoomID;
 }
 
 function getTags(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get tags for other users.");
-  return { tags: request.user.tags.get(request.param("roomId")) ?? {} };
+  return { tags: request.user.tags.get(request.roomId) ?? {} };
 }
 
-function putTag(request: AuthedRequest): Answer {
+function putTag(request: AuthedRequest): void {
   request.requireSelf("Cannot add tags for other users.");
   const { user } = request;
-  const [room, tag] = [request.param("roomId"), request.param("tag")];
+  const [room, tag] = [request.roomId, request.param("tag")];
   if (new TextEncoder().encode(tag).byteLength > MAX_TAG) {
     throw invalidParam("tag parameter's length is over 255 bytes");
   }
   if (!user.memberships.has(room as RoomID)) throw forbidden(`User ${user.id} not in room ${room}`);
   setTags(request, room, { ...user.tags.get(room), [tag]: request.json });
-  return {};
 }
 
-function deleteTag(request: AuthedRequest): Answer {
+function deleteTag(request: AuthedRequest): void {
   request.requireSelf("Cannot remove tags for other users.");
-  const room = request.param("roomId");
+  const room = request.roomId;
   const { [request.param("tag")]: _, ...tags } = request.user.tags.get(room) ?? {};
   setTags(request, room, tags);
-  return {};
 }
 
 function setTags({ server, user }: AuthedRequest, room: string, tags: JsonObject): void {
@@ -148,7 +136,7 @@ function getFilter(request: AuthedRequest): Answer {
   parseUserId(request.param("userId"));
   request.requireSelf("Cannot get filters for other users");
   const id = request.param("filterId");
-  if (!/^\d+$/.test(id)) throw badRequest("M_UNKNOWN", "Invalid filter_id");
+  if (!/^\d+$/.test(id)) throw refused("Invalid filter_id");
   const filter = request.user.filters[Number(id)];
   if (filter === undefined) throw notFound("No such filter");
   return filter;

@@ -19,6 +19,7 @@ import {
   optionalArray,
   optionalObject,
   optionalString,
+  refused,
 } from "../json/mod.ts";
 import { ROOM_VERSIONS, type RoomVersion } from "../rooms/mod.ts";
 import { createRoom, type InitialState, type ServerState, upgradeRoom } from "../server/mod.ts";
@@ -70,7 +71,7 @@ function roomVersion(server: ServerState, body: JsonObject, key = "room_version"
 function roomAlias(server: ServerState, body: JsonObject, token: string | undefined): RoomAlias | undefined {
   const localpart = optionalString(body, "room_alias_name");
   if (localpart === undefined) return undefined;
-  if (/[\s:]/.test(localpart)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
+  if (/[\s:]/.test(localpart)) throw refused("Invalid characters in room alias");
   const alias: RoomAlias = `#${localpart}:${server.settings.serverName}`;
   server.appservices.checkAlias(alias, token);
   if (server.aliases.has(alias)) throw badRequest("M_ROOM_IN_USE", "Room alias already taken");
@@ -79,7 +80,7 @@ function roomAlias(server: ServerState, body: JsonObject, token: string | undefi
 
 function invitee(value: unknown): UserID {
   if (typeof value !== "string" || !/^@[^:]*:.+$/s.test(value)) {
-    throw badRequest("M_UNKNOWN", `Invalid user_id: ${value}`);
+    throw refused(`Invalid user_id: ${value}`);
   }
   return value as UserID;
 }
@@ -100,10 +101,7 @@ function powerLevels(body: JsonObject, creator: string, version: RoomVersion): J
   const override = optionalObject(body, "power_level_content_override") ?? {};
   const users = override.users;
   if (isJsonObject(users) && !version.creatorPower && !Object.hasOwn(users, creator)) {
-    throw badRequest(
-      "M_UNKNOWN",
-      `Not a valid power_level_content_override: 'users' did not contain ${creator}`,
-    );
+    throw refused(`Not a valid power_level_content_override: 'users' did not contain ${creator}`);
   }
   return override;
 }
@@ -114,7 +112,7 @@ function upgrade(request: AuthedRequest): Answer {
   requireKeys(json, "new_version");
   const version = roomVersion(server, json, "new_version");
   const additionalCreators = version.creatorPower ? creators(json.additional_creators) : [];
-  const old = server.room(request.param("roomId"));
+  const old = request.room;
   const isDead = old?.membersWith("join").length === 0 && version.creatorPower;
   if (old === undefined || isDead) throw notFound("Unknown room");
   return { replacement_room: upgradeRoom(server, old, user, { version, additionalCreators }).id };

@@ -19,6 +19,7 @@ import {
   missingParam,
   notFound,
   optionalObject,
+  refused,
   stringAt,
   valueAt,
 } from "../json/mod.ts";
@@ -109,7 +110,7 @@ async function addSignatures(
   }
   if (target === undefined || stored === undefined) throw notFound("Unknown device");
   if (withoutSignatures(stored) !== withoutSignatures(signed)) {
-    throw badRequest("M_UNKNOWN", "Key does not match");
+    throw refused("Key does not match");
   }
   const signatures = valueAt(signed, ["signatures", signer.id]);
   if (!isJsonObject(signatures)) throw badRequest("M_INVALID_SIGNATURE", "Invalid signature");

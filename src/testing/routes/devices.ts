@@ -24,6 +24,7 @@ import {
   optionalObject,
   optionalString,
   optionalStrings,
+  refused,
   Reply,
 } from "../json/mod.ts";
 import { type Device, type KeptDehydratedDevice, MAX_DEVICE_NAME } from "../users/mod.ts";
@@ -82,16 +83,15 @@ function isAppservice({ server, token }: AuthedRequest): boolean {
   return server.appservices.of(token) !== undefined;
 }
 
-function remove(request: AuthedRequest): Answer {
+function remove(request: AuthedRequest): void {
   const { server, user, jsonOrEmpty } = request;
   if (!isAppservice(request)) {
     server.uia.require(jsonOrEmpty, "remove a device from your account", "m.login.password", user);
   }
   server.deleteDevice(user, request.param("deviceId"));
-  return {};
 }
 
-function removeSeveral(request: AuthedRequest): Answer {
+function removeSeveral(request: AuthedRequest): void {
   const { server, user, json } = request;
   requireKeys(json, "devices");
   const ids = optionalStrings(json, "devices") ?? [];
@@ -99,7 +99,6 @@ function removeSeveral(request: AuthedRequest): Answer {
     server.uia.require(json, "remove device(s) from your account", "m.login.password", user);
   }
   for (const id of ids) server.deleteDevice(user, id);
-  return {};
 }
 
 function sendToDevice(request: AuthedRequest): Answer {
@@ -140,7 +139,7 @@ function putDehydrated({ server, user, json }: AuthedRequest): Answer {
   const { deviceId, data, name } = readUpload(json);
   if (user.dehydrated !== undefined) server.deleteDevice(user, user.dehydrated.deviceId);
   if (!Object.hasOwn(json, "device_keys")) {
-    throw badRequest("M_UNKNOWN", "Device key(s) not found, these must be provided.");
+    throw refused("Device key(s) not found, these must be provided.");
   }
   if (name !== undefined && name.length > MAX_DEVICE_NAME) {
     throw badRequest("M_TOO_LARGE", "Device display name is too long");

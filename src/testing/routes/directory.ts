@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import {
   type AuthedRequest,
   type MatrixRequest,
+  notMember,
   openRoute,
   requireJoined,
   type Route,
@@ -20,7 +21,6 @@ import {
 import {
   type Answer,
   badJson,
-  badRequest,
   Failure,
   forbidden,
   invalidParam,
@@ -30,6 +30,7 @@ import {
   optionalInteger,
   optionalObject,
   optionalString,
+  refused,
   requiredString,
 } from "../json/mod.ts";
 import type { Room } from "../rooms/mod.ts";
@@ -63,24 +64,23 @@ async function resolve(request: MatrixRequest): Promise<Answer> {
   return { room_id: alias.room, servers: [request.server.settings.serverName] };
 }
 
-function addAlias(request: AuthedRequest): Answer {
+function addAlias(request: AuthedRequest): void {
   const { server, user } = request;
   const alias = aliasOf(request);
   if (request.json.room_id === null) throw badJson("room_id must be a string");
   const room = server.room(requiredString(request.json, "room_id"));
-  if (room === undefined) throw badRequest("M_UNKNOWN", "Room does not exist");
+  if (room === undefined) throw refused("Room does not exist");
   requireJoined(request, room);
-  if (/\s/.test(alias)) throw badRequest("M_UNKNOWN", "Invalid characters in room alias");
+  if (/\s/.test(alias)) throw refused("Invalid characters in room alias");
   if (!alias.endsWith(`:${server.settings.serverName}`)) {
-    throw badRequest("M_UNKNOWN", "Room alias must be local");
+    throw refused("Room alias must be local");
   }
   server.appservices.checkAlias(alias, request.token);
   if (server.aliases.has(alias)) throw new Failure(409, "M_UNKNOWN", `Room alias ${alias} already exists`);
   server.aliases.set(alias, { room: room.id, creator: user.id });
-  return {};
 }
 
-function removeAlias(request: AuthedRequest): Answer {
+function removeAlias(request: AuthedRequest): void {
   const { server, user } = request;
   const alias = aliasOf(request);
   const entry = server.aliases.get(alias);
@@ -91,7 +91,6 @@ function removeAlias(request: AuthedRequest): Answer {
   }
   server.aliases.delete(alias);
   if (room !== undefined) forgetCanonicalAlias(server, room, user.id, alias);
-  return {};
 }
 
 function mayChangeAliases(room: Room, user: AuthedRequest["user"]["id"]): boolean {
@@ -123,13 +122,12 @@ function forgetCanonicalAlias(
 }
 
 function localAliases(request: AuthedRequest): Answer {
-  const { server, user } = request;
-  const room = server.room(request.param("roomId"));
+  const { server, user, room } = request;
   if (
     room === undefined ||
     (room.membership(user.id) !== "join" && room.historyVisibility() !== "world_readable")
   ) {
-    throw forbidden(`User ${user.id} not in room ${request.param("roomId")}`);
+    throw notMember(request);
   }
   return {
     aliases: [...server.aliases].filter(([, entry]) => entry.room === room.id).map(([alias]) => alias),
@@ -137,24 +135,22 @@ function localAliases(request: AuthedRequest): Answer {
 }
 
 function getVisibility(request: MatrixRequest): Answer {
-  const room = request.server.room(request.param("roomId"));
+  const room = request.room;
   if (room === undefined) throw notFound("Unknown room");
   return { visibility: room.published ? "public" : "private" };
 }
 
-function putVisibility(request: AuthedRequest): Answer {
-  const { server, user, json } = request;
+function putVisibility(request: AuthedRequest): void {
+  const { user, json, room } = request;
   const visibility = optionalString(json, "visibility") ?? "public";
   if (visibility !== "public" && visibility !== "private") {
-    throw badRequest("M_BAD_JSON", "Input should be 'public' or 'private'");
+    throw badJson("Input should be 'public' or 'private'");
   }
-  const room = server.room(request.param("roomId"));
-  if (room === undefined) throw badRequest("M_UNKNOWN", "Unknown room");
+  if (room === undefined) throw refused("Unknown room");
   if (!mayChangeAliases(room, user.id)) {
     throw forbidden("This server requires you to be a moderator in the room to edit its room list entry");
   }
   room.published = visibility === "public";
-  return {};
 }
 
 function listPublic(request: AuthedRequest): Answer {

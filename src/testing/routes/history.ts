@@ -9,7 +9,15 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, roomToRead, type Route, route, viewerOf } from "../http/mod.ts";
+import {
+  type AuthedRequest,
+  notMember,
+  requireSeen,
+  roomToRead,
+  type Route,
+  route,
+  viewerOf,
+} from "../http/mod.ts";
 import { type Answer, Failure, forbidden, missingParam, notFound } from "../json/mod.ts";
 import {
   canSee,
@@ -107,12 +115,12 @@ function membersOf(room: Room, events: readonly RoomEvent[]): RoomEvent[] {
 function context(request: AuthedRequest): Answer {
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_LIMIT, MAX_LIMIT);
   const filter = readFilter(request);
-  const room = request.server.room(request.param("roomId"));
+  const room = request.room;
   const target = eventToShow(room, request.param("eventId"));
   if (room === undefined || target === undefined) throw notInRoom(request);
   const peeking = room.membership(request.user.id) !== "join";
   const sees = (event: RoomEvent) => canSee(room, request.user, event, { peeking });
-  if (!sees(target)) throw forbidden("You don't have permission to access that event.");
+  requireSeen(request, room, target);
   const half = Math.floor(limit / 2);
   const allows = (event: RoomEvent) => filter.allows(event) && filter.allowsRelations(room, event);
   const foundBefore = paginate(room.events, {
@@ -165,7 +173,7 @@ function notInRoom(request: AuthedRequest): Failure {
 
 function timestampToEvent(request: AuthedRequest): Answer {
   const { room, until, peeking } = roomToRead(request);
-  if (until !== Infinity) throw forbidden(`User ${request.user.id} not in room ${room.id}`);
+  if (until !== Infinity) throw notMember(request);
   const ts = request.queryInteger("ts");
   if (ts === undefined) throw missingParam("ts");
   const forwards = (request.queryOneOf("dir", ["f", "b"]) ?? "f") === "f";

@@ -16,6 +16,7 @@ import {
   invalidParam,
   missingParam,
   optionalObject,
+  refused,
 } from "../json/mod.ts";
 import { deviceListsSince, parseToken } from "../sync/sync.ts";
 import type { Device, User } from "../users/mod.ts";
@@ -139,7 +140,7 @@ const MAX_ONE_TIME_KEYS = 500;
 function uploadKeys(request: AuthedRequest): Answer {
   const { server, user, device, json: body } = request;
   if (device.id === "") {
-    throw badRequest("M_UNKNOWN", "To upload keys, you must pass device_id when authenticating");
+    throw refused("To upload keys, you must pass device_id when authenticating");
   }
   const deviceKeys = readDeviceKeys(body);
   const oneTimeKeys = readKeys(body, "one_time_keys");
@@ -192,7 +193,7 @@ export function addOneTimeKeys(device: Device, keys: JsonObject): void {
     if (known === undefined) return true;
     if (isSameKey(known, key)) return false;
     const [old, other] = [JSON.stringify(known), JSON.stringify(key)];
-    throw badRequest("M_UNKNOWN", `One time key ${id} already exists. Old key: ${old}; new key: ${other}`);
+    throw refused(`One time key ${id} already exists. Old key: ${old}; new key: ${other}`);
   };
   const added = Object.entries(keys).filter(isNew);
   const counts = device.oneTimeKeyCounts();

@@ -8,7 +8,7 @@
 
 import type { JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, type MatrixRequest, openRoute, type Route, route } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, forbidden, invalidParam, notFound, Reply } from "../json/mod.ts";
+import { type Answer, Failure, forbidden, invalidParam, notFound, refused, Reply } from "../json/mod.ts";
 import type { Media } from "../server/mod.ts";
 
 const MEDIA = "/_matrix/media/v3";
@@ -59,7 +59,7 @@ function create({ server, user }: AuthedRequest): Answer {
   return { content_uri: server.media.create(user.id).uri, unused_expires_at: server.now + UNUSED_LIFETIME };
 }
 
-function uploadTo(request: AuthedRequest): Answer {
+function uploadTo(request: AuthedRequest): void {
   const media = request.server.media.find(request.param("serverName"), request.param("mediaId"));
   if (media === undefined) throw notFound("Unknown media ID");
   if (media.owner !== request.user.id) throw forbidden("Only the creator of the media ID can upload to it");
@@ -68,7 +68,6 @@ function uploadTo(request: AuthedRequest): Answer {
   }
   checkSize(request);
   fill(request, media);
-  return {};
 }
 
 function checkSize(request: AuthedRequest): void {
@@ -103,7 +102,7 @@ async function preview(request: AuthedRequest): Promise<Answer> {
 function fileOf(request: MatrixRequest): { media: Media; bytes: Uint8Array<ArrayBuffer> } {
   const serverName = request.param("serverName");
   request.queryInteger("timeout_ms");
-  if (!/^[\w.:[\]-]+$/.test(serverName)) throw badRequest("M_UNKNOWN", "Invalid server name");
+  if (!/^[\w.:[\]-]+$/.test(serverName)) throw refused("Invalid server name");
   if (serverName !== request.server.settings.serverName) {
     throw new Failure(502, "M_UNKNOWN", `Failed to fetch remote media from ${serverName}`);
   }
@@ -128,11 +127,11 @@ function thumbnail(request: MatrixRequest): Answer {
   }
   const method = request.query("method") ?? "scale";
   if (method !== "crop" && method !== "scale") {
-    throw badRequest("M_UNKNOWN", `Unknown thumbnail method ${method}`);
+    throw refused(`Unknown thumbnail method ${method}`);
   }
   const { media, bytes } = fileOf(request);
   if (!media.type.startsWith("image/")) {
-    throw badRequest("M_UNKNOWN", "Cannot find any thumbnails for the requested media");
+    throw refused("Cannot find any thumbnails for the requested media");
   }
   return file(media, bytes, undefined);
 }

@@ -15,7 +15,16 @@ import {
   type Route,
   route,
 } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, forbidden, missingParam, notFound } from "../json/mod.ts";
+import {
+  type Answer,
+  badRequest,
+  Failure,
+  forbidden,
+  invalidParam,
+  missingParam,
+  notFound,
+  refused,
+} from "../json/mod.ts";
 import type { Room } from "../rooms/mod.ts";
 import {
   changeMembership,
@@ -75,7 +84,7 @@ function getField(request: MatrixRequest): Answer {
   throw notFound("No value for the field");
 }
 
-function putField(request: AuthedRequest): Answer {
+function putField(request: AuthedRequest): void {
   const field = request.param("field");
   checkName(field);
   parseUserId(request.param("userId"));
@@ -89,23 +98,21 @@ function putField(request: AuthedRequest): Answer {
     throw badRequest("M_PROFILE_TOO_LARGE", "Profile too large");
   }
   setField(request, field, value);
-  return {};
 }
 
-function deleteField(request: AuthedRequest): Answer {
+function deleteField(request: AuthedRequest): void {
   const field = request.param("field");
   parseUserId(request.param("userId"));
   checkName(field);
   checkOwner(request, "displayname");
   setField(request, field, undefined);
-  return {};
 }
 
 /** Refuses to change the profile of another user. */
 function checkOwner(request: AuthedRequest, field: string): void {
   const owner = request.param("userId");
   if (!request.server.reaches(owner)) {
-    throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
+    throw refused("User is not hosted on this homeserver");
   }
   if (owner === request.user.id) return;
   const status = MEMBER_FIELDS.includes(field) ? 400 : 403;
@@ -113,23 +120,23 @@ function checkOwner(request: AuthedRequest, field: string): void {
 }
 
 function checkName(field: string): void {
-  if (field === "") throw badRequest("M_INVALID_PARAM", "A profile field must have a name");
+  if (field === "") throw invalidParam("A profile field must have a name");
   if (new TextEncoder().encode(field).length > LONGEST_FIELD_NAME) {
     throw badRequest("M_KEY_TOO_LARGE", "Field name too long");
   }
   if (!MEMBER_FIELDS.includes(field) && !/^[a-z][a-z0-9_.-]*$/.test(field)) {
-    throw badRequest("M_INVALID_PARAM", "Invalid profile field name");
+    throw invalidParam("Invalid profile field name");
   }
 }
 
 function checkValue(field: string, value: unknown): void {
   if (!MEMBER_FIELDS.includes(field)) return;
   if (typeof value !== "string") {
-    throw badRequest("M_INVALID_PARAM", `'${field}' must be a string`);
+    throw invalidParam(`'${field}' must be a string`);
   }
   const longest = field === "displayname" ? LONGEST_DISPLAYNAME : LONGEST_AVATAR_URL;
   if (value.length > longest) {
-    throw badRequest("M_UNKNOWN", `${field} is too long (max ${longest})`);
+    throw refused(`${field} is too long (max ${longest})`);
   }
 }
 
@@ -162,20 +169,19 @@ function getPresence(request: AuthedRequest): Answer {
   return presenceContent(server, server.user(id));
 }
 
-function putPresence(request: AuthedRequest): Answer {
+function putPresence(request: AuthedRequest): void {
   const { server, user } = request;
   if (parseUserId(request.param("userId")) !== user.id) {
     throw forbidden("Can only set your own presence state");
   }
   const { json } = request;
   if (typeof json.presence !== "string" || !PRESENCE_STATES.includes(json.presence)) {
-    throw badRequest("M_UNKNOWN", "Invalid presence state");
+    throw refused("Invalid presence state");
   }
   const { status_msg, presence: _, ...others } = json;
-  if (Object.keys(others).length > 0) throw badRequest("M_UNKNOWN", "Unable to parse state");
+  if (Object.keys(others).length > 0) throw refused("Unable to parse state");
   if (status_msg !== undefined && typeof status_msg !== "string") {
-    throw badRequest("M_UNKNOWN", "status_msg must be a string");
+    throw refused("status_msg must be a string");
   }
   setPresence(server, user, json.presence, status_msg);
-  return {};
 }

@@ -7,7 +7,7 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, requireKeys, type Route, route, viewerOf } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, missingParam, notFound } from "../json/mod.ts";
+import { type Answer, badJson, badRequest, Failure, missingParam, notFound, refused } from "../json/mod.ts";
 import { formatEvent } from "../rooms/mod.ts";
 import { concerns, evaluatePush, PUSH_RULE_KINDS, type PushRule, type PushRuleKind } from "../users/mod.ts";
 
@@ -63,7 +63,7 @@ function kindOf(request: AuthedRequest): PushRuleKind {
 
 function kindToWrite(request: AuthedRequest): PushRuleKind {
   const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
-  if (kind === undefined) throw badRequest("M_UNKNOWN", `Unknown template: ${request.param("kind")}`);
+  if (kind === undefined) throw refused(`Unknown template: ${request.param("kind")}`);
   return kind;
 }
 
@@ -73,85 +73,84 @@ function ruleOf(request: AuthedRequest): PushRule {
   return rule;
 }
 
-function putRule(request: AuthedRequest): Answer {
+function putRule(request: AuthedRequest): void {
   const { user } = request;
   const kind = kindToWrite(request);
   const id = request.param("ruleId");
-  if (/[/\\]/.test(id)) throw badRequest("M_UNKNOWN", "rule_id may not contain slashes");
+  if (/[/\\]/.test(id)) throw refused("rule_id may not contain slashes");
   const json = request.jsonOr("M_UNKNOWN");
-  if (id.startsWith(".")) throw badRequest("M_UNKNOWN", "cannot add new rule_ids that start with '.'");
+  if (id.startsWith(".")) throw refused("cannot add new rule_ids that start with '.'");
   const rule: PushRule = { rule_id: id, default: false, enabled: true, actions: actionsOf(json) };
   if (kind === "override" || kind === "underride") {
-    if (!Array.isArray(json.conditions)) throw badRequest("M_UNKNOWN", "Missing 'conditions'");
+    if (!Array.isArray(json.conditions)) throw refused("Missing 'conditions'");
     if (
       !json.conditions.every((condition) => isJsonObject(condition) && typeof condition.kind === "string")
     ) {
-      throw badRequest("M_UNKNOWN", "Condition without 'kind'");
+      throw refused("Condition without 'kind'");
     }
     rule.conditions = json.conditions;
   } else if (kind === "content") {
-    if (typeof json.pattern !== "string") throw badRequest("M_UNKNOWN", "Content rule missing 'pattern'");
+    if (typeof json.pattern !== "string") throw refused("Content rule missing 'pattern'");
     rule.pattern = json.pattern;
   }
   const placed = user.pushRules.put(kind, rule, {
     before: request.query("before"),
     after: request.query("after"),
   });
-  if (!placed) throw badRequest("M_UNKNOWN", "before/after rule not found");
-  return changed(request);
+  if (!placed) throw refused("before/after rule not found");
+  changed(request);
 }
 
-function deleteRule(request: AuthedRequest): Answer {
+function deleteRule(request: AuthedRequest): void {
   const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
   if (kind === undefined || !request.user.pushRules.delete(kind, request.param("ruleId"))) {
     throw notFound("Push rule does not exist");
   }
-  return changed(request);
+  changed(request);
 }
 
-function putEnabled(request: AuthedRequest): Answer {
+function putEnabled(request: AuthedRequest): void {
   kindToWrite(request);
   if (request.param("ruleId").startsWith(".")) ruleOf(request);
   const { enabled } = request.jsonOr("M_UNKNOWN");
-  if (typeof enabled !== "boolean") throw badRequest("M_UNKNOWN", "Value for 'enabled' must be boolean");
+  if (typeof enabled !== "boolean") throw refused("Value for 'enabled' must be boolean");
   request.user.pushRules.enable(ruleOf(request), enabled);
-  return changed(request);
+  changed(request);
 }
 
-function putActions(request: AuthedRequest): Answer {
+function putActions(request: AuthedRequest): void {
   kindToWrite(request);
   if (request.param("ruleId").startsWith(".")) ruleOf(request);
   const actions = actionsOf(request.jsonOr("M_UNKNOWN"));
   request.user.pushRules.act(ruleOf(request), actions);
-  return changed(request);
+  changed(request);
 }
 
 function actionsOf({ actions }: JsonObject): unknown[] {
-  if (!Array.isArray(actions)) throw badRequest("M_UNKNOWN", "No actions found");
+  if (!Array.isArray(actions)) throw refused("No actions found");
   const valid = actions.every((action) =>
     ["notify", "dont_notify", "coalesce"].includes(action) ||
     (isJsonObject(action) && Object.hasOwn(action, "set_tweak"))
   );
-  if (!valid) throw badRequest("M_UNKNOWN", "Unrecognised action");
+  if (!valid) throw refused("Unrecognised action");
   return actions;
 }
 
-function changed({ server, user }: AuthedRequest): Answer {
+function changed({ server, user }: AuthedRequest): void {
   server.savePushRules(user);
-  return {};
 }
 
-function setPusher({ server, user, json }: AuthedRequest): Answer {
+function setPusher({ server, user, json }: AuthedRequest): void {
   requireKeys(json, "pushkey", "app_id");
   const key = `${json.app_id} ${json.pushkey}`;
   if (json.kind === null) {
     user.pushers.delete(key);
     server.pushers.removed(user, key);
-    return {};
+    return;
   }
   requireKeys(json, ...PUSHER_KEYS);
   if (PUSHER_KEYS.some((key) => key !== "data" && typeof json[key] === "object")) {
-    throw badRequest("M_BAD_JSON", "A pusher is described by texts");
+    throw badJson("A pusher is described by texts");
   }
   if (json.kind === "http" && !(isJsonObject(json.data) && typeof json.data.url === "string")) {
     throw missingParam("data.url");
@@ -168,7 +167,6 @@ function setPusher({ server, user, json }: AuthedRequest): Answer {
   }
   user.pushers.set(key, { profile_tag: "", ...pusher });
   server.pushers.set(user, key);
-  return {};
 }
 
 function notifications(request: AuthedRequest): Answer {
@@ -176,7 +174,7 @@ function notifications(request: AuthedRequest): Answer {
   const limit = Math.min(request.queryInteger("limit") ?? DEFAULT_NOTIFICATIONS, MAX_NOTIFICATIONS);
   const from = request.query("from");
   if (from !== undefined && !/^-?\d+$/.test(from)) {
-    throw badRequest("M_UNKNOWN", 'Query parameter "from" contains unrecognised token');
+    throw refused('Query parameter "from" contains unrecognised token');
   }
   const end = from === undefined ? Infinity : Number(from);
   const onlyHighlights = request.query("only") === "highlight";

@@ -8,18 +8,16 @@
  */
 
 import type { JsonObject } from "../../types/json.ts";
-import { type AuthedRequest, parseUserId, requireJoined, type Route, route } from "../http/mod.ts";
 import {
-  type Answer,
-  badJson,
-  badRequest,
-  Failure,
-  forbidden,
-  invalidParam,
-  isRoomId,
-  isTruthy,
-} from "../json/mod.ts";
-import { canSee, eventToShow, type Relation, type Room, type RoomEvent } from "../rooms/mod.ts";
+  type AuthedRequest,
+  parseUserId,
+  requireJoined,
+  requireSeen,
+  type Route,
+  route,
+} from "../http/mod.ts";
+import { badJson, badRequest, Failure, invalidParam, isRoomId, isTruthy, refused } from "../json/mod.ts";
+import { eventToShow, type Relation, type Room, type RoomEvent } from "../rooms/mod.ts";
 import { bumpPresence } from "../server/mod.ts";
 
 /** The routes of this file. */
@@ -35,20 +33,19 @@ const TYPING_TIMEOUT = 30_000;
 /** How long it lasts at most, in milliseconds. */
 const LONGEST_TYPING = 120_000;
 
-function receipt(request: AuthedRequest): Answer {
+function receipt(request: AuthedRequest): void {
   const type = request.param("receiptType");
   const id = request.param("eventId");
-  if (!isRoomId(request.param("roomId")) || !id.startsWith("$")) {
-    throw badRequest("M_UNKNOWN", "A valid room ID and event ID must be specified");
+  if (!isRoomId(request.roomId) || !id.startsWith("$")) {
+    throw refused("A valid room ID and event ID must be specified");
   }
   if (!RECEIPT_TYPES.includes(type)) {
-    throw badRequest("M_UNKNOWN", `Receipt type must be 'm.read', 'm.read.private', 'm.fully_read'`);
+    throw refused(`Receipt type must be 'm.read', 'm.read.private', 'm.fully_read'`);
   }
   const thread = readThread(request, type, id);
   bumpPresence(request.server, request.user);
   if (type === "m.fully_read") markFullyRead(request, id);
   else markRead(request, type, id, thread);
-  return {};
 }
 
 function readThread(request: AuthedRequest, type: string, id: string): string | undefined {
@@ -68,7 +65,7 @@ function readThread(request: AuthedRequest, type: string, id: string): string | 
 }
 
 /** Markers of one request are set one after the other: those before one that is refused stay. */
-function readMarkers(request: AuthedRequest): Answer {
+function readMarkers(request: AuthedRequest): void {
   bumpPresence(request.server, request.user);
   for (const type of RECEIPT_TYPES) {
     const id = request.json[type];
@@ -77,16 +74,14 @@ function readMarkers(request: AuthedRequest): Answer {
     if (type === "m.fully_read") markFullyRead(request, id);
     else markRead(request, type, id, undefined);
   }
-  return {};
 }
 
 /** Moves the marker forward, also in a room that the user is not in. */
 function markFullyRead(request: AuthedRequest, id: string): void {
-  const { server, user } = request;
-  const room = server.room(request.param("roomId"));
+  const { server, user, room } = request;
   const event = room?.event(id);
   if (room === undefined || event === undefined) {
-    throw new Failure(404, "M_UNKNOWN", `Could not find event ${id} in room ${request.param("roomId")}`);
+    throw new Failure(404, "M_UNKNOWN", `Could not find event ${id} in room ${request.roomId}`);
   }
   const data = user.accountDataOf(room.id);
   const old = room.event(String(data.get("m.fully_read")?.event_id));
@@ -97,14 +92,10 @@ function markFullyRead(request: AuthedRequest, id: string): void {
 
 /** Stores a receipt, if the event exists and the user may see it; one for an unknown event is no error. */
 function markRead(request: AuthedRequest, type: string, id: string, thread: string | undefined): void {
-  const { server, user } = request;
-  const room = server.room(request.param("roomId"));
+  const { server, user, room } = request;
   const event = eventToShow(room, id);
   if (room === undefined || event === undefined) return;
-  const peeking = room.membership(user.id) !== "join";
-  if (!canSee(room, user, event, { peeking })) {
-    throw forbidden("You don't have permission to access that event.");
-  }
+  requireSeen(request, room, event);
   const stored = room.receipts.set({
     user: user.id,
     type,
@@ -124,7 +115,7 @@ function markRead(request: AuthedRequest, type: string, id: string, thread: stri
   }
 }
 
-function typing(request: AuthedRequest): Answer {
+function typing(request: AuthedRequest): void {
   const { server, user } = request;
   const target = parseUserId(request.param("userId"));
   const { typing }: JsonObject = request.json;
@@ -133,10 +124,10 @@ function typing(request: AuthedRequest): Answer {
   if (typeof timeout !== "number" && typeof timeout !== "boolean") throw badJson("Invalid timeout");
   if (typing === undefined) throw badJson("'typing' must be there");
   if (!server.reaches(target)) {
-    throw badRequest("M_UNKNOWN", "User is not hosted on this homeserver");
+    throw refused("User is not hosted on this homeserver");
   }
   if (target !== user.id) throw badRequest("M_FORBIDDEN", "Cannot set another user's typing state");
-  const room = requireJoined(request, server.room(request.param("roomId")));
+  const room = requireJoined(request, request.room);
   const was = room.typing.has(user.id);
   if (isTruthy(typing)) {
     const duration = Math.min(Number(timeout), LONGEST_TYPING);
@@ -150,7 +141,6 @@ function typing(request: AuthedRequest): Answer {
   } else if (was) {
     stopTyping(request, room);
   }
-  return {};
 }
 
 function stopTyping(request: AuthedRequest, room: Room): void {

@@ -23,9 +23,9 @@ export const roomKeyRoutes: readonly Route[] = [
   route("PUT", "v3/room_keys/version/{version}", updateVersion),
   route("DELETE", "v3/room_keys/version/{version}", deleteVersion),
   ...keyRoutesAt("", (keys) => keys),
-  ...keyRoutesAt("/{roomId}", (keys, request) => ({ rooms: { [request.param("roomId")]: keys } })),
+  ...keyRoutesAt("/{roomId}", (keys, request) => ({ rooms: { [request.roomId]: keys } })),
   ...keyRoutesAt("/{roomId}/{sessionId}", (keys, request) => ({
-    rooms: { [request.param("roomId")]: { sessions: { [request.param("sessionId")]: keys } } },
+    rooms: { [request.roomId]: { sessions: { [request.param("sessionId")]: keys } } },
   })),
 ];
 
@@ -69,7 +69,7 @@ function describe(backup: KeyBackup): JsonObject {
   return { version, algorithm, auth_data: authData, etag: String(etag), count };
 }
 
-function updateVersion(request: AuthedRequest): Answer {
+function updateVersion(request: AuthedRequest): void {
   const { json } = request;
   const version = request.param("version");
   if (json.version !== undefined && json.version !== version) {
@@ -79,13 +79,11 @@ function updateVersion(request: AuthedRequest): Answer {
   requireKeys(json, "auth_data", "algorithm");
   if (json.algorithm !== backup.algorithm) throw invalidParam("Algorithm does not match");
   backup.authData = json.auth_data;
-  return {};
 }
 
-function deleteVersion(request: AuthedRequest): Answer {
+function deleteVersion(request: AuthedRequest): void {
   const { version } = backupOf(request, request.param("version"));
   request.server.backups.delete(request.user.id, version);
-  return {};
 }
 
 /**
@@ -118,7 +116,7 @@ function objects(value: unknown): [string, JsonObject][] {
 
 function getKeys(request: AuthedRequest): Answer {
   const backup = backupOf(request, request.requiredQuery("version"));
-  const room = request.param("roomId");
+  const room = request.roomId;
   const session = request.param("sessionId");
   if (session !== "") {
     const key = backup.get(room, session);
@@ -131,6 +129,6 @@ function getKeys(request: AuthedRequest): Answer {
 
 function deleteKeys(request: AuthedRequest): Answer {
   const backup = backupOf(request, request.requiredQuery("version"));
-  backup.remove(request.param("roomId") || undefined, request.param("sessionId") || undefined);
+  backup.remove(request.roomId || undefined, request.param("sessionId") || undefined);
   return { etag: String(backup.etag), count: backup.count };
 }

@@ -13,6 +13,7 @@ import type { JsonObject } from "../../types/json.ts";
 import {
   type AuthedRequest,
   type MatrixRequest,
+  notReadable,
   openRoute,
   resolveRoom,
   roomToRead,
@@ -20,7 +21,7 @@ import {
   route,
   viewerOf,
 } from "../http/mod.ts";
-import { type Answer, badRequest, forbidden, invalidParam, notFound, stringAt } from "../json/mod.ts";
+import { type Answer, forbidden, invalidParam, notFound, refused, stringAt } from "../json/mod.ts";
 import {
   allowedRooms,
   canSee,
@@ -93,7 +94,7 @@ function joinedMembers(request: AuthedRequest): Answer {
 }
 
 function event(request: AuthedRequest): Answer {
-  const room = request.server.room(request.param("roomId"));
+  const room = request.room;
   const found = eventToShow(room, request.param("eventId"));
   const peeking = room?.membership(request.user.id) !== "join";
   if (room === undefined || found === undefined || !canSee(room, request.user, found, { peeking })) {
@@ -123,9 +124,9 @@ function hierarchy(request: AuthedRequest): Answer {
   const suggestedOnly = request.queryFlag("suggested_only");
   const from = request.query("from");
   const start = from === undefined ? 0 : Number(/^h(\d+)$/.exec(from)?.[1] ?? NaN);
-  const root = server.room(request.param("roomId"));
+  const root = request.room;
   if (root === undefined || !mayKnow(server, root, user.id)) {
-    throw forbidden(`User ${user.id} not in room ${request.param("roomId")}, and room previews are disabled`);
+    throw notReadable(request);
   }
   if (Number.isNaN(start)) throw invalidParam("Unknown pagination token");
   const rooms: JsonObject[] = [];
@@ -171,7 +172,7 @@ function summary(request: MatrixRequest): Answer {
   const user = token ? server.sessions.find(token).user : undefined;
   const room = server.room(resolveRoom(server, request.param("roomIdOrAlias")));
   if (room === undefined || room.membersWith("join").length === 0) {
-    throw badRequest("M_UNKNOWN", "Room not found");
+    throw refused("Room not found");
   }
   if (!mayKnow(server, room, user?.id)) throw notFound("Room not found or is not accessible");
   return { ...summariseRoom(room), ...(user && { membership: room.membership(user.id) }) };

@@ -11,7 +11,6 @@ import { type AuthedRequest, type Route, route, viewerOf } from "../http/mod.ts"
 import {
   type Answer,
   badJson,
-  badRequest,
   flag,
   missingParam,
   notFound,
@@ -20,6 +19,7 @@ import {
   optionalObject,
   optionalString,
   optionalStrings,
+  refused,
   stringAt,
 } from "../json/mod.ts";
 import {
@@ -55,7 +55,7 @@ const SEARCHED: ReadonlyMap<string, string> = new Map([
 function searchUsers(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   const term = optionalString(json, "search_term");
-  if (term === undefined) throw badRequest("M_UNKNOWN", "`search_term` is required field");
+  if (term === undefined) throw refused("`search_term` is required field");
   const limit = Math.max(0, Math.min(optionalInteger(json, "limit", DEFAULT_LIMIT), MAX_USERS));
   const found = [...server.users.values()].filter((other) =>
     other !== user && !other.deactivated && isNamed(other, term) && isKnown(request, other)
@@ -99,9 +99,9 @@ function isKnown({ server, user }: AuthedRequest, other: User): boolean {
 function searchEvents(request: AuthedRequest): Answer {
   const events = optionalObject(optionalObject(request.json, "search_categories") ?? {}, "room_events") ?? {};
   const term = optionalString(events, "search_term");
-  if (term === undefined) throw badRequest("M_UNKNOWN", "Invalid search query");
+  if (term === undefined) throw refused("Invalid search query");
   const order = events.order_by ?? "rank";
-  if (order !== "rank" && order !== "recent") throw badRequest("M_UNKNOWN", `Invalid order by: ${order}`);
+  if (order !== "rank" && order !== "recent") throw refused(`Invalid order by: ${order}`);
   const groupings = groupingsOf(events);
   const context = wantedContext(optionalObject(events, "event_context"));
   const filterJson = optionalObject(events, "filter") ?? {};
@@ -116,7 +116,7 @@ function searchEvents(request: AuthedRequest): Answer {
     return { search_categories: { room_events: { results: [], count: 0, highlights: [] } } };
   }
   if ((order === "recent" && filter.limit === 0) || !keys.every((key) => typeof key === "string")) {
-    throw badRequest("M_UNKNOWN", "Invalid search");
+    throw refused("Invalid search");
   }
   const found = rooms.flatMap((room) =>
     room.events.filter((event) => event.redaction === undefined && matches(event, keys, words))
@@ -226,7 +226,7 @@ function groupingsOf(events: JsonObject): string[] {
   const groups = optionalArray(optionalObject(events, "groupings") ?? {}, "group_by");
   return groups.map((group) => {
     const key = stringAt(isJsonObject(group) ? group : {}, "key");
-    if (key !== "room_id" && key !== "sender") throw badRequest("M_UNKNOWN", "Invalid group by keys");
+    if (key !== "room_id" && key !== "sender") throw refused("Invalid group by keys");
     return key;
   });
 }
@@ -256,21 +256,19 @@ function checkReason(body: JsonObject): void {
   }
 }
 
-function reportEvent(request: AuthedRequest): Answer {
+function reportEvent(request: AuthedRequest): void {
   checkReason(request.json);
-  const room = request.server.room(request.param("roomId"));
+  const room = request.room;
   const event = eventToShow(room, request.param("eventId"));
   const peeking = room?.membership(request.user.id) !== "join";
   if (room === undefined || event === undefined || !canSee(room, request.user, event, { peeking })) {
     throw notFound("Unable to report event: it does not exist or you aren't able to see it.");
   }
-  return {};
 }
 
-function reportRoom(request: AuthedRequest): Answer {
+function reportRoom(request: AuthedRequest): void {
   requireReason(request.json);
-  if (request.server.room(request.param("roomId")) === undefined) throw notFound("Room does not exist");
-  return {};
+  if (request.room === undefined) throw notFound("Room does not exist");
 }
 
 function requireReason({ reason }: JsonObject): void {
@@ -278,7 +276,6 @@ function requireReason({ reason }: JsonObject): void {
   if (typeof reason !== "string") throw badJson("Param 'reason' must be a string");
 }
 
-function reportUser(request: AuthedRequest): Answer {
+function reportUser(request: AuthedRequest): void {
   requireReason(request.json);
-  return {};
 }

@@ -20,7 +20,7 @@ import {
   type Route,
   route,
 } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, invalidParam, notFound } from "../json/mod.ts";
+import { type Answer, Failure, invalidParam, notFound, refused } from "../json/mod.ts";
 import type { Room } from "../rooms/mod.ts";
 import {
   actionFor,
@@ -106,7 +106,7 @@ function putMember(request: AuthedRequest): Answer {
   const { server, user, json } = request;
   const target = parseUserId(request.param("stateKey"));
   const action = actionFor(json.membership);
-  if (server.room(request.param("roomId")) === undefined && ["join", "knock", "leave"].includes(action)) {
+  if (request.room === undefined && ["join", "knock", "leave"].includes(action)) {
     throw notReachable();
   }
   const room = roomToWrite(request);
@@ -116,10 +116,9 @@ function putMember(request: AuthedRequest): Answer {
 }
 
 function redact(request: AuthedRequest): Answer {
-  const { server, user, json } = request;
+  const { server, user, json, room } = request;
   server.rateLimiter.take(user.id, "messages");
-  const room = server.room(request.param("roomId"));
-  if (room === undefined) throw notFound(`Could not find room ${request.param("roomId")}`);
+  if (room === undefined) throw notFound(`Could not find room ${request.roomId}`);
   const target = request.param("eventId") as EventID;
   const { redacts } = json;
   if (room.version.modernRedaction && redacts !== undefined && redacts !== target) {
@@ -152,16 +151,15 @@ function enter(
 function enterKnown(request: AuthedRequest, action: "join" | "knock", content: JsonObject): Answer {
   const { server, user } = request;
   const named = request.param("roomIdOrAlias");
-  const room = server.room(named === "" ? request.param("roomId") : resolveRoom(server, named));
+  const room = server.room(named === "" ? request.roomId : resolveRoom(server, named));
   if (room === undefined) throw notReachable();
   if (action === "join" && room.membership(user.id) !== "join") server.rateLimiter.take(user.id, "joins");
   changeMembership(server, room, { sender: user.id, target: user.id, action, content });
   return { room_id: room.id };
 }
 
-function leave(request: AuthedRequest): Answer {
-  const { server, user, jsonOrEmpty } = request;
-  const room = server.room(request.param("roomId"));
+function leave(request: AuthedRequest): void {
+  const { server, user, jsonOrEmpty, room } = request;
   if (room === undefined) throw new Failure(404, "M_UNKNOWN", "Not a known room");
   changeMembership(server, room, {
     sender: user.id,
@@ -169,10 +167,9 @@ function leave(request: AuthedRequest): Answer {
     action: "leave",
     content: reasonOf(jsonOrEmpty),
   });
-  return {};
 }
 
-function moderate(request: AuthedRequest, action: MembershipChange["action"]): Answer {
+function moderate(request: AuthedRequest, action: MembershipChange["action"]): void {
   const { server, user, jsonOrEmpty: json } = request;
   if (action === "invite" && json.user_id === undefined && json.medium !== undefined) {
     throw new Failure(403, "M_FORBIDDEN", "Third-party identifiers are not supported by this homeserver");
@@ -180,7 +177,7 @@ function moderate(request: AuthedRequest, action: MembershipChange["action"]): A
   requireKeys(json, "user_id");
   const target = parseUserId(json.user_id);
   const leaves = action === "kick" || action === "unban";
-  if (leaves && server.room(request.param("roomId")) === undefined) {
+  if (leaves && request.room === undefined) {
     throw notKnown(server, target);
   }
   const room = roomToWrite(request);
@@ -191,19 +188,17 @@ function moderate(request: AuthedRequest, action: MembershipChange["action"]): A
     action,
     content: reasonOf(json),
   });
-  return {};
 }
 
-function forget(request: AuthedRequest): Answer {
+function forget(request: AuthedRequest): void {
   const { server, user } = request;
-  const id = request.param("roomId");
+  const id = request.roomId;
   const room = server.room(id);
-  if (room === undefined) return {};
+  if (room === undefined) return;
   const membership = room.membership(user.id);
   if (membership !== "leave" && membership !== "ban") {
-    throw badRequest("M_UNKNOWN", `User ${user.id} in room ${id}`);
+    throw refused(`User ${user.id} in room ${id}`);
   }
-  if (!room.members.has(user.id)) return {};
+  if (!room.members.has(user.id)) return;
   user.forgotten.add(room.id);
-  return {};
 }

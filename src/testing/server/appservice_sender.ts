@@ -11,7 +11,7 @@
 import type { RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { AppserviceFetch, TestRegistration } from "../homeserver_options.ts";
-import { formatEvent, type Room, type RoomEvent, strippedEvent } from "../rooms/mod.ts";
+import { formatEvent, type Room, type RoomEvent, STRIPPED_STATE, strippedEvent } from "../rooms/mod.ts";
 import type { User } from "../users/mod.ts";
 
 /** What of a homeserver it takes to send. */
@@ -268,20 +268,9 @@ export class AppserviceSender {
       json.prev_content = event.replaces.content;
     }
     if (event.type === "m.room.member" && event.content.membership === "invite") {
-      const shown = SHOWN.flatMap((type) => room.state(type) ?? []);
+      const shown = STRIPPED_STATE.flatMap((type) => room.state(type) ?? []);
       unsigned.invite_room_state = shown.map(strippedEvent);
     }
     return json;
   }
 }
-
-/** The state that an invitation shows. */
-const SHOWN = [
-  "m.room.create",
-  "m.room.join_rules",
-  "m.room.canonical_alias",
-  "m.room.avatar",
-  "m.room.encryption",
-  "m.room.name",
-  "m.room.topic",
-];

@@ -9,7 +9,7 @@
 import type { RoomAlias, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { AppserviceFetch, TestNamespace, TestRegistration } from "../homeserver_options.ts";
-import { badRequest, Failure, forbidden, invalidParam } from "../json/mod.ts";
+import { badRequest, Failure, forbidden, invalidParam, refused } from "../json/mod.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import { Device, type Session, type User } from "../users/mod.ts";
 import { AppserviceSender, type SendingServer } from "./appservice_sender.ts";
@@ -143,14 +143,11 @@ export class Appservices {
   /** Registers a user for the application service whose token a request has. */
   register({ json, token }: { readonly json: JsonObject; readonly token: string | undefined }): User {
     if (token === undefined) {
-      throw badRequest(
-        "M_UNKNOWN",
-        "Appservice token must be provided when using a type of m.login.application_service",
-      );
+      throw refused("Appservice token must be provided when using a type of m.login.application_service");
     }
     const { username } = json;
     if (typeof username !== "string") {
-      throw badRequest("M_UNKNOWN", "Desired Username is missing or not a string");
+      throw refused("Desired Username is missing or not a string");
     }
     const service = this.of(token);
     if (service === undefined) {

@@ -6,7 +6,7 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badJson, badRequest, canonicalJson, Failure, forbidden } from "../json/mod.ts";
+import { badJson, canonicalJson, Failure, forbidden, refused } from "../json/mod.ts";
 import { allowedRooms, isRestricted, type Room, type RoomEvent } from "../rooms/mod.ts";
 import { sendEvent } from "./send_event.ts";
 import type { ServerState } from "./server_state.ts";
@@ -155,6 +155,6 @@ export function actionFor(membership: unknown): MembershipChange["action"] {
     case "ban":
       return membership;
     default:
-      throw badRequest("M_UNKNOWN", "Invalid membership key");
+      throw refused("Invalid membership key");
   }
 }

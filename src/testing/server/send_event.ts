@@ -6,7 +6,7 @@
 
 import type { EventID, RoomAlias, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import { badRequest, canonicalJson, forbidden, invalidParam, notFound } from "../json/mod.ts";
+import { badRequest, canonicalJson, forbidden, invalidParam, notFound, refused } from "../json/mod.ts";
 import {
   checkContent,
   checkEvent,
@@ -116,12 +116,12 @@ function checkRedaction(server: ServerState, room: Room, draft: EventDraft): voi
   const target = room.event(id) ?? server.event(id);
   if (target?.type === "m.room.create") throw forbidden("Redacting create events is not permitted");
   if (target !== undefined && target.roomId !== room.id) {
-    throw badRequest("M_UNKNOWN", "Cannot redact event from a different room");
+    throw refused("Cannot redact event from a different room");
   }
   if (target?.type === "m.room.server_acl") throw forbidden("Redacting server ACL events is not permitted");
   if (room.powerLevels.of(draft.sender) >= room.powerLevels.named("redact")) return;
   if (room.version.eventIdsWithServer && !id.includes(":")) {
-    throw badRequest("M_UNKNOWN", `Invalid ID: '${id}'`);
+    throw refused(`Invalid ID: '${id}'`);
   }
   if (target === undefined) throw notFound("Could not find event");
   if (target.sender !== draft.sender) throw forbidden("You don't have permission to redact events");
@@ -139,16 +139,15 @@ function checkRelation(server: ServerState, room: Room, draft: EventDraft): void
   if (relation === undefined) return;
   const parent = eventToShow(room, relation.parent);
   if (parent === undefined) {
-    throw badRequest(
-      "M_UNKNOWN",
+    throw refused(
       server.event(relation.parent) === undefined
         ? "Can't send relation to unknown event"
         : "Relations must be in the same room",
     );
   }
   if (relation.type === "m.annotation") {
-    if (relation.key === undefined) throw badRequest("M_UNKNOWN", "Missing aggregation key");
-    if (relation.key.length > MAX_KEY) throw badRequest("M_UNKNOWN", "Aggregation key is too long");
+    if (relation.key === undefined) throw refused("Missing aggregation key");
+    if (relation.key.length > MAX_KEY) throw refused("Aggregation key is too long");
     const twice = room.relations.childrenOf(parent.id, "m.annotation").some((child) =>
       child.sender === draft.sender && child.type === draft.type &&
       room.relations.of(child)?.key === relation.key
@@ -156,6 +155,6 @@ function checkRelation(server: ServerState, room: Room, draft: EventDraft): void
     if (twice) throw badRequest("M_DUPLICATE_ANNOTATION", "Can't send same reaction twice");
   }
   if (relation.type === "m.thread" && room.relations.of(parent) !== undefined) {
-    throw badRequest("M_UNKNOWN", "Cannot start threads from an event with a relation");
+    throw refused("Cannot start threads from an event with a relation");
   }
 }

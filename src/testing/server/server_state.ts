@@ -7,8 +7,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { DeviceID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { HomeserverQuirks, IdGenerator, RateLimits } from "../homeserver_options.ts";
-import { notFound } from "../json/mod.ts";
+import type { HomeserverOptions, RateLimits } from "../homeserver_options.ts";
+import { Failure, notFound } from "../json/mod.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import {
   Device,
@@ -22,44 +22,12 @@ import {
 } from "../users/mod.ts";
 import { Appservices } from "./appservices.ts";
 import { MediaStore } from "./media_store.ts";
-import { RateLimiter } from "./rate_limiter.ts";
 import { Stream } from "./stream.ts";
 
-/** What can be set about a homeserver, with every default filled in. */
-interface Settings {
-  /** The name behind the colon of its user IDs. */
-  readonly serverName: string;
-  /** The clock. */
-  readonly clock: Clock;
-  /** Where identifiers come from. */
-  readonly ids: IdGenerator;
-  /** The specification versions that it claims to support. */
-  readonly versions: readonly string[];
-  /** The unstable features that it claims to support. */
-  readonly unstableFeatures: Readonly<Record<string, boolean>>;
-  /** The version of rooms that are created without naming one. */
-  readonly defaultRoomVersion: string;
-  /** The largest upload, in bytes. */
-  readonly maxUploadSize: number;
-  /** How long tokens live that can be refreshed, in milliseconds. */
-  readonly accessTokenLifetime: number;
-  /** What URL previews read pages with, if there are any. */
-  readonly previewFetch: typeof fetch | undefined;
-  /** Whether media is for those with an access token only. */
-  readonly authenticatedMedia: boolean;
-  /** Whether the user directory finds everyone. */
-  readonly searchAllUsers: boolean;
-  /** Whether anyone may register. */
-  readonly registration: boolean;
-  /** The TURN server's answer. */
-  readonly turnServer: Readonly<Record<string, unknown>>;
-  /** How often each user may do what. */
-  readonly rateLimits: RateLimits;
-  /** What notifications are sent with, if any are. */
-  readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** What other homeservers do. */
-  readonly quirks: HomeserverQuirks;
-}
+/** What can be set about a homeserver, with every default filled in; without the last two it sends nothing. */
+type Settings =
+  & Required<Omit<HomeserverOptions, "onError" | "requestLogSize" | "previewFetch" | "pushFetch">>
+  & Pick<HomeserverOptions, "previewFetch" | "pushFetch">;
 
 /** An alias of a room. */
 interface Alias {
@@ -256,5 +224,39 @@ class SyncCache {
   ): void {
     for (const [key, { until }] of this.#kept) if (until <= now) this.#kept.delete(key);
     this.#kept.set(request, { answer, until: end });
+  }
+}
+
+/** A leaky bucket per user and kind of request. */
+class RateLimiter {
+  readonly #clock: Clock;
+  readonly #limits: RateLimits;
+  readonly #buckets = new Map<string, { tokens: number; time: number }>();
+
+  /** Makes a limiter; `limits` may change later. */
+  constructor(clock: Clock, limits: RateLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Counts a request, or refuses it with 429 and the time to wait. */
+  take(user: UserID, kind: keyof RateLimits): void {
+    const limit = this.#limits[kind];
+    if (limit === undefined) return;
+    const { perSecond, burst } = limit;
+    const key = `${kind} ${user}`;
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, time: now };
+    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.time) / 1000 * perSecond);
+    bucket.time = now;
+    this.#buckets.set(key, bucket);
+    if (bucket.tokens < 1) {
+      const wait = Math.ceil((1 - bucket.tokens) / perSecond * 1000);
+      throw new Failure(429, "M_LIMIT_EXCEEDED", "Too Many Requests", {
+        extra: { retry_after_ms: wait },
+        headers: { "retry-after": String(Math.ceil(wait / 1000)) },
+      });
+    }
+    bucket.tokens--;
   }
 }

@@ -14,6 +14,7 @@ import {
   receiptContent,
   type Room,
   type RoomEvent,
+  STRIPPED_STATE,
   strippedEvent,
 } from "../rooms/mod.ts";
 import type { Arrivals } from "./device_lists.ts";
@@ -125,16 +126,6 @@ function strippedRoom(job: SyncJob, room: Room, member: RoomEvent, key: string):
   // As on Synapse: what the other server has sent, whatever that is, and then what was checked.
   return { [key]: { events: [...structuredClone(room.sentAlong), ...events, strippedEvent(member)] } };
 }
-
-const STRIPPED_STATE = [
-  "m.room.create",
-  "m.room.join_rules",
-  "m.room.canonical_alias",
-  "m.room.avatar",
-  "m.room.encryption",
-  "m.room.name",
-  "m.room.topic",
-];
 
 function ephemeralOf(job: SyncJob, room: Room, since: number): JsonObject[] {
   const events: JsonObject[] = [];

@@ -7,7 +7,7 @@
 
 import type { JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, type Route, route } from "../http/mod.ts";
-import { type Answer, badRequest, Failure, invalidParam } from "../json/mod.ts";
+import { type Answer, Failure, invalidParam, refused } from "../json/mod.ts";
 import { parseFilterJson, SyncFilter } from "../rooms/mod.ts";
 import { PRESENCE_STATES, presenceContent, setPresence } from "../server/mod.ts";
 import { Arrivals, deviceListsOf } from "./device_lists.ts";
@@ -58,7 +58,7 @@ async function syncNow(request: AuthedRequest): Promise<JsonObject> {
   const timeout = Math.min(request.queryInteger("timeout") ?? 0, LONGEST_WAIT);
   const since = request.query("since");
   if (request.query("from") !== undefined) {
-    throw badRequest("M_UNKNOWN", "'from' is not a valid query parameter. Did you mean 'since'?");
+    throw refused("'from' is not a valid query parameter. Did you mean 'since'?");
   }
   const filter = readFilter(request);
   const plan: Omit<SyncJob, "until"> = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { badRequest } from "../json/mod.ts";
+import { refused } from "../json/mod.ts";
 import type { SyncFilter } from "../rooms/mod.ts";
 import type { ServerState } from "../server/mod.ts";
 import type { Device, User } from "../users/mod.ts";
@@ -58,6 +58,6 @@ export function pageToken(position: number): string {
 /** Reads a token of either kind. */
 export function parseToken(text: string): SyncToken {
   const [, position, toDevice] = /^[st](\d+)(?:_(\d+))?$/.exec(text) ?? [];
-  if (position === undefined) throw badRequest("M_UNKNOWN", `Invalid stream token ${JSON.stringify(text)}`);
+  if (position === undefined) throw refused(`Invalid stream token ${JSON.stringify(text)}`);
   return { position: Number(position), toDevice: Number(toDevice ?? position) };
 }

@@ -9,9 +9,10 @@
  * @module
  */
 
-import { alarm, type Clock } from "../../base/clock.ts";
+import { alarm } from "../../base/clock.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { HomeserverOptions } from "../homeserver_options.ts";
 import type { Room, RoomEvent } from "../rooms/mod.ts";
 import { concerns, evaluatePush, type Unread } from "./push_evaluator.ts";
 import type { User } from "./user.ts";
@@ -35,12 +36,7 @@ interface Work {
 /** What of a homeserver its pushers need. */
 interface PushingServer {
   /** What was set when it was made. */
-  readonly settings: {
-    /** The clock. */
-    readonly clock: Clock;
-    /** What notifications are sent with. */
-    readonly pushFetch: ((input: string, init: RequestInit) => Promise<Response>) | undefined;
-  };
+  readonly settings: Required<Pick<HomeserverOptions, "clock">> & Pick<HomeserverOptions, "pushFetch">;
   /** Users by ID. */
   readonly users: ReadonlyMap<UserID, User>;
   /** Rooms by ID. */

@@ -13,12 +13,12 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { IdGenerator } from "../homeserver_options.ts";
 import {
   badJson,
-  badRequest,
   Failure,
   invalidParam,
   isTruthy,
   missingParam,
   optionalString,
+  refused,
   stringAt,
   valueAt,
 } from "../json/mod.ts";
@@ -163,7 +163,7 @@ export class UiaSessions {
     if (!isJsonObject(auth)) throw this.#challenge(purpose, stage, this.#open(purpose));
     const session = stringAt(auth, "session");
     if (session !== undefined && !this.#sessions.has(session)) {
-      throw badRequest("M_UNKNOWN", `Unknown session ID: ${session}`);
+      throw refused(`Unknown session ID: ${session}`);
     }
     if (session !== undefined && this.#sessions.get(session) !== purpose) {
       throw new Failure(
@@ -177,7 +177,7 @@ export class UiaSessions {
       const isAttempt = Object.keys(auth).length > 0;
       throw this.#challenge(purpose, stage, open, isAttempt ? { completed: [] } : {});
     }
-    if (auth.type !== stage) throw badRequest("M_INVALID_PARAM", `Unknown login type ${String(auth.type)}`);
+    if (auth.type !== stage) throw invalidParam(`Unknown login type ${String(auth.type)}`);
     if (stage === "m.login.password" && !passwordFits(auth, user)) {
       throw this.#challenge(purpose, stage, open, {
         errcode: "M_FORBIDDEN",
@@ -215,10 +215,10 @@ export function namedUser(login: JsonObject): string {
   if (!isTruthy(identifier)) throw invalidParam("Invalid login submission");
   const type = valueAt(identifier, ["type"]);
   if (type === undefined) throw missingParam("type");
-  if (type !== "m.id.user") throw badRequest("M_UNKNOWN", "Unknown login identifier type");
+  if (type !== "m.id.user") throw refused("Unknown login identifier type");
   const name = valueAt(identifier, ["user"]);
   if (typeof name !== "string" || name === "") {
-    throw badRequest("M_UNKNOWN", "User identifier is missing 'user' key");
+    throw refused("User identifier is missing 'user' key");
   }
   return name;
 }
