@@ -103,6 +103,21 @@ const noDefaultExport = productRule((context) => ({
   },
 }));
 
+/** Methods of lists that take any number of arguments. */
+const ADDING = new Set(["push", "unshift", "splice"]);
+
+const noSpreadPush = productRule((context) => ({
+  CallExpression(node) {
+    const { callee } = node;
+    if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return;
+    if (!ADDING.has(callee.property.name)) return;
+    if (!node.arguments.some(({ type }) => type === "SpreadElement")) return;
+    const message = "A stack takes some 120,000 arguments, and others choose how many there are: " +
+      "add them one by one, or use `concat()`";
+    context.report({ node, message });
+  },
+}));
+
 const plugin: Deno.lint.Plugin = {
   name: "greenroom",
   rules: {
@@ -111,6 +126,7 @@ const plugin: Deno.lint.Plugin = {
     "no-console": noConsole,
     "no-default-export": noDefaultExport,
     "no-plain-error": noPlainError,
+    "no-spread-push": noSpreadPush,
   },
 };
 

@@ -117,7 +117,7 @@ export class Passes {
         [pass.isAsked, pass.begun] = [false, pass.begun + 1];
         const round = await unwrapped(core.syncer.once({ ...settings, isPass: true }, { signal }));
         [events, rounds] = [events + round.events, rounds + 1];
-        handled.push(...round.ids);
+        for (const id of round.ids) handled.push(id);
         if (!round.isSettled) {
           void this.#leave(core, holding);
           if (!time.isOver) signal.throwIfAborted();

@@ -44,6 +44,11 @@ const cases: { rule: string; refused: string[]; accepted: string[] }[] = [
     refused: [`throw new Error("Cannot do it")`, `throw Error("Cannot do it")`],
     accepted: [`throw new ValueError("Cannot do it")`, "error instanceof Error"],
   },
+  {
+    rule: "no-spread-push",
+    refused: ["list.push(...others)", "this.#list.unshift(first, ...others)", "list.splice(0, 1, ...others)"],
+    accepted: ["list.push([...others])", "list.push({ ...other })", "list = list.concat(others)"],
+  },
 ];
 
 for (const { rule, refused, accepted } of cases) {

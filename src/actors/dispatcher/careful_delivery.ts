@@ -55,10 +55,12 @@ export async function deliverCarefully(
     if (!isWanted()) continue; // saves a commit
     if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));
     const { lives, verdict } = await store.attempt({ id, ended: ended.splice(0) });
-    if (verdict === "poison") tasks.push(...await quarantine.take(id, delivery, lives));
+    if (verdict === "poison") {
+      for (const task of await quarantine.take(id, delivery, lives)) tasks.push(task);
+    }
     if (verdict !== "begin") continue;
     const begun = start();
-    tasks.push(...begun);
+    for (const task of begun) tasks.push(task);
     const over = Promise.all(begun.map(async ({ name, done }) => {
       if (await done === "settled" && name !== undefined) settled.push({ name });
     })).then(() => {

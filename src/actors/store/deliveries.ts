@@ -76,8 +76,7 @@ export class StoreDeliveries {
       known.delete(oldest);
       mutations.push({ type: "delete", key: this.#key(oldest) });
     }
-    mutations.push(...await this.#quarantine.recording(names));
-    return mutations;
+    return mutations.concat(await this.#quarantine.recording(names));
   }
 
   async #names(): Promise<Map<string, number>> {

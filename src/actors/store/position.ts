@@ -98,7 +98,7 @@ export class StorePosition {
     const rooms: ShownRoom[] = [];
     let isOver = false;
     for (const [older, shown] of this.#unhandled) {
-      rooms.push(...shown);
+      for (const room of shown) rooms.push(room);
       this.#unhandled.delete(older);
       isOver ||= older === before.anew?.end;
       if (older === token) break;

@@ -90,7 +90,7 @@ async function readBack(
     const all = timelineEvents(page.chunk, room);
     const { events, isBefore } = await sift?.(all) ?? { events: all, isBefore: false };
     const last = endAmong?.(events) ?? -1;
-    newestFirst.push(...(last < 0 ? events : events.slice(0, last + 1)));
+    for (const event of last < 0 ? events : events.slice(0, last + 1)) newestFirst.push(event);
     if (last >= 0) return { reason: "end" };
     left -= page.chunk.length || PAGE; // a page can be empty without being the last
     const atEnd = isBefore || page.end === undefined || page.end === room.prevBatch;

@@ -64,7 +64,9 @@ export async function formatPieces(
   checkOptions(options, { limit: true, ...MENTIONS }, "format a message");
   const { limit = PIECE_BYTES, users = [], room, links = true } = options;
   const contents: FormattedMessage[] = [];
-  for (const piece of splitMessage(markdown, limit)) contents.push(...await fitting(piece, links));
+  for (const piece of splitMessage(markdown, limit)) {
+    for (const content of await fitting(piece, links)) contents.push(content);
+  }
   const whole = links && contents.length > 1 ? await formatMarkdown(markdown) : undefined;
   return mentioningOnce(contents, { users, room, linked: whole && (whole["m.mentions"].user_ids ?? []) });
 }
@@ -92,7 +94,9 @@ export async function formatHtmlPieces(
   const { users = [], room, links = true } = options;
   const clean = cleanHtml(html);
   const contents: FormattedMessage[] = [];
-  for (const piece of splitHtml(clean.html, HTML_BYTES)) contents.push(...await fittingHtml(piece, links));
+  for (const piece of splitHtml(clean.html, HTML_BYTES)) {
+    for (const content of await fittingHtml(piece, links)) contents.push(content);
+  }
   return mentioningOnce(contents, { users, room, linked: links ? clean.users : [] });
 }
 
@@ -124,7 +128,9 @@ async function fittingHtml(piece: string, links: boolean): Promise<FormattedMess
   const limit = Math.ceil(byteLength(piece) * FIRST_PART);
   if (limit < MIN_SPLIT_HTML) return [{ body: content.body, "m.mentions": content["m.mentions"] }];
   const contents: FormattedMessage[] = [];
-  for (const part of splitHtml(piece, limit)) contents.push(...await fittingHtml(part, links));
+  for (const part of splitHtml(piece, limit)) {
+    for (const content of await fittingHtml(part, links)) contents.push(content);
+  }
   return contents;
 }
 
@@ -136,7 +142,7 @@ async function fitting(piece: string, links: boolean): Promise<FormattedMessage[
   if (length < MIN_SPLIT) return [{ body: content.body, "m.mentions": content["m.mentions"] }];
   const contents: FormattedMessage[] = [];
   for (const part of splitMessage(piece, Math.ceil(length * FIRST_PART))) {
-    contents.push(...await fitting(part, links));
+    for (const content of await fitting(part, links)) contents.push(content);
   }
   return contents;
 }

@@ -26,7 +26,7 @@ export function unescapeMarkdown(markdown: string, tokens: readonly Token[]): st
   let done = 0;
   for (const [from, to] of textRanges(tokens)) {
     if (from < done) continue; // the cells of a row are in one line
-    said.push(...lines.slice(done, from), unescaped(lines.slice(from, to).join("")));
+    said.push(lines.slice(done, from).join(""), unescaped(lines.slice(from, to).join("")));
     done = to;
   }
   return said.concat(lines.slice(done)).join("");

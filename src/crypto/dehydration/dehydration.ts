@@ -255,8 +255,8 @@ export class Dehydration {
     const reasons = new Map<string, number>();
     for (const event of events) {
       const taken = await this.#take(tx, device, { own, event });
-      if (typeof taken !== "string") sessions.push(...taken);
-      else reasons.set(taken, (reasons.get(taken) ?? 0) + 1);
+      if (typeof taken === "string") reasons.set(taken, (reasons.get(taken) ?? 0) + 1);
+      else for (const session of taken) sessions.push(session);
     }
     if (reasons.size > 0) {
       context.log.debug("Left out messages to a dehydrated device", Object.fromEntries(reasons));

@@ -98,8 +98,10 @@ export class DeviceListChanges {
     verifier: string | undefined,
   ): void {
     this.changed.push(userId);
-    this.added.push(...missingFrom(before, devicesIn(after, { userId, verifier })));
-    this.removed.push(...missingFrom(after, devicesIn(before, { userId, verifier })));
+    for (const device of missingFrom(before, devicesIn(after, { userId, verifier }))) this.added.push(device);
+    for (const device of missingFrom(after, devicesIn(before, { userId, verifier }))) {
+      this.removed.push(device);
+    }
   }
 }
 

@@ -52,6 +52,6 @@ export function receiveUser(
   const { record, alarms } = answer === "absent"
     ? { record: withoutDevices(before), alarms: [] }
     : judgeAnswer({ vodozemac, own, verifier }, before, answer);
-  changes.alarms.push(...alarms);
+  for (const alarm of alarms) changes.alarms.push(alarm);
   return JSON.stringify(record) === JSON.stringify(before) ? before : record;
 }

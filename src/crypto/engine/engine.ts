@@ -96,7 +96,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   /** Events that need not be sent any more, which is not stored yet. */
-  readonly #sent: SentRoomEvent[] = [];
+  #sent: SentRoomEvent[] = [];
   /** Whether what a step has deferred may not be durable yet. */
   #owed = false;
   /** When the requests were taken, in ms since the epoch; undefined: a step may have led to others. */
@@ -176,8 +176,8 @@ export class Engine {
     for (;;) {
       const outcome = await this.#step((tx) => this.#requests.answer(tx, id, response));
       if (outcome.conflict !== undefined) throw new DeviceConflictError(outcome.conflict);
-      recovered.push(...outcome.recovered);
-      alarms.push(...outcome.alarms);
+      for (const event of outcome.recovered) recovered.push(event);
+      for (const alarm of outcome.alarms) alarms.push(alarm);
       if (outcome.more !== true) return { recovered, alarms };
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
@@ -313,8 +313,9 @@ export class Engine {
   }
 
   async #forgetSent(tx: Transaction): Promise<void> {
-    const sent = this.#sent.splice(0);
-    tx.onAbort(() => this.#sent.unshift(...sent));
+    const sent = this.#sent;
+    this.#sent = [];
+    tx.onAbort(() => this.#sent = sent.concat(this.#sent));
     for (const { roomId, txnId } of sent) await this.#opened.outbound.roomEventSent(tx, roomId, txnId);
   }
 

@@ -140,7 +140,7 @@ async function sessionsOf({ actor, log }: EngineRunner, roomId: RoomID): Promise
   let after: SessionQuery["after"];
   do {
     const { sessions, last }: Awaited<ReturnType<typeof page>> = await page(after);
-    all.push(...sessions.filter(isBundled));
+    for (const session of sessions) if (isBundled(session)) all.push(session);
     after = last;
   } while (after !== undefined && all.length < MAX_BUNDLED);
   if (after !== undefined) {

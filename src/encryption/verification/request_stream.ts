@@ -9,7 +9,7 @@ import type { VerificationRequest } from "./verification_crypto.ts";
 
 /** One iteration. */
 interface Reader {
-  readonly queue: LiveVerification[];
+  queue: LiveVerification[];
   wake: () => void;
 }
 
@@ -28,7 +28,7 @@ export class RequestStream implements AsyncIterable<VerificationRequest> {
   add(request: LiveVerification): void {
     for (const reader of this.#readers) {
       // Nobody can answer those that have ended while nobody read.
-      reader.queue.splice(0, Infinity, ...reader.queue.filter(({ isOver }) => !isOver), request);
+      reader.queue = reader.queue.filter(({ isOver }) => !isOver).concat(request);
       reader.wake();
     }
   }

@@ -81,7 +81,7 @@ export class VerificationHub {
       if (!isVerification(result.event.type, result.event.content)) continue;
       events.push({ ...inRoom(result.event), senderDevice: result.encryption.senderDevice });
     }
-    events.push(...clear.map(inRoom));
+    for (const event of clear) events.push(inRoom(event));
     if (events.length > 0) {
       this.#background(this.#step(this.#engine.actor.receiveVerification(events)));
     }

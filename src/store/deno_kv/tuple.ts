@@ -24,7 +24,10 @@ export function encodeKey(key: Deno.KvKey): Uint8Array {
   const bytes: number[] = [];
   for (const part of key) {
     if (typeof part === "string") pushText(bytes, part);
-    else bytes.push(DOUBLE, ...doubleBytes(Number(part)));
+    else {
+      bytes.push(DOUBLE);
+      for (const byte of doubleBytes(Number(part))) bytes.push(byte);
+    }
   }
   return Uint8Array.from(bytes);
 }
