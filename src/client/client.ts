@@ -7,44 +7,30 @@
  */
 
 import { STATE_STORE } from "./options/client_internals.ts";
-import {
-  type CustomRequestOptions,
-  type FillMemberEventCallback,
-  HTTPAPI,
-  type Method,
-  Session,
-} from "../api/http/mod.ts";
+import type { CustomRequestOptions, FillMemberEventCallback, HTTPAPI, Method } from "../api/http/mod.ts";
 import type { Crypto, CryptoMachine } from "../encryption/crypto.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import type { PruneSummary } from "./housekeeping.ts";
-import { notingMembers } from "./noting.ts";
-import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
-import type { Holding } from "../store/device/mod.ts";
 import { StateStore } from "../actors/store/state_store.ts";
-import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
 import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
-import { checkClientOptions, checkStartOptions, checkSyncOnceOptions } from "./options/option_names.ts";
-import { syncerFacade } from "./syncer_facade.ts";
 import type { ClientAPI } from "../api/api.ts";
 import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
-import { clockWarning } from "./clock_warning.ts";
-import { type ClientCore, clientCore } from "./client_core.ts";
+import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
-import { type ClientOptions, encryptionOptions, httpOptions, wakeOptions } from "./client_options.ts";
-import { clientOperations } from "./client_operations.ts";
-import { type LazyServing, lazyServing } from "./serving/lazy_serving.ts";
+import type { ClientOptions } from "./client_options.ts";
+import { applicationOperations, clientOperations } from "./client_operations.ts";
+import { LazyServing } from "./serving/lazy_serving.ts";
 import type { WakeAPI } from "./serving/wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
 import { answerOwners } from "../encryption/verification/answer_owner.ts";
 import { lazySecretStorage } from "../encryption/secrets/lazy_secret_storage.ts";
 import type { SecretStorage } from "../encryption/secrets/secret_storage.ts";
-import { type Logger, loggerOf } from "../base/log.ts";
-import { begunInHandlers } from "../base/begun_in_handlers.ts";
-import { PresenceState } from "../types/enums.ts";
+import type { Logger } from "../base/log.ts";
+import type { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 
 /**
@@ -86,12 +72,7 @@ export class Client {
   readonly sessions: SessionsAPI;
   /** Secrets of the user on the server, which only the user's key opens; needs no `encryption`. */
   readonly secretStorage: SecretStorage = lazySecretStorage(this);
-  /** The user's presence while the client syncs. Default: `online`. */
-  presence: PresenceState = PresenceState.ONLINE;
-  /** What `start()` returned last; undefined before. */
-  syncingTask: Promise<void> | undefined;
-  readonly #session: Session;
-  readonly #encryption: { crypto: CryptoMachine | undefined } = { crypto: undefined };
+  readonly #basics: ClientBasics;
   readonly #life: ClientLife;
   readonly #serving: LazyServing;
 
@@ -102,75 +83,23 @@ export class Client {
    * @throws {ValueError} If there is neither, or an option can't be used.
    */
   constructor(options: ClientOptions) {
-    checkClientOptions(options);
-    const { mxid, deviceId, log } = options;
-    if (mxid !== undefined) parseUserId(mxid);
-    this.api = options.api ?? new HTTPAPI(httpOptions(options));
-    const { clock } = this.api;
-    this.log = loggerOf(log, clock, "client");
-    this.cryptoLog = loggerOf(log, clock, "crypto");
-    this.encryptionBlacklist = new Set(options.encryptionBlacklist ?? ["m.reaction"]);
-    const session = this.#session = new Session(this.api, mxid, deviceId);
-    session.fillMemberEventCallback = options.fillMemberEventCallback;
-
-    const holder = this.#encryption;
-    const registry = new HandlerRegistry();
-    const holding: Holding = { mode: "kept", isWaiting: false };
-    const timing = { clock, deadline: options.closeDeadline, log: this.log };
-    // What applications hold goes on when the actors are replaced.
-    this.#life = new ClientLife({ holding, http: this.api, ...timing });
-    this.stateStore = options[STATE_STORE] ?? new StateStore(this.#life);
-    this.syncStore = new SyncStore(this.#life);
-    this.quarantine = quarantineAPI(this.#life);
-    const { sessions, runTask } = tasksAPI(this.#life, this.log);
+    const basics = this.#basics = new ClientBasics(options);
+    const life = this.#life = new ClientLife(basics);
+    this.api = basics.http;
+    this.log = basics.log;
+    this.cryptoLog = basics.cryptoLog;
+    this.encryptionBlacklist = basics.blacklist;
+    this.stateStore = options[STATE_STORE] ?? new StateStore(life);
+    this.syncStore = new SyncStore(life);
+    this.quarantine = quarantineAPI(life);
+    const { sessions, runTask } = tasksAPI(life, this.log);
     this.sessions = sessions;
-    const { stateStore, encryptionBlacklist: blacklist } = this;
-    const { hold, ready } = this.#life;
-    const clearRooms = new ClearRooms(clock);
-    const sending = { encryption: holder, stateStore, clearRooms, blacklist, hold, ready };
-    const api = clientOperations(session, { ...sending, log: this.log });
-    const { verification } = encryptionOptions(options) ?? {};
-    const warnOfClock = clockWarning(this.api, this.log);
-    const core = (): ClientCore => {
-      const made = clientCore({
-        options,
-        session,
-        api,
-        registry,
-        encryption: holder,
-        clearRooms,
-        blacklist,
-        holding,
-        presence: () => this.presence,
-        afterFirst: () => {
-          warnOfClock();
-          this.#life.first.resolve();
-        },
-        log: this.log,
-        cryptoLog: this.cryptoLog,
-      });
-      if (made.own !== undefined) holder.crypto = made.own;
-      return made;
-    };
-    this.#life.begin(core);
-    const facade = syncerFacade({ life: this.#life, registry, client: this });
-    const life = this.#life.api({ ...api, ...facade });
-    const wake = wakeOptions(options);
-    this.#serving = lazyServing({ life: this.#life, api, session, wake, log: this.log });
-    const { registerWake } = this.#serving;
-    const start: SyncerAPI["start"] = (settings) =>
-      this.syncingTask = Promise.try(() => {
-        checkStartOptions(settings);
-        return life.start(settings);
-      });
-    const syncOnce: SyncerAPI["syncOnce"] = async (settings) => {
-      checkSyncOnceOptions(settings);
-      return await life.syncOnce(settings);
-    };
-    const operations = begunInHandlers({ ...api, ...notingMembers(api, holder) }, ["sync"]); // a loop of it may not end
-    Object.assign(this, operations, facade, life, { start, syncOnce, registerWake, runTask });
-    this.crypto = holder.crypto;
-    answerOwners(this, verification);
+    const api = clientOperations(basics, life, this.stateStore);
+    const { registerWake } = this.#serving = new LazyServing(basics, life, api);
+    life.begin(api);
+    Object.assign(this, applicationOperations(api, basics, life), { registerWake, runTask });
+    if (basics.crypto !== undefined) this.addDispatcher(DecryptionDispatcher);
+    answerOwners(this, basics.chosen?.verification);
   }
 
   /**
@@ -203,9 +132,24 @@ export class Client {
     return parseUserId(mxid);
   }
 
+  /** The user's presence while the client syncs. Default: `online`. */
+  get presence(): PresenceState {
+    return this.#basics.presence;
+  }
+
+  /** Sets the user's presence, from the next request of the sync on. */
+  set presence(presence: PresenceState) {
+    this.#basics.presence = presence;
+  }
+
+  /** What `start()` returned last; undefined before. */
+  get syncingTask(): Promise<void> | undefined {
+    return this.#life.syncingTask;
+  }
+
   /** The acting user: from the options, a login, or the server. Empty until it is known. */
   get mxid(): UserID | "" {
-    return this.#session.mxid;
+    return this.#basics.session.mxid;
   }
 
   /**
@@ -216,22 +160,22 @@ export class Client {
    */
   setMxid(mxid: UserID): void {
     parseUserId(mxid);
-    this.#session.mxid = mxid;
+    this.#basics.session.mxid = mxid;
   }
 
   /** The device that the access token belongs to; undefined until it is known. */
   get deviceId(): DeviceID | undefined {
-    return this.#session.deviceId;
+    return this.#basics.session.deviceId;
   }
 
   /** Says which device the access token belongs to. */
   set deviceId(deviceId: DeviceID | undefined) {
-    this.#session.deviceId = deviceId;
+    this.#basics.session.deviceId = deviceId;
   }
 
   /** End-to-end encryption; undefined if the client has none. */
   get crypto(): Crypto | undefined {
-    return this.#encryption.crypto;
+    return this.#basics.crypto;
   }
 
   /**
@@ -240,19 +184,19 @@ export class Client {
    * @internal
    */
   set crypto(crypto: CryptoMachine | undefined) {
-    this.#encryption.crypto = crypto;
+    this.#basics.crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);
     else this.addDispatcher(DecryptionDispatcher);
   }
 
   /** Completes member events that are sent by hand; it can be set later. */
   get fillMemberEventCallback(): FillMemberEventCallback | undefined {
-    return this.#session.fillMemberEventCallback;
+    return this.#basics.session.fillMemberEventCallback;
   }
 
   /** Sets what completes member events. */
   set fillMemberEventCallback(callback: FillMemberEventCallback | undefined) {
-    this.#session.fillMemberEventCallback = callback;
+    this.#basics.session.fillMemberEventCallback = callback;
   }
 
   /**

@@ -9,140 +9,167 @@
  */
 
 import { FEED } from "./options/client_internals.ts";
-import { IS_TOKEN_DEAD, type Session } from "../api/http/mod.ts";
+import { firstContact, IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
 import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
-import type { Deliverer } from "../actors/dispatcher/deliver.ts";
-import type { SendIds } from "../actors/dispatcher/delivery_scope.ts";
-import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
-import type { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
-import type { OpenStore } from "../actors/store/opener.ts";
+import { Deliverer } from "../actors/dispatcher/deliver.ts";
+import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
+import { type DispatcherHandlers, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
+import { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
+import { unreadRooms } from "../actors/dispatcher/unread_rooms.ts";
+import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
 import { StateStore } from "../actors/store/state_store.ts";
-import type { StoreHandlers } from "../actors/store/store_actor.ts";
-import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
+import { spawnStore, type StoreHandlers } from "../actors/store/store_actor.ts";
 import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
-import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
-import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { ClientAPI } from "../api/api.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/log.ts";
-import type { Holding } from "../store/device/mod.ts";
-import type { PresenceState } from "../types/enums.ts";
-import { clientDispatcher } from "./client_dispatcher.ts";
+import { loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
-import { syncRequests } from "./client_operations.ts";
-import { acceptClear, type ClientOptions, CLOSE_DEADLINE, encryptionOptions } from "./client_options.ts";
-import { clientStore } from "./client_store.ts";
+import type { ClientBasics } from "./client_basics.ts";
+import { acceptClear, leaseOptions } from "./client_options.ts";
+import type { FirstSync } from "./first_sync.ts";
 import { Housekeeping } from "./housekeeping.ts";
 
-/** What of a client its core is made of. */
-export interface ClientCoreParts {
-  /** How the client is made. */
-  readonly options: ClientOptions;
-  /** Who acts. */
-  readonly session: Session;
-  /** The operations. */
-  readonly api: ClientAPI;
-  /** The handlers. */
-  readonly registry: HandlerRegistry;
-  /** Has the encryption of the client. */
-  readonly encryption: CryptoHolder<CryptoMachine>;
-  /** Is told which syncs follow one another. */
-  readonly clearRooms: ClearRooms;
-  /** Types of event that are never encrypted. */
-  readonly blacklist: ReadonlySet<string>;
-  /** How the device is held. */
-  readonly holding: Holding;
-  /** The user's presence as others see it. */
-  readonly presence: () => PresenceState;
-  /** Is called when the handlers of a first response have settled. */
-  readonly afterFirst: () => void;
-  /** Logs what goes on. */
-  readonly log: Logger;
-  /** Logs what goes on with encryption. */
-  readonly cryptoLog: Logger;
-}
+/** How many handlers may be at work before the next response waits for them, by default. */
+const MAX_PENDING = 10_000;
 
 /** The actors of a client, wired together. */
-export interface ClientCore {
+export class ClientCore {
   /** Stores the device's records. */
   readonly store: Actor<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: OpenStore;
-  /** Delivers events to handlers. */
-  readonly dispatcher: Actor<DispatcherHandlers>;
-  /** Delivers single events. */
-  readonly deliverer: Deliverer;
   /** Runs handlers with their sessions. */
   readonly sessions: HandlerSessions;
   /** Makes the transaction IDs of what handlers send. */
   readonly sendIds: SendIds;
-  /** Asks for what is new. */
-  readonly syncer: ActorRef<SyncerHandlers>;
+  /** Delivers single events. */
+  readonly deliverer: Deliverer;
+  /** Delivers events to handlers. */
+  readonly dispatcher: Actor<DispatcherHandlers>;
   /** End-to-end encryption; undefined: there is none of its own. */
   readonly own: Encryption | undefined;
   /** Prunes records. */
   readonly housekeeping: Housekeeping;
+  /** Asks for what is new. */
+  readonly syncer: ActorRef<SyncerHandlers>;
   /** Stops all of it. */
   readonly supervisor: Supervisor;
-}
+  readonly #client: ClientBasics;
+  #hasStore = true;
 
-/** Makes the core of a client. */
-export function clientCore(parts: ClientCoreParts): ClientCore {
-  const { options, session, api, registry, encryption: holder, blacklist, holding, log, cryptoLog } = parts;
-  const { http } = session;
-  const { clock }: { readonly clock: Clock } = http;
-  const { store, ready } = clientStore(options, session, holding);
-  const isOver = (): boolean => http[IS_TOKEN_DEAD] || supervisor.isStopping;
-  let hasStore = true;
-  const gone = (): void => void (hasStore = false);
-  store.done.then(gone, gone);
-  const records = (): boolean => hasStore;
-  const handling = { encryption: holder, clock, store, ready, isOver, records, registry };
-  const { deliverer, sessions, sendIds, dispatcher } = clientDispatcher(options, handling);
-  const encryption = encryptionOptions(options);
-  const isDurable = options.store !== undefined;
-  const stateStore = new StateStore({ store, ready });
-  const own = encryption && Encryption.of({
-    session,
-    api,
-    store,
-    ready,
-    stateStore,
-    dispatcher,
-    isDurable,
-    hasToken: options.token !== undefined,
-    showsRooms: options[FEED]?.showsRooms ?? true,
-    log: cryptoLog,
-  }, encryption);
-  const housekeeping = new Housekeeping({ store, ready, pruneCrypto: own?.prune, clock, log });
-  const feed = options[FEED];
-  const requests = syncRequests(session, api);
-  const syncer = spawnSyncer({
-    requests: feed === undefined ? requests : { ...requests, sync: feed.sync },
-    feed,
-    session,
-    encryption: holder,
-    clearRooms: parts.clearRooms,
-    acceptClear: acceptClear(encryption, blacklist),
-    store,
-    ready,
-    dispatcher,
-    afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.renew()]),
-    afterFirst: parts.afterFirst,
-    presence: parts.presence,
-    waits: () => registry.waits,
-    wantsHistory: () => registry.wantsHistory,
-    wants: (type) => deliverer.wantsInternal(type),
-    isDurable,
-    resume: options.deliver === "at-most-once" ? "committed" : "handled",
-    clock,
-    log,
-  });
-  const actors = [syncer, dispatcher, ...(own === undefined ? [] : [own]), store];
-  const { closeDeadline: deadline = CLOSE_DEADLINE } = options;
-  const supervisor: Supervisor = supervise(actors, { clock, deadline, log });
-  if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);
-  return { store, ready, dispatcher, deliverer, sessions, sendIds, syncer, own, housekeeping, supervisor };
+  /**
+   * @param client What lasts.
+   * @param api The operations.
+   * @param first Is told when the handlers of a first response have settled.
+   */
+  constructor(client: ClientBasics, api: ClientAPI, first: FirstSync) {
+    const { options: { store: kv, log }, session, clock, holding } = this.#client = client;
+    const lease = leaseOptions(client.options);
+    const store = this.store = spawnStore({
+      kv,
+      lease: lease && { ...lease, holding },
+      clock,
+      log: loggerOf(log, clock, "store"),
+    });
+    const ready = this.ready = storeOpener({ store, session, shared: kv !== undefined });
+    this.sessions = new HandlerSessions({ store, ready });
+    this.sendIds = new SendIds({ store, ready });
+    this.deliverer = new Deliverer(client.registry, client.log, this);
+    this.dispatcher = this.#spawnDispatcher();
+    this.own = this.#encryption(api);
+    const pruneCrypto = this.own?.prune;
+    this.housekeeping = new Housekeeping({ store, ready, pruneCrypto, clock, log: client.log });
+    const syncer = this.syncer = this.#spawnSyncer(api, first);
+    const actors = [syncer, this.dispatcher, ...(this.own === undefined ? [] : [this.own]), store];
+    this.supervisor = this.#supervise(actors);
+  }
+
+  /** Whether the client can't go on, and another process will be given again what was cut off. */
+  readonly isOver = (): boolean => this.#isAgain && this.#hasEnded;
+
+  /** Whether it is recorded what has settled; else no handler begins that will be called again. */
+  readonly records = (): boolean => !this.#isAgain || this.#hasStore;
+
+  get #hasEnded(): boolean {
+    return this.#client.http[IS_TOKEN_DEAD] || this.supervisor.isStopping;
+  }
+
+  /** Whether another process can be given again what was cut off: the client's own store ends with it. */
+  get #isAgain(): boolean {
+    const { store, deliver } = this.#client.options;
+    return store !== undefined && deliver !== "at-most-once";
+  }
+
+  #spawnDispatcher(): Actor<DispatcherHandlers> {
+    const { deliverer, store, isOver } = this;
+    const { options, clock, log } = this.#client;
+    const gone = (): void => void (this.#hasStore = false);
+    store.done.then(gone, gone);
+    return spawnDispatcher({
+      deliverer,
+      store,
+      note: unreadRooms(this.#client),
+      encryption: this.#client,
+      comesAgain: options.store !== undefined,
+      maxPending: options.maxPendingHandlers ?? MAX_PENDING,
+      isOver,
+      clock,
+      log,
+    });
+  }
+
+  #encryption(api: ClientAPI): Encryption | undefined {
+    const { options, chosen, session, cryptoLog: log } = this.#client;
+    if (chosen === undefined) return undefined;
+    const { store, ready, dispatcher } = this;
+    return this.#client.crypto = Encryption.of({
+      session,
+      api,
+      store,
+      ready,
+      stateStore: new StateStore({ store, ready }),
+      dispatcher,
+      isDurable: options.store !== undefined,
+      hasToken: options.token !== undefined,
+      showsRooms: options[FEED]?.showsRooms ?? true,
+      log,
+    }, chosen);
+  }
+
+  #spawnSyncer(api: ClientAPI, first: FirstSync): Actor<SyncerHandlers> {
+    const { store, ready, dispatcher, deliverer, housekeeping, own } = this;
+    const { options: { [FEED]: feed, ...options }, chosen, blacklist } = this.#client;
+    const { session, clearRooms, registry, clock, log } = this.#client;
+    return spawnSyncer({
+      requests: {
+        ...api,
+        firstContact: (error, signal) => firstContact(error, session, signal),
+        ...(feed && { sync: feed.sync }),
+      },
+      feed,
+      session,
+      encryption: this.#client,
+      user: this.#client,
+      clearRooms,
+      registry,
+      acceptClear: acceptClear(chosen, blacklist),
+      store,
+      ready,
+      dispatcher,
+      deliverer,
+      afterSync: async () => void await Promise.all([housekeeping.pruneIfDue(), own?.renew()]),
+      first,
+      isDurable: options.store !== undefined,
+      resume: options.deliver === "at-most-once" ? "committed" : "handled",
+      clock,
+      log,
+    });
+  }
+
+  #supervise(actors: Parameters<typeof supervise>[0]): Supervisor {
+    const { options: { [FEED]: feed }, clock, deadline, log } = this.#client;
+    const supervisor = supervise(actors, { clock, deadline, log });
+    if (feed !== undefined) feed.fails = (cause) => void supervisor.fail("store", cause);
+    return supervisor;
+  }
 }

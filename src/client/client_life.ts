@@ -6,10 +6,13 @@
  * @module
  */
 
-import { type HTTPAPI, IS_TOKEN_DEAD } from "../api/http/mod.ts";
+import { IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
 import type { Supervisor } from "../actors/kernel/supervisor.ts";
-import type { ClientCore } from "./client_core.ts";
+import type { ClientAPI } from "../api/api.ts";
+import type { ClientBasics } from "./client_basics.ts";
+import { ClientCore } from "./client_core.ts";
+import { checkStartOptions, checkSyncOnceOptions } from "./options/option_names.ts";
 import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
 import type { QuarantineActors } from "./quarantine_api.ts";
@@ -23,26 +26,9 @@ import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
 import { isInside } from "../actors/kernel/turn_scope.ts";
 import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
-import { alarm, type Clock } from "../base/clock.ts";
-import { CLOSE_DEADLINE } from "./client_options.ts";
+import { alarm } from "../base/clock.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
-import type { Logger } from "../base/log.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { Holding } from "../store/device/mod.ts";
-
-/** What of a client its life is made of. */
-export interface ClientLifeParts {
-  /** How the device is held. */
-  readonly holding: Holding;
-  /** Says whether the server still knows the access token: if not, no new actors help. */
-  readonly http: Pick<HTTPAPI, typeof IS_TOKEN_DEAD>;
-  /** Measures the deadline. */
-  readonly clock: Clock;
-  /** How long each part may take to stop, in milliseconds. Default: 5,000. */
-  readonly deadline?: number;
-  /** Logs what takes longer. */
-  readonly log: Logger;
-}
 
 /** The operations that begin or end something. */
 export type LifeAPI =
@@ -57,10 +43,12 @@ export class ClientLife implements QuarantineActors, TaskActors {
   /** Syncs for a while, and hands the device back. */
   readonly passes: Passes;
   /** Signals that the first sync has been handled. */
-  readonly first: FirstSync = new FirstSync();
-  readonly #parts: ClientLifeParts;
-  /** Makes the actors, in place of those that were made before. */
-  #make!: () => ClientCore;
+  readonly first: FirstSync;
+  /** What `start()` has returned last; undefined: it was not called. */
+  syncingTask: Promise<void> | undefined;
+  readonly #client: ClientBasics;
+  /** The operations that actors are made with. */
+  #api!: ClientAPI;
   readonly #done = Promise.withResolvers<void>();
   /** Whether there will be no other actors. */
   #isOver = false;
@@ -75,21 +63,26 @@ export class ClientLife implements QuarantineActors, TaskActors {
   /** Resolves to whether a logout has ended the session; undefined: there was none since the last start. */
   #leaving: Promise<boolean> | undefined;
 
-  /** @param parts What it is made of. */
-  constructor(parts: ClientLifeParts) {
-    this.#parts = parts;
-    this.passes = new Passes({ ...parts, life: this });
+  /** @param client What lasts. */
+  constructor(client: ClientBasics) {
+    this.#client = client;
+    this.first = new FirstSync(client.http, client.log);
+    this.passes = new Passes(this, client);
     this.done.catch(() => {}).then(() => this.first.reject(this.#ended("wait for the first sync")));
   }
 
   /**
-   * Begins.
+   * Makes the actors; others, when they have to take their place.
    *
-   * @param make Makes the actors, now and when others have to take their place.
+   * @param api The operations.
    */
-  begin(make: () => ClientCore): void {
-    this.#make = make;
-    this.core = make();
+  begin(api: ClientAPI): void {
+    this.#api = api;
+    this.#make();
+  }
+
+  #make(): void {
+    this.core = new ClientCore(this.#client, this.#api, this.first);
     this.#follow(this.core);
   }
 
@@ -147,7 +140,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Does work that commits to the store. Between passes it takes the device first, for a third of the lease. */
   readonly hold: Hold = async (work) => {
-    if (this.#parts.holding.mode === "between" || this.#isReplacing) await this.taken();
+    if (this.#client.holding.mode === "between" || this.#isReplacing) await this.taken();
     return await work();
   };
 
@@ -157,7 +150,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Whether new actors can take the place of those that have failed. */
   get #isRenewable(): boolean {
-    return !this.#isOver && this.#parts.holding.mode !== "kept" && !this.#parts.http[IS_TOKEN_DEAD];
+    return !this.#isOver && this.#client.holding.mode !== "kept" && !this.#client.http[IS_TOKEN_DEAD];
   }
 
   /** Opens the store of the actors of now, or of those that are about to take their place. */
@@ -177,7 +170,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   #follow(core: ClientCore): void {
     core.supervisor.done.then(() => this.#ending(core, this.#done.resolve), (error) => {
-      if (!this.#isTold && this.#syncing === 0) this.#parts.log.error("The client has failed", { error });
+      if (!this.#isTold && this.#syncing === 0) this.#client.log.error("The client has failed", { error });
       this.#isRenewable ? this.#renew(core) : this.#ending(core, () => this.#done.reject(error));
     });
   }
@@ -191,8 +184,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   /** Replaces actors that are of no use any more. */
   #renew(core: ClientCore): void {
     if (core !== this.core) return;
-    this.core = this.#make();
-    this.#follow(this.core);
+    this.#make();
     void core.supervisor.stop();
   }
 
@@ -200,9 +192,12 @@ export class ClientLife implements QuarantineActors, TaskActors {
   api(plain: LifeAPI): LifeAPI {
     const leave = <Result>(work: () => Promise<Result>) => this.#leave(plain, work);
     return {
-      start: (options) => this.#start(plain, options),
+      start: (options) => this.syncingTask = this.#start(plain, options),
       stop: () => this.#stop(plain),
-      syncOnce: (options) => this.pass(options),
+      syncOnce: async (options) => {
+        checkSyncOnceOptions(options);
+        return await this.pass(options);
+      },
       logout: (options) => leave(() => plain.logout(options)),
       logoutAll: (options) => leave(() => plain.logoutAll(options)),
       deactivateAccount: (options) => leave(() => plain.deactivateAccount(options)),
@@ -210,13 +205,14 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   async #start(plain: LifeAPI, options: StartOptions = {}): Promise<void> {
+    checkStartOptions(options);
     if (this.isStopping) throw this.#ended("start");
     const start = ++this.#starts;
     this.#isStopped = false;
     this.first.begin();
     this.#syncing++;
     try {
-      const keeping = this.#parts.holding.mode === "kept" ? Promise.resolve() : this.#keep(options.signal);
+      const keeping = this.#client.holding.mode === "kept" ? Promise.resolve() : this.#keep(options.signal);
       await keeping.then(() => this.#sync(plain, options, start)).catch((error) => {
         if (!options.signal?.aborted || error !== options.signal.reason) throw error;
       });
@@ -233,7 +229,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** Takes the device for good, after passes that have handed it back. */
   async #keep(signal: AbortSignal | undefined): Promise<void> {
-    this.#parts.holding.mode = "kept";
+    this.#client.holding.mode = "kept";
     await this.passes.end();
     await this.taken(signal);
   }
@@ -259,7 +255,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
   }
 
   async #inTime(work: Promise<unknown>): Promise<void> {
-    const { clock, log, deadline = CLOSE_DEADLINE } = this.#parts;
+    const { clock, log, deadline } = this.#client;
     const late = Promise.withResolvers<void>();
     const inTime = alarm(clock, deadline, () => {
       log.warn("The sync has stopped, but handlers or requests are still at work, and may use the store", {
@@ -287,7 +283,7 @@ export class ClientLife implements QuarantineActors, TaskActors {
 
   /** The client is in a place where no process stays: it does not keep the device, unless it is started. */
   letGo(): void {
-    const { holding } = this.#parts;
+    const { holding } = this.#client;
     if (!this.isSyncing && holding.mode === "kept") holding.mode = "between";
   }
 

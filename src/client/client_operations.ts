@@ -5,69 +5,66 @@
  * @module
  */
 
-import type { OpenStore } from "../actors/store/opener.ts";
-import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
-import type { CryptoMachine } from "../encryption/crypto.ts";
-import { encryptingAPI, type Hold } from "./encrypting_api.ts";
-import { EncryptionSends } from "./encryption_sends.ts";
-import { notingEncryption } from "./noting.ts";
 import type { StateStore } from "../actors/store/state_store.ts";
-import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
-import type { SyncRequests } from "../actors/syncer/syncer_options.ts";
-import { storeUpdatingAPI } from "./store_updating_api.ts";
-import { type ClientAPI, clientAPI } from "../api/api.ts";
 import { profileAPI } from "../api/account/account.ts";
-import { firstContact, type Session } from "../api/http/mod.ts";
+import { type ClientAPI, clientAPI } from "../api/api.ts";
+import { begunInHandlers } from "../base/begun_in_handlers.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
-import type { Logger } from "../base/log.ts";
+import type { ClientBasics } from "./client_basics.ts";
+import type { ClientLife } from "./client_life.ts";
+import { encryptingAPI } from "./encrypting_api.ts";
+import { EncryptionSends } from "./encryption_sends.ts";
+import { notingEncryption, notingMembers } from "./noting.ts";
+import { storeUpdatingAPI } from "./store_updating_api.ts";
+import type { SyncerAPI } from "./syncer_api.ts";
+import { syncerFacade } from "./syncer_facade.ts";
 
-/** What of a client its operations need. */
-export interface ClientOperationsParts {
-  /** Has what encrypts. */
-  readonly encryption: CryptoHolder<CryptoMachine>;
-  /** Stores the state of rooms. */
-  readonly stateStore: StateStore;
-  /** Says which rooms are known not to be encrypted. */
-  readonly clearRooms: ClearRooms;
-  /** Types of event that are never encrypted. */
-  readonly blacklist: ReadonlySet<string>;
-  /** Holds the device for the time of some work. */
-  readonly hold: Hold;
-  /** Opens the store, by new actors if others have failed. */
-  readonly ready: OpenStore;
-  /** Logs what goes on. */
-  readonly log: Logger;
-}
-
-/** Makes a client's operations. */
+/**
+ * Makes a client's operations, as its own parts call them.
+ *
+ * @param client What lasts.
+ * @param life Has the actors of now.
+ * @param stateStore Stores the state of rooms.
+ */
 export function clientOperations(
-  session: Session,
-  { encryption, stateStore, clearRooms, blacklist, hold, ready, log }: ClientOperationsParts,
+  client: ClientBasics,
+  life: Pick<ClientLife, "hold" | "ready">,
+  stateStore: StateStore,
 ): ClientAPI {
+  const { session, log } = client;
   const { getProfile } = profileAPI(session);
   const { nextTransactionId, asUserId } = session.http;
   const encryptionSends = new EncryptionSends();
   const api = clientAPI(session, (core) => {
     const updating = storeUpdatingAPI(core, { stateStore, encryptionSends, getProfile, log });
     return encryptingAPI(updating, {
-      encryption,
+      encryption: client,
       stateStore,
       encryptionSends,
-      clearRooms,
-      blacklist,
-      hold,
-      ready,
+      clearRooms: client.clearRooms,
+      blacklist: client.blacklist,
+      hold: life.hold,
+      ready: life.ready,
       nextTransactionId,
       asUserId,
     });
   }, attachmentCipher);
-  return { ...api, ...notingEncryption(api, { stateStore, log }) };
+  return { ...api, ...notingEncryption(api, { stateStore, log }), ...notingMembers(api, client) };
 }
 
-/** What of a client's operations its Syncer needs. */
-export function syncRequests(session: Session, api: ClientAPI): SyncRequests {
-  return {
-    ...api,
-    firstContact: (error, signal) => firstContact(error, session, signal),
-  };
+/**
+ * Makes the operations as applications call them: handlers wait for those that they begin.
+ *
+ * @param api The operations.
+ * @param client What lasts.
+ * @param life Has the actors of now.
+ */
+export function applicationOperations(
+  api: ClientAPI,
+  client: ClientBasics,
+  life: ClientLife,
+): ClientAPI & SyncerAPI {
+  const syncing = syncerFacade(life, client.registry, client.log);
+  const begun = begunInHandlers(api, ["sync"]); // a loop of it may not end
+  return { ...begun, ...syncing, ...life.api({ ...api, ...syncing }) };
 }

@@ -4,12 +4,24 @@
  * @module
  */
 
-/** One start's signal after the other. */
+import { type HTTPAPI, SKEW, wrongBy } from "../api/http/mod.ts";
+import type { Logger } from "../base/log.ts";
+
+/** One start's signal after the other. With the first, the log says it if the clock is wrong. */
 export class FirstSync {
+  readonly #http: Pick<HTTPAPI, typeof SKEW>;
+  readonly #log: Logger;
+  #isWarned = false;
   #signal = Promise.withResolvers<void>();
   #isSettled = false;
 
-  constructor() {
+  /**
+   * @param http Has seen the server's time, or not.
+   * @param log Gets the warning.
+   */
+  constructor(http: Pick<HTTPAPI, typeof SKEW>, log: Logger) {
+    this.#http = http;
+    this.#log = log;
     this.#own();
   }
 
@@ -31,6 +43,7 @@ export class FirstSync {
 
   /** It has been handled. */
   resolve(): void {
+    this.#warnOfClock();
     this.#isSettled = true;
     this.#signal.resolve();
   }
@@ -39,6 +52,19 @@ export class FirstSync {
   reject(reason: unknown): void {
     this.#isSettled = true;
     this.#signal.reject(reason);
+  }
+
+  /** What breaks by a wrong clock does not say so itself. A server may say anything, so nothing else comes of it. */
+  #warnOfClock(): void {
+    const skew = this.#http[SKEW];
+    const wrong = wrongBy(skew ?? 0);
+    if (this.#isWarned || wrong === undefined) return;
+    this.#isWarned = true;
+    this.#log.warn(
+      `The clock of this machine is ${wrong}: what is due at a time, as reminders, comes at a wrong one, and from ` +
+        "five minutes on requests to verify a device are ignored; set the clock",
+      { skew },
+    );
   }
 
   #own(): void {

@@ -11,22 +11,16 @@ import { alarm, type Clock } from "../base/clock.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/mod.ts";
+import type { ClientBasics } from "./client_basics.ts";
 import type { ClientCore } from "./client_core.ts";
 import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 
-/** What passes are made with. */
-export interface PassesOptions {
-  /** Has the actors. */
-  readonly life: {
-    /** Signals that a first response has been handled. */
-    readonly first: { begin(): void };
-    /** The actors, with the device. */
-    taken(signal?: AbortSignal): Promise<ClientCore>;
-  };
-  /** How the device is held. */
-  readonly holding: Holding;
-  /** Measures the time. */
-  readonly clock: Clock;
+/** Has the actors. */
+interface PassingLife {
+  /** Signals that a first response has been handled. */
+  readonly first: { begin(): void };
+  /** Takes the device; resolves to the actors that have it. */
+  taken(signal?: AbortSignal): Promise<ClientCore>;
 }
 
 /** A pass under way. */
@@ -41,7 +35,9 @@ interface Pass {
 
 /** Makes one pass at a time. */
 export class Passes {
-  readonly #options: PassesOptions;
+  readonly #life: PassingLife;
+  readonly #holding: Holding;
+  readonly #clock: Clock;
   #current: Pass | undefined;
   /** The events that passes have handled lately. */
   readonly #handled = new RecentMap<string, string>(REMEMBERED);
@@ -49,9 +45,12 @@ export class Passes {
   /** Ends the pass under way. */
   #ending = new AbortController();
 
-  /** @param options What passes are made with. */
-  constructor(options: PassesOptions) {
-    this.#options = options;
+  /**
+   * @param life Has the actors.
+   * @param client How it holds the device, and what measures time.
+   */
+  constructor(life: PassingLife, { holding, clock }: Pick<ClientBasics, "holding" | "clock">) {
+    [this.#life, this.#holding, this.#clock] = [life, holding, clock];
   }
 
   /** Makes a pass, or waits for one more round of the one under way. */
@@ -59,8 +58,7 @@ export class Passes {
     if (deadline !== undefined && !(deadline > 0)) {
       throw new ValueError(`Cannot sync once: deadline must be a number of milliseconds, not ${deadline}`);
     }
-    const { clock, holding } = this.#options;
-    const time = new PassTime(clock, { deadline, signal, holding });
+    const time = new PassTime(this.#clock, { deadline, signal, holding: this.#holding });
     try {
       for (;;) {
         const current = this.#current;
@@ -104,7 +102,7 @@ export class Passes {
   }
 
   async #pass(pass: Pass, settings: SyncSettings, time: PassTime): Promise<SyncPass> {
-    const { life, holding } = this.#options;
+    const [life, holding] = [this.#life, this.#holding];
     const signal = AbortSignal.any([time.signal, this.#ending.signal]);
     let { events, rounds } = NOTHING;
     const handled: string[] = [];
@@ -144,7 +142,7 @@ export class Passes {
   }
 
   async #handBack(core: ClientCore, by: { readonly hears: boolean }): Promise<boolean> {
-    if (this.#options.holding.mode === "kept") return true; // start() goes on with it
+    if (this.#holding.mode === "kept") return true; // start() goes on with it
     if (!await core.store.handBack(by)) return false;
     this.#free();
     return true;
@@ -155,8 +153,7 @@ export class Passes {
   }
 
   #free(): void {
-    const { holding } = this.#options;
-    if (holding.mode !== "kept") holding.mode = "between";
+    if (this.#holding.mode !== "kept") this.#holding.mode = "between";
   }
 
   /** Hands the device back when what has been begun has ended; until then the lease runs out. */

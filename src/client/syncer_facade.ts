@@ -37,21 +37,21 @@ export interface FacadeCore {
   readonly deliverer: Deliverer;
 }
 
-/** What the calls go to. */
-export interface SyncerFacadeOptions {
-  /** Has the actors of now. */
-  readonly life: { readonly core: FacadeCore };
-  /** The handlers. */
-  readonly registry: HandlerRegistry;
-  /** What a signal closes. */
-  readonly client: { readonly log: Logger; close(): Promise<void> };
-}
-
-/** Makes the operations of syncing and of handlers. */
-export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): SyncerAPI {
+/**
+ * Makes the operations of syncing and of handlers.
+ *
+ * @param life Has the actors of now; a signal closes it.
+ * @param registry The handlers.
+ * @param log Gets warnings.
+ */
+export function syncerFacade(
+  life: { readonly core: FacadeCore; close(): Promise<void> },
+  registry: HandlerRegistry,
+  log: Logger,
+): SyncerAPI {
   const closeBy = async (name: string): Promise<void> => {
-    client.log.info("Closing the client, since a signal ends the process", { signal: name });
-    await client.close();
+    log.info("Closing the client, since a signal ends the process", { signal: name });
+    await life.close();
   };
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
     promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
@@ -60,7 +60,7 @@ export function syncerFacade({ life, registry, client }: SyncerFacadeOptions): S
     const unknown = type === undefined ? undefined : unknownType(type);
     if (unknown === undefined) return;
     const { nearest } = unknown;
-    client.log.warn("A handler waits for a type of event that Matrix does not have", {
+    log.warn("A handler waits for a type of event that Matrix does not have", {
       type: typeName(type as EventType),
       mend: nearest === undefined
         ? "if others send it, name its class too: eventType(type, class)"

@@ -30,8 +30,10 @@ export interface DispatcherOptions {
   readonly deliverer: Deliverer;
   /** Stores the checkpoint. */
   readonly store: ActorRef<StoreHandlers>;
-  /** Records that events which had waited for their keys have been handled. */
-  readonly settle: (events: readonly RecoveredEvent[]) => Promise<void>;
+  /** Has what records that events which had waited for their keys have been handled. */
+  readonly encryption: {
+    readonly crypto: { settle(events: readonly RecoveredEvent[]): Promise<void> } | undefined;
+  };
   /** Looks at what is delivered before its handlers get it; undefined: nothing does. */
   readonly note?: UnreadNotes;
   /**
@@ -106,13 +108,13 @@ export class DispatcherHandlers implements AsyncDisposable {
    * settled. Answered when those have settled that are to be waited for.
    */
   async recover(events: readonly RecoveredEvent[]): Promise<Later<void>> {
-    const { deliverer, settle } = this.#options;
+    const { deliverer, encryption } = this.#options;
     await this.#prepare();
     const started = this.#nothing();
     for (const recovered of events) deliverer.event(noteEncryption(recovered.event, recovered), started);
     const number = this.#pending.add({ tasks: started.tasks }); // they are recorded by `settle()`
     this.#recovering.add(
-      this.#pending.of(number).then((isSettled) => isSettled ? settle(events) : undefined),
+      this.#pending.of(number).then((isSettled) => isSettled ? encryption.crypto?.settle(events) : undefined),
     );
     return later(waitSync(started.tasks));
   }

@@ -37,7 +37,7 @@ export interface UnreadRoomsOptions {
   /** The handlers. */
   readonly registry: Pick<HandlerRegistry, "typed" | "has">;
   /** Encryption, which reports itself what it can't read; undefined: there is none. */
-  readonly crypto: () => { wasRecovered(event: { readonly event_id: EventID }): boolean } | undefined;
+  readonly crypto: { wasRecovered(event: { readonly event_id: EventID }): boolean } | undefined;
   /** Measures waits. */
   readonly clock: Clock;
   /** Gets the warnings. */
@@ -58,14 +58,15 @@ export interface UnreadNotes {
  * Warns once of each room in which handlers of messages miss an encrypted one; with encryption, of
  * each sender and reason, if no handler is told of them.
  */
-export function unreadRooms({ registry, crypto, clock, log }: UnreadRoomsOptions): UnreadNotes {
+export function unreadRooms(client: UnreadRoomsOptions): UnreadNotes {
+  const { registry, clock, log } = client;
   const told = new Set<string>();
   const ending = new AbortController();
   let waiting = 0;
   const wants = (type: string) => registry.typed("message", type).length > 0;
   return {
     event(event) {
-      if (event.type !== ENCRYPTED || told.size >= MAX_NAMED || crypto() !== undefined) return;
+      if (event.type !== ENCRYPTED || told.size >= MAX_NAMED || client.crypto !== undefined) return;
       const { room_id: room = "", source } = event as MatrixEvent & { readonly room_id?: string };
       if (told.has(room) || isRedacted(event) || eventClassOf(event) !== "message") return;
       const isNew = (source & SyncStream.TIMELINE) !== 0 && (source & SyncStream.HISTORY) === 0;
@@ -79,9 +80,9 @@ export function unreadRooms({ registry, crypto, clock, log }: UnreadRoomsOptions
       const { sender, room_id: room } = event;
       const what = `${sender} ${code}`;
       if (told.has(what) || (source & NOT_MISSED) !== 0 || !wants("m.room.message")) return;
-      const then = crypto(); // another takes its place if another process has had the device
+      const then = client.crypto; // another takes its place if another process has had the device
       const say = () => {
-        const isRead = [then, crypto()].some((each) => each?.wasRecovered(event) === true);
+        const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);
         if (told.has(what) || told.size >= MAX_NAMED || isRead) return;
         told.add(what);
         log.warn(UNDECRYPTABLE, { sender, room, error: reason });

@@ -25,8 +25,8 @@ export interface RoomGapsOptions {
   readonly requests: Pick<SyncRequests, "getMessages">;
   /** What the filter lets through. */
   readonly filter: Pick<SyncFilter, "members" | "timeline">;
-  /** Whether there is a handler of history. */
-  readonly wantsHistory: () => boolean;
+  /** Says whether there is a handler of history. */
+  readonly registry: { readonly wantsHistory: boolean };
   /**
    * How often the same response is given up, and requested again, since a server that fails,
    * or may be restarting, shows no gap. A server that fails for good must not keep a client from syncing.
@@ -142,7 +142,7 @@ export class RoomGaps {
     if (!limited) return false;
     // If nothing was handled, the join that was committed may come again.
     if (isJoined) return known !== "" || !timeline.some(({ event_id }) => event_id === entry);
-    if (timeline.some((event) => isEntry(event, view))) return this.#options.wantsHistory();
+    if (timeline.some((event) => isEntry(event, view))) return this.#options.registry.wantsHistory;
     // A user who was never in the room missed nothing.
     return membership === Membership.JOIN ||
       timeline.some((event) => isOwnMember(event, own) && prevMembership(event) === Membership.JOIN);
@@ -157,7 +157,7 @@ export class RoomGaps {
     if (limit === 0) return { reason: "limit" };
     if (room.prevBatch === undefined) return { reason: "refused" };
     const { isJoined, shown, entries: [entry] } = view.before;
-    const isAll = !isJoined && this.#options.wantsHistory();
+    const isAll = !isJoined && this.#options.registry.wantsHistory;
     const reader = { ...this.#reader(since, limit), filter: this.#options.filter.timeline };
     const start = new GapStart({
       shown,

@@ -154,8 +154,8 @@ export interface SyncReaderOptions {
   readonly names: FreshNames;
   /** How long the server may wait for something new, in milliseconds. */
   readonly timeout: number;
-  /** The user's presence as others see it. */
-  readonly presence: () => PresenceState;
+  /** Has the user's presence as others see it. */
+  readonly user: { readonly presence: PresenceState };
   /** Is told which syncs follow one another. */
   readonly clearRooms: SyncerOptions["clearRooms"];
   /** Says when a request was made. */
@@ -234,11 +234,11 @@ export class SyncReader {
   }
 
   #ask(since: SyncToken | undefined): EarlyRequest {
-    const { requests, filter, timeout, names, presence, clearRooms, clock } = this.#options;
+    const { requests, filter, timeout, names, user, clearRooms, clock } = this.#options;
     const signal = this.#signal;
     const asked = clock.now();
     const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<SyncResponse> =>
-      requests.sync({ since, setPresence: presence(), useStateAfter: true, signal, ...options });
+      requests.sync({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
     const goesOn = since !== undefined && since === this.#end;
     const answer = goesOn
       ? filter.use((filterId) => ask({ filterId, timeout }))

@@ -123,8 +123,8 @@ export class SyncRound {
     const { since, repeated, again, handledBefore, anew, first } = position;
     const read = await reader.read(since);
     const { response } = read;
-    const isTold = syncer.wants(InternalEventType.SYNC_SUCCESSFUL);
-    if (after !== undefined) await this.#atMost(isTold || syncer.waits() ? 0 : MAX_UNDERWAY - 1);
+    const isTold = syncer.deliverer.wantsInternal(InternalEventType.SYNC_SUCCESSFUL);
+    if (after !== undefined) await this.#atMost(isTold || syncer.registry.waits ? 0 : MAX_UNDERWAY - 1);
     const isInitial = since === undefined;
     const isFirst = this.#isFirst && after === undefined;
     if (isTold) {
@@ -180,7 +180,7 @@ export class SyncRound {
     const { syncer, reader, ahead } = this.#options;
     // A request for more makes the server forget to-device messages: they must have been handled by
     // then.
-    const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();
+    const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.registry.waits;
     if (!mayAsk || this.#failure !== undefined) return false;
     reader.readAhead(nextBatch);
     return true;

@@ -130,11 +130,11 @@ export class SyncerHandlers {
 
   /** Waits until handlers have settled and requests are made: the program may end then. */
   async #settle(noted: { readonly later: boolean }): Promise<void> {
-    const { dispatcher, encryption, afterSync, afterFirst } = this.#options;
+    const { dispatcher, encryption, afterSync, first } = this.#options;
     await dispatcher.noted(noted);
     await encryption.crypto?.idle();
     await afterSync();
-    afterFirst();
+    first.resolve();
   }
 
   async #take(response: SyncResponse, signal: AbortSignal): Promise<number> {
@@ -239,7 +239,7 @@ export class SyncerHandlers {
     signal: AbortSignal,
     { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, store, wantsHistory, log } = this.#options;
+    const { requests, store, registry, log } = this.#options;
     const own = await this.#open(signal);
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
@@ -262,7 +262,7 @@ export class SyncerHandlers {
         memory,
         store,
         requests,
-        wantsHistory,
+        registry,
         patience: ahead ? GAP_PATIENCE : 0,
         log,
       }),
@@ -283,8 +283,8 @@ export class SyncerHandlers {
   }
 
   #reportFirst(): void {
-    const { dispatcher, afterFirst } = this.#options;
-    dispatcher.settled(this.#batch).then(afterFirst, () => {}); // a part that failed rejects its `done`
+    const { dispatcher, first } = this.#options;
+    dispatcher.settled(this.#batch).then(() => first.resolve(), () => {}); // a part that failed rejects its `done`
   }
 
   /** Delivers a response. A delivery that takes longer than it may goes on by itself. */
@@ -331,6 +331,6 @@ export class SyncerHandlers {
   }
 
   async #announce(event: InternalDelivery): Promise<void> {
-    if (this.#options.wants(event.type)) await this.#options.dispatcher.announce(event);
+    if (this.#options.deliverer.wantsInternal(event.type)) await this.#options.dispatcher.announce(event);
   }
 }

@@ -7,9 +7,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
-import type { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { ActorRef } from "../kernel/actor.ts";
 import type { CryptoHolder, SyncCrypto } from "../crypto/sync_crypto.ts";
+import type { Deliverer } from "../dispatcher/deliver.ts";
+import type { HandlerRegistry } from "../dispatcher/handler_registry.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { OpenStore } from "../store/opener.ts";
 import type { StoreHandlers } from "../store/store_actor.ts";
@@ -43,16 +44,14 @@ export interface SyncerOptions {
   readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Is called after each sync; never rejects. */
   readonly afterSync: () => Promise<void>;
-  /** Is called when the handlers have settled of the first response of a start. */
-  readonly afterFirst: () => void;
-  /** The user's presence as others see it. */
-  readonly presence: () => PresenceState;
-  /** Whether there is a handler that the next request has to wait for. */
-  readonly waits: () => boolean;
-  /** Whether there is a handler of history. */
-  readonly wantsHistory: () => boolean;
-  /** Whether there is a handler of a type of internal event. */
-  readonly wants: (type: InternalEventType) => boolean;
+  /** Is told when the handlers have settled of the first response of a start. */
+  readonly first: { resolve(): void };
+  /** Has the user's presence as others see it. */
+  readonly user: { readonly presence: PresenceState };
+  /** Says whether the next request has to wait for a handler, and whether there is one of history. */
+  readonly registry: Pick<HandlerRegistry, "waits" | "wantsHistory">;
+  /** Says whether there is a handler of a type of internal event. */
+  readonly deliverer: Pick<Deliverer, "wantsInternal">;
   /**
    * Whether a commit takes time, as on a disk, so that the next response is worth reading
    * meanwhile.

@@ -4,21 +4,33 @@
  * @module
  */
 
-import type { ServingParts } from "./serving.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import type { ClientBasics } from "../client_basics.ts";
+import type { ClientLife } from "../client_life.ts";
 import type { WakeAPI } from "./wake_options.ts";
 
 /** What a client answers. */
-export interface LazyServing extends WakeAPI {
-  /** Answers a request; never rejects. */
-  readonly fetch: (request: Request) => Promise<Response>;
-}
+export class LazyServing implements WakeAPI {
+  readonly #of: [client: ClientBasics, life: ClientLife, api: ClientAPI];
+  #loading: Promise<import("./serving.ts").Serving> | undefined;
 
-/** Makes `client.fetch` and what belongs to it. */
-export function lazyServing(parts: ServingParts): LazyServing {
-  let loading: Promise<import("./serving.ts").Serving> | undefined;
-  const loaded = () => loading ??= import("./serving.ts").then(({ Serving }) => new Serving(parts));
-  return {
-    fetch: async (request) => await (await loaded()).answer(request),
-    registerWake: async (url, options) => await (await loaded()).registerWake(url, options),
-  };
+  /**
+   * @param client What lasts of the client.
+   * @param life Makes passes.
+   * @param api The operations.
+   */
+  constructor(client: ClientBasics, life: ClientLife, api: ClientAPI) {
+    this.#of = [client, life, api];
+  }
+
+  /** Answers a request; never rejects. */
+  readonly fetch = async (request: Request): Promise<Response> =>
+    await (await this.#loaded()).answer(request);
+
+  readonly registerWake: WakeAPI["registerWake"] = async (url, options) =>
+    await (await this.#loaded()).registerWake(url, options);
+
+  async #loaded() {
+    return await (this.#loading ??= import("./serving.ts").then(({ Serving }) => new Serving(...this.#of)));
+  }
 }

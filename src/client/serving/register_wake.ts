@@ -11,16 +11,6 @@ import type { Pusher } from "../../api/account/account.ts";
 import type { WakeKey } from "./wake_key.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
-/** What it works with. */
-export interface RegisterWakeParts {
-  /** The operations. */
-  readonly api: ClientAPI;
-  /** Whose device it is. */
-  readonly session: Pick<Session, "account">;
-  /** What the homeserver has to show. */
-  readonly key: WakeKey;
-}
-
 /** The only path that homeservers post to. */
 export const NOTIFY = "/_matrix/push/v1/notify";
 const RULE = "greenroom.wake";
@@ -30,7 +20,9 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Sets what is missing or different. */
 export async function registerWake(
-  { api, session, key }: RegisterWakeParts,
+  api: ClientAPI,
+  session: Pick<Session, "account">,
+  key: WakeKey,
   url: string | URL,
   { events = "all", appId = APP_ID, ...options }: RegisterWakeOptions = {},
 ): Promise<WakeRegistration> {

@@ -4,29 +4,15 @@
  * @module
  */
 
-import { IS_TOKEN_DEAD, type Session } from "../../api/http/mod.ts";
+import { IS_TOKEN_DEAD } from "../../api/http/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import type { Logger } from "../../base/log.ts";
+import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
 import { PushGateway } from "./push_gateway.ts";
 import { Refusal } from "./refusal.ts";
 import { NOTIFY, registerWake } from "./register_wake.ts";
 import { WakeKey } from "./wake_key.ts";
-import type { RegisterWakeOptions, WakeOptions, WakeRegistration } from "./wake_options.ts";
-
-/** What of a client its answers are made of. */
-export interface ServingParts {
-  /** Makes passes. */
-  readonly life: ClientLife;
-  /** The operations. */
-  readonly api: ClientAPI;
-  /** Who acts. */
-  readonly session: Session;
-  /** How it is woken; undefined: it is not. */
-  readonly wake: WakeOptions | undefined;
-  /** Logs what goes on. */
-  readonly log: Logger;
-}
+import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
 /** Answers to what comes at the end of a path. */
 interface Door {
@@ -42,14 +28,20 @@ const TIME_LIMIT = 20_000;
 
 /** What a client answers. */
 export class Serving {
-  readonly #parts: ServingParts;
+  readonly #client: ClientBasics;
+  readonly #life: ClientLife;
+  readonly #api: ClientAPI;
   readonly #doors: readonly Door[];
   #key: WakeKey | undefined;
   #gateway: PushGateway | undefined;
 
-  /** @param parts What of a client it is made of. */
-  constructor(parts: ServingParts) {
-    this.#parts = parts;
+  /**
+   * @param client What lasts of the client.
+   * @param life Makes passes.
+   * @param api The operations.
+   */
+  constructor(client: ClientBasics, life: ClientLife, api: ClientAPI) {
+    [this.#client, this.#life, this.#api] = [client, life, api];
     this.#doors = [
       { path: NOTIFY, methods: ["POST"], answer: (request) => this.#notify(request) },
       { path: "/health", methods: ["GET", "HEAD"], answer: () => this.#health() },
@@ -69,23 +61,23 @@ export class Serving {
       return await door.answer(request);
     } catch (error) {
       if (error instanceof Refusal) return error.response;
-      this.#parts.log.error("A request could not be answered", { error: String(error) });
+      this.#client.log.error("A request could not be answered", { error: String(error) });
       return new Refusal(500, "M_UNKNOWN", "The request could not be answered").response;
     }
   }
 
   /** Has the homeserver wake the bot. */
   async registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration> {
-    const { api, session } = this.#parts;
-    return await registerWake({ api, session, key: this.#wakeKey }, url, options);
+    return await registerWake(this.#api, this.#client.session, this.#wakeKey, url, options);
   }
 
   get #wakeKey(): WakeKey {
-    return this.#key ??= new WakeKey(this.#parts.session, this.#parts.wake);
+    return this.#key ??= new WakeKey(this.#client.session, this.#client.wake);
   }
 
   async #notify(request: Request): Promise<Response> {
-    const { life, session, wake, log } = this.#parts;
+    const { session, wake, log } = this.#client;
+    const life = this.#life;
     if (wake === undefined) throw new Refusal(404, "M_UNRECOGNIZED", "Nobody is woken here");
     const deadline = wake.timeLimit ?? TIME_LIMIT;
     this.#gateway ??= new PushGateway({
@@ -104,8 +96,8 @@ export class Serving {
    * reach the homeserver or the store, another process could not either.
    */
   #health(): Response {
-    const { life, session } = this.#parts;
-    if (life.isStopping || session.http[IS_TOKEN_DEAD]) {
+    const life = this.#life;
+    if (life.isStopping || this.#client.http[IS_TOKEN_DEAD]) {
       return Response.json({ status: "ended" }, { status: 503 });
     }
     return Response.json({ status: life.passes.wentWell ? "ok" : "failing" });

@@ -32,7 +32,7 @@ async function begunWith(
   const dispatcher = spawnDispatcher({
     deliverer: new Deliverer(registry, log, NOTHING_KEPT),
     store,
-    settle: () => Promise.resolve(),
+    encryption: { crypto: undefined },
     comesAgain: true,
     maxPending: 100,
     isOver: () => false,

@@ -20,7 +20,13 @@ function scene(types: readonly string[], encrypts = false) {
   const [log, clock, recovered] = [recordingLogger(), new TestClock(), new Set<string>()];
   const made = () => ({ wasRecovered: ({ event_id }: { event_id: string }) => recovered.has(event_id) });
   let crypto = encrypts ? made() : undefined;
-  const note = unreadRooms({ registry, crypto: () => crypto, clock, log });
+  const client = {
+    ...{ registry, clock, log },
+    get crypto() {
+      return crypto;
+    },
+  };
+  const note = unreadRooms(client);
   const told = () => log.lines.map(([, , data]) => data);
   /** Another takes its place, which knows nothing of what that has read. */
   const renew = () => void (crypto = { wasRecovered: () => false });
