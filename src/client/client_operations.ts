@@ -8,7 +8,6 @@
 import type { StateStore } from "../actors/store/state_store.ts";
 import { profileAPI } from "../api/account/account.ts";
 import { type ClientAPI, clientAPI } from "../api/api.ts";
-import { begunInHandlers } from "../base/begun_in_handlers.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientLife } from "./client_life.ts";
@@ -18,6 +17,8 @@ import { notingEncryption, notingMembers } from "./noting.ts";
 import { storeUpdatingAPI } from "./store_updating_api.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
 import { syncerFacade } from "./syncer_facade.ts";
+import { currentCall } from "../base/handler_call.ts";
+import { callSite } from "../base/own_code.ts";
 
 /**
  * Makes a client's operations, as its own parts call them.
@@ -67,4 +68,29 @@ export function applicationOperations(
   const syncing = syncerFacade(life, client.registry, client.log);
   const begun = begunInHandlers(api, ["sync"]); // a loop of it may not end
   return { ...begun, ...syncing, ...life.api({ ...api, ...syncing }) };
+}
+
+type Operation = (...given: unknown[]) => unknown;
+
+/**
+ * The same operations; one that is called in a handler counts as begun there, so that the handler has settled
+ * when it has ended.
+ *
+ * @param api The operations.
+ * @param except Names of those that no handler is held for.
+ */
+function begunInHandlers<API extends object>(api: API, except: readonly (keyof API)[]): API {
+  const operations = Object.entries(api).map(([name, operation]: [string, Operation]) =>
+    [name, except.includes(name as keyof API) ? operation : counted(operation)] as const
+  );
+  return Object.fromEntries(operations) as API;
+}
+
+function counted(operation: Operation): Operation {
+  const called: Operation = (...given) => {
+    const result = operation(...given);
+    const call = currentCall();
+    return call !== undefined && result instanceof Promise ? call.begin(result, callSite(called)) : result;
+  };
+  return called;
 }

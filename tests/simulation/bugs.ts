@@ -69,8 +69,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "The next response is requested before the keys in this one are stored",
     path: "src/actors/syncer/sync_round.ts",
-    find: "const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.waits();",
-    replace: "const mayAsk = ahead && nextBatch !== since && !syncer.waits();",
+    find: "const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.registry.waits;",
+    replace: "const mayAsk = ahead && nextBatch !== since && !syncer.registry.waits;",
     worlds: ["--favour=another program sends a memo"],
   },
   {

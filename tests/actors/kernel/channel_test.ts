@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { Channel } from "../../../src/actors/kernel/channel.ts";
+import { Channel } from "../../../src/actors/kernel/spawn.ts";
 import { assertPending } from "./support.ts";
 
 function channelOf(...items: number[]): Channel<number> {

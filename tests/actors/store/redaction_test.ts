@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redaction.ts";
+import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redactable_state.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
