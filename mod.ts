@@ -55,14 +55,14 @@ export type {
 export { type DecryptingClient, DecryptionDispatcher } from "./src/client/decryption_dispatcher.ts";
 
 // Handlers of events.
-export type { HandlerContext } from "./src/actors/dispatcher/handler_context.ts";
-export type { SessionChange } from "./src/actors/dispatcher/session_updates.ts";
 export type {
   Handler,
+  HandlerContext,
   HandlerOptions,
+  SessionChange,
   SessionHandlerOptions,
-} from "./src/actors/dispatcher/handler_registry.ts";
-export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/start_options.ts";
+} from "./src/actors/dispatcher/dispatcher.ts";
+export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/syncer.ts";
 export type { HandlerDecorator, HandlersAPI } from "./src/client/handlers_api.ts";
 export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./src/client/sessions_api.ts";
 export type { QuarantineAPI } from "./src/client/quarantine_api.ts";
@@ -94,7 +94,7 @@ export {
 
 // End-to-end encryption.
 export type { Crypto } from "./src/encryption/crypto.ts";
-export type { OnNewRecipient } from "./src/actors/crypto/room_preparer.ts";
+export type { OnNewRecipient } from "./src/actors/crypto/mod.ts";
 export type { EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption_options.ts";
 export type { EncryptingAPI } from "./src/client/encrypting_api.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/context.ts";
@@ -102,7 +102,7 @@ export type { NewRecipient } from "./src/crypto/sharing/mod.ts";
 export { encryptionOf } from "./src/types/events/encryption_of.ts";
 
 // Stores.
-export type { StateStore } from "./src/actors/store/state_store.ts";
+export type { StateStore } from "./src/actors/store/mod.ts";
 export type { SyncStore } from "./src/client/sync_store.ts";
 export { exportDevice, importDevice } from "./src/store/copy/copy.ts";
 export { inspectDevice, listDevices } from "./src/store/device/mod.ts";
@@ -129,7 +129,7 @@ export {
 } from "./src/api/messages/mod.ts";
 
 // Errors.
-export { ActorError, ActorStoppedError } from "./src/actors/kernel/actor_error.ts";
+export { ActorError, ActorStoppedError } from "./src/actors/kernel/mod.ts";
 export { AuthenticationNeededError } from "./src/errors/authentication_needed_error.ts";
 export { ClientEndedError } from "./src/errors/client_ended_error.ts";
 export {

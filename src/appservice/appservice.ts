@@ -15,7 +15,7 @@ import {
   PREPARE,
   type Prepare,
 } from "../api/http/mod.ts";
-import type { StartOptions, SyncPass } from "../actors/syncer/start_options.ts";
+import type { StartOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import { Client } from "../client/client.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { StartOptions } from "../actors/syncer/start_options.ts";
+import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID } from "../types/ids.ts";

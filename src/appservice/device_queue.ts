@@ -9,7 +9,7 @@
 
 import { type HTTPAPI, Session } from "../api/http/mod.ts";
 import { freshFilter, type SyncAPI, syncAPI } from "../api/server/server.ts";
-import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
+import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import type { Filter } from "../types/api/filter.ts";
 import { PresenceState } from "../types/enums.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";

@@ -6,7 +6,7 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import type { SyncFeed } from "../actors/syncer/sync_feed.ts";
+import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import type { SyncOptions } from "../api/server/server.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";

@@ -13,7 +13,7 @@ import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import type { PruneSummary } from "./housekeeping.ts";
-import { StateStore } from "../actors/store/state_store.ts";
+import { StateStore } from "../actors/store/mod.ts";
 import { SyncStore } from "./sync_store.ts";
 import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
 import type { ClientAPI } from "../api/api.ts";

@@ -5,8 +5,8 @@
  */
 
 import { HTTPAPI, Session } from "../api/http/mod.ts";
-import { HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
-import { ClearRooms } from "../actors/syncer/clear_rooms.ts";
+import { HandlerRegistry } from "../actors/dispatcher/dispatcher.ts";
+import { ClearRooms } from "../actors/syncer/syncer.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";

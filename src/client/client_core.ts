@@ -10,16 +10,22 @@
 
 import { FEED } from "./options/client_internals.ts";
 import { firstContact, IS_TOKEN_DEAD } from "../api/http/mod.ts";
-import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
-import { supervise, type Supervisor } from "../actors/kernel/supervisor.ts";
-import { Deliverer } from "../actors/dispatcher/deliver.ts";
-import { SendIds } from "../actors/dispatcher/delivery_scope.ts";
-import { type DispatcherHandlers, spawnDispatcher } from "../actors/dispatcher/dispatcher.ts";
-import { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
-import { unreadRooms } from "../actors/dispatcher/unread_rooms.ts";
-import { type OpenStore, storeOpener } from "../actors/store/opener.ts";
-import { StateStore } from "../actors/store/state_store.ts";
-import { spawnStore, type StoreHandlers } from "../actors/store/store_actor.ts";
+import { type Actor, type ActorRef, supervise, type Supervisor } from "../actors/kernel/mod.ts";
+import {
+  Deliverer,
+  type DispatcherHandlers,
+  HandlerSessions,
+  SendIds,
+  spawnDispatcher,
+  unreadRooms,
+} from "../actors/dispatcher/dispatcher.ts";
+import {
+  type OpenStore,
+  spawnStore,
+  StateStore,
+  type StoreHandlers,
+  storeOpener,
+} from "../actors/store/mod.ts";
 import { spawnSyncer, type SyncerHandlers } from "../actors/syncer/syncer.ts";
 import type { ClientAPI } from "../api/api.ts";
 import { loggerOf } from "../base/log.ts";

@@ -7,8 +7,7 @@
  */
 
 import { IS_TOKEN_DEAD } from "../api/http/mod.ts";
-import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
-import type { Supervisor } from "../actors/kernel/supervisor.ts";
+import { ActorStoppedError, isInside, reasonOf, type Supervisor, unwrapped } from "../actors/kernel/mod.ts";
 import type { ClientAPI } from "../api/api.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import { ClientCore } from "./client_core.ts";
@@ -17,14 +16,11 @@ import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
 import type { QuarantineActors } from "./quarantine_api.ts";
 import type { TaskActors } from "./sessions_api.ts";
-import type { SendIds } from "../actors/dispatcher/delivery_scope.ts";
-import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
-import type { OpenStore } from "../actors/store/opener.ts";
+import type { HandlerSessions, SendIds } from "../actors/dispatcher/dispatcher.ts";
+import type { OpenStore } from "../actors/store/mod.ts";
 import { Passes } from "./passes.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
-import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
-import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
-import { isInside } from "../actors/kernel/turn_scope.ts";
+import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import type { AccountAPI, SessionAPI } from "../api/account/account.ts";
 import { alarm } from "../base/clock.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { StateStore } from "../actors/store/state_store.ts";
+import type { StateStore } from "../actors/store/mod.ts";
 import { profileAPI } from "../api/account/account.ts";
 import { type ClientAPI, clientAPI } from "../api/api.ts";
 import { attachmentCipher } from "../crypto/attachments/attachments.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OpenStore } from "../actors/store/opener.ts";
+import type { OpenStore, StateStore } from "../actors/store/mod.ts";
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { AcceptedError } from "../errors/service_response_error.ts";
@@ -22,11 +22,10 @@ import {
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/mod.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
-import type { StateStore } from "../actors/store/state_store.ts";
-import type { ClearRooms } from "../actors/syncer/clear_rooms.ts";
+import type { ClearRooms } from "../actors/syncer/syncer.ts";
 
 /** The operations of end-to-end encryption. */
 export interface EncryptingAPI {

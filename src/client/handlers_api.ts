@@ -8,11 +8,7 @@ import type { MatrixEvent } from "../types/events/event.ts";
 import type { EventOf, RedactableEventOf } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
 import type { ListenedType } from "../types/events/listened_type.ts";
-import type {
-  Handler,
-  HandlerOptions,
-  SessionHandlerOptions,
-} from "../actors/dispatcher/handler_registry.ts";
+import type { Handler, HandlerOptions, SessionHandlerOptions } from "../actors/dispatcher/dispatcher.ts";
 
 /**
  * The result of `on(type)`: adds the handler that it is called with. As a decorator, it adds a

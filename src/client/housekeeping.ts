@@ -6,9 +6,8 @@
 
 import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import { ActorError, ActorStoppedError } from "../actors/kernel/actor_error.ts";
-import type { StoreHandlers } from "../actors/store/store_actor.ts";
+import { ActorError, type ActorRef, ActorStoppedError } from "../actors/kernel/mod.ts";
+import type { StoreHandlers } from "../actors/store/mod.ts";
 
 /** What was removed. */
 export interface PruneSummary {

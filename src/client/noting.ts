@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { CryptoHolder } from "../actors/crypto/sync_crypto.ts";
+import type { CryptoHolder } from "../actors/crypto/mod.ts";
 import type { CryptoMachine } from "../encryption/crypto.ts";
-import type { StateStore } from "../actors/store/state_store.ts";
+import type { StateStore } from "../actors/store/mod.ts";
 import type { MembershipAPI, RoomExtrasAPI, RoomsAPI } from "../api/rooms/rooms.ts";
 import type { Logger } from "../base/log.ts";
 import { Membership } from "../types/enums.ts";

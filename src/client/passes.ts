@@ -5,15 +5,14 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/start_options.ts";
-import { ActorStoppedError } from "../actors/kernel/actor_error.ts";
+import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/syncer.ts";
+import { ActorStoppedError, reasonOf, unwrapped } from "../actors/kernel/mod.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/mod.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import type { ClientCore } from "./client_core.ts";
-import { reasonOf, unwrapped } from "../actors/kernel/unwrapped.ts";
 
 /** Has the actors. */
 interface PassingLife {

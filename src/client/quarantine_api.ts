@@ -5,10 +5,9 @@
  */
 
 import type { EventQuarantined } from "../types/events/internal_event.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
+import type { ActorRef } from "../actors/kernel/mod.ts";
 import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import { told } from "../actors/dispatcher/quarantine_record.ts";
-import type { OpenableStore } from "../actors/store/opener.ts";
+import { type OpenableStore, told } from "../actors/store/mod.ts";
 
 /**
  * Events that are left out for a time, since the process has ended again and again while they were

@@ -4,12 +4,19 @@
  * @module
  */
 
-import { DeliveryScope, type SendIds } from "../actors/dispatcher/delivery_scope.ts";
-import { type HandlerContext, PlainContext, SessionContext } from "../actors/dispatcher/handler_context.ts";
-import type { SessionChange } from "../actors/dispatcher/session_updates.ts";
-import type { HandlerSessions } from "../actors/dispatcher/handler_sessions.ts";
-import { keyOfSession, sessionKeyOf, SESSIONS } from "../actors/dispatcher/session_keys.ts";
-import type { OpenableStore } from "../actors/store/opener.ts";
+import {
+  DeliveryScope,
+  type HandlerContext,
+  type HandlerSessions,
+  keyOfSession,
+  PlainContext,
+  type SendIds,
+  type SessionChange,
+  SessionContext,
+  sessionKeyOf,
+  SESSIONS,
+} from "../actors/dispatcher/dispatcher.ts";
+import type { OpenableStore } from "../actors/store/mod.ts";
 import { HandlerCall } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";

@@ -17,7 +17,7 @@ import type { Profile } from "../types/api/profile.ts";
 import { SyncStream } from "../types/events/sync_stream.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import { noting } from "./noting.ts";
-import type { StateStore } from "../actors/store/state_store.ts";
+import type { StateStore } from "../actors/store/mod.ts";
 import { isShallow } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 

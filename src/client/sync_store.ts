@@ -5,7 +5,7 @@
  */
 
 import type { SyncToken } from "../types/ids.ts";
-import type { OpenableStore } from "../actors/store/opener.ts";
+import type { OpenableStore } from "../actors/store/mod.ts";
 
 /** Where a client is in the sync stream. */
 export class SyncStore {

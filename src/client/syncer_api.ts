@@ -11,7 +11,7 @@ import type { InternalEvents } from "../types/events/internal_event.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { SyncStream } from "../types/events/sync_stream.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
-import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/start_options.ts";
+import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
 
 /** Options of `dispatchManualEvent()`. */
 export interface DispatchManualOptions {

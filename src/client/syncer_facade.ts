@@ -17,14 +17,18 @@ import { unknownType } from "../types/events/listened_type.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { Actor, ActorRef } from "../actors/kernel/actor.ts";
-import type { Delivered, Deliverer, Task } from "../actors/dispatcher/deliver.ts";
-import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import type { Handler, HandlerOptions, HandlerRegistry } from "../actors/dispatcher/handler_registry.ts";
+import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
+import type {
+  Delivered,
+  Deliverer,
+  DispatcherHandlers,
+  Handler,
+  HandlerOptions,
+  HandlerRegistry,
+  Task,
+} from "../actors/dispatcher/dispatcher.ts";
 import type { SyncerAPI } from "./syncer_api.ts";
-import { unwrapped } from "../actors/kernel/unwrapped.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
-import { isInside } from "../actors/kernel/turn_scope.ts";
 
 /** The actors that the calls go to. */
 export interface FacadeCore {

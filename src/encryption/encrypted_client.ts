@@ -5,10 +5,8 @@
  */
 
 import type { DispatcherHandlers } from "../actors/dispatcher/dispatcher.ts";
-import type { ActorRef } from "../actors/kernel/actor.ts";
-import type { OpenStore } from "../actors/store/opener.ts";
-import type { StateStore } from "../actors/store/state_store.ts";
-import type { StoreHandlers } from "../actors/store/store_actor.ts";
+import type { ActorRef } from "../actors/kernel/mod.ts";
+import type { OpenStore, StateStore, StoreHandlers } from "../actors/store/mod.ts";
 import type { ClientAPI } from "../api/api.ts";
 import type { Session } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";

@@ -6,13 +6,16 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { pruneCrypto, spawnCrypto } from "../actors/crypto/crypto_actor.ts";
-import { EngineRunner } from "../actors/crypto/engine_runner.ts";
-import { sinceNow } from "../actors/crypto/following.ts";
-import { requestSender } from "../actors/crypto/request_sender.ts";
-import { roomDescriber } from "../actors/crypto/room_preparer.ts";
-import type { CryptoStartOptions } from "../actors/crypto/sync_crypto.ts";
-import type { Lifecycle } from "../actors/kernel/actor.ts";
+import {
+  type CryptoStartOptions,
+  EngineRunner,
+  pruneCrypto,
+  requestSender,
+  roomDescriber,
+  sinceNow,
+  spawnCrypto,
+} from "../actors/crypto/mod.ts";
+import type { Lifecycle } from "../actors/kernel/mod.ts";
 import { coreAPI } from "../api/api.ts";
 import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OnNewRecipient } from "../actors/crypto/room_preparer.ts";
+import type { OnNewRecipient } from "../actors/crypto/mod.ts";
 import type { AcceptPolicy, SendPolicy } from "../crypto/context/context.ts";
 import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
 import type { UserID } from "../types/ids.ts";

@@ -11,7 +11,7 @@ import type { ImportedRoomKey } from "../crypto/megolm/mod.ts";
 import type { MegolmSessionRef } from "../types/session_ref.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { RoomID } from "../types/ids.ts";
-import type { EngineRunner } from "../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../actors/crypto/mod.ts";
 
 /** The progress of an export. */
 export interface KeyExportProgress {

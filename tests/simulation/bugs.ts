@@ -272,7 +272,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "An event that the server shows again is handled again",
-    path: "src/actors/syncer/shown_events.ts",
+    path: "src/actors/store/shown_events.ts",
     find: "return hasName(shown, name) || names.size",
     replace: "return names.size",
     worlds: ["--favour=shows an event again"],
@@ -661,7 +661,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What stands before the oldest remembered event counts as shown",
-    path: "src/actors/syncer/shown_events.ts",
+    path: "src/actors/store/shown_events.ts",
     find: "  return found.length === 0 ? NOTHING : new Set(found);\n",
     replace:
       "  const last = events.findLastIndex((event) => shown.startsWith(` ${nameOf(event)} `));\n  return found.length === 0 ? NOTHING : new Set([...events.slice(0, last + 1), ...found]);\n",

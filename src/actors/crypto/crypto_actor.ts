@@ -19,9 +19,8 @@ import type { CryptoPolicy, EngineAccount } from "../../crypto/context/context.t
 import type { Vault } from "../../crypto/records/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Actor, ActorRef } from "../kernel/actor.ts";
-import { spawn } from "../kernel/spawn.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import { type Actor, type ActorRef, spawn } from "../kernel/mod.ts";
+import type { StoreHandlers } from "../store/mod.ts";
 
 /** Whose methods are the steps of an engine: its own, and its parts'. */
 interface EngineParts {

@@ -12,7 +12,7 @@ import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { failureOf, isDueToRequest } from "./request_failure.ts";
 

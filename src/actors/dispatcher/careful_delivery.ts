@@ -7,11 +7,10 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { NamedDelivery, Started, Task } from "./deliver.ts";
 import { type Quarantine, settlesInTime } from "./quarantine.ts";
-import type { AnyDelivery } from "./quarantine_record.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import type { AnyDelivery, StoreHandlers } from "../store/mod.ts";
 
 /** Something that is to be delivered. */
 export interface Step {

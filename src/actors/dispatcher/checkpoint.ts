@@ -7,8 +7,8 @@
 import type { Started } from "./deliver.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import type { SyncToken } from "../../types/ids.ts";
-import type { ActorRef } from "../kernel/actor.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
+import type { StoreHandlers } from "../store/mod.ts";
 
 /** The handlers at work, by the batch they were started with. */
 export class PendingTasks {

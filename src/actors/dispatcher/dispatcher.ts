@@ -9,20 +9,30 @@
 import type { RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Actor, ActorRef } from "../kernel/actor.ts";
+import { type Actor, type ActorRef, fatal, type Later, later, spawn } from "../kernel/mod.ts";
 import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
 import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
-import type { InternalDelivery, SyncBatch } from "./dispatcher_protocol.ts";
+import type { InternalDelivery, StoreHandlers, SyncBatch } from "../store/mod.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
 import { Quarantine } from "./quarantine.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
-import { fatal } from "../kernel/actor_error.ts";
-import { spawn } from "../kernel/spawn.ts";
-import { type Later, later } from "../kernel/turn.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
 import type { UnreadNotes } from "./unread_rooms.ts";
+
+export { type Delivered, Deliverer, type Task } from "./deliver.ts";
+export { DeliveryScope, SendIds } from "./delivery_scope.ts";
+export { type HandlerContext, PlainContext, SessionContext } from "./handler_context.ts";
+export {
+  type Handler,
+  type HandlerOptions,
+  HandlerRegistry,
+  type SessionHandlerOptions,
+} from "./handler_registry.ts";
+export { HandlerSessions } from "./handler_sessions.ts";
+export { keyOfSession, sessionKeyOf, SESSIONS } from "./session_keys.ts";
+export type { SessionChange } from "./session_updates.ts";
+export { unreadRooms } from "./unread_rooms.ts";
 
 /** What the Dispatcher is made of. */
 export interface DispatcherOptions {

@@ -8,9 +8,9 @@
 import { RecentMap } from "../../base/recent_map.ts";
 import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import type { StoreHandlers } from "../store/mod.ts";
 import { sessionKey } from "./session_keys.ts";
 import type { SessionUpdate } from "./session_updates.ts";
 

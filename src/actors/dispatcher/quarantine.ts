@@ -9,18 +9,18 @@ import type { Clock } from "../../base/clock.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { Deliverer, NamedDelivery, Started, Task } from "./deliver.ts";
-import type { SyncBatch } from "./dispatcher_protocol.ts";
 import {
   type AnyDelivery,
   deliveryOf,
   keptOf,
   nextTry,
   type QuarantineRecord,
+  type StoreHandlers,
+  type SyncBatch,
   told,
-} from "./quarantine_record.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+} from "../store/mod.ts";
 
 /** How long after a check for due events there is no other, in milliseconds. */
 const CHECK_INTERVAL = 1_000;

@@ -11,7 +11,7 @@ import { isRedacted } from "../../types/checks/event_check.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { InternalDelivery } from "./dispatcher_protocol.ts";
+import type { InternalDelivery } from "../store/mod.ts";
 import { eventClassOf, type HandlerRegistry } from "./handler_registry.ts";
 
 /** How many rooms are named, and senders: anybody can invite into any number of them. */

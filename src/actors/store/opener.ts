@@ -8,7 +8,7 @@ import { abortable } from "@std/async/abortable";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { KvKey } from "../../store/base/mod.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 
 /** A Store that is opened before it is asked. */

@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { KvKey, KvMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
-import type { ShownRoom } from "../syncer/shown_events.ts";
+import type { ShownRoom } from "./shown_events.ts";
 import type { RoomChange, SyncChange } from "./store_protocol.ts";
 import type { ShownLog } from "./shown_log.ts";
 import { set, type StoreWriter } from "./writer.ts";

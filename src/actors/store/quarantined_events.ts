@@ -6,7 +6,7 @@
  */
 
 import { encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
-import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
+import type { QuarantineRecord } from "./quarantine_record.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** The first part of the keys. */

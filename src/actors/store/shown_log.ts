@@ -11,7 +11,7 @@
 import type { ShownLogEnd, ShownRecord } from "../../store/device/mod.ts";
 import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
-import { type ShownEvents, type ShownRoom, withShown } from "../syncer/shown_events.ts";
+import { type ShownEvents, type ShownRoom, withShown } from "./shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** The longest text beside the position, so that the position stays within one page of a file. */

@@ -19,7 +19,7 @@ import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 

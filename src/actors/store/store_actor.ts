@@ -17,10 +17,8 @@ import {
 } from "../../store/base/mod.ts";
 import type { LeaseOptions, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
-import type { QuarantineRecord } from "../dispatcher/quarantine_record.ts";
-import type { Actor } from "../kernel/actor.ts";
-import { spawn } from "../kernel/spawn.ts";
-import { type Later, later, type TurnContext } from "../kernel/turn.ts";
+import type { QuarantineRecord } from "./quarantine_record.ts";
+import { type Actor, type Later, later, spawn, type TurnContext } from "../kernel/mod.ts";
 import { StoreAttempts, StoreDeliveries } from "./deliveries.ts";
 import { MemoryRoomState } from "./memory_room_state.ts";
 import { StorePosition } from "./position.ts";

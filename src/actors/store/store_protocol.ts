@@ -9,7 +9,7 @@ import type { CatchUp, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
-import type { ShownEvents } from "../syncer/shown_events.ts";
+import type { ShownEvents } from "./shown_events.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {

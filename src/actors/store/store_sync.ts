@@ -6,7 +6,7 @@
 
 import { StoreError } from "../../errors/store_error.ts";
 import type { SyncToken } from "../../types/ids.ts";
-import { type Later, later } from "../kernel/turn.ts";
+import { type Later, later } from "../kernel/mod.ts";
 import type { StorePosition } from "./position.ts";
 import type { RoomMutations, StoreRooms } from "./rooms.ts";
 import type { CommittedSync, SyncChange } from "./store_protocol.ts";

@@ -18,7 +18,7 @@ import {
 import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/base/mod.ts";
 import { SharedRuns } from "../../base/shared_runs.ts";
 import type { Logger } from "../../base/log.ts";
-import { fatal } from "../kernel/actor_error.ts";
+import { fatal } from "../kernel/mod.ts";
 import { acceptableChanges } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */

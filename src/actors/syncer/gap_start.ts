@@ -5,7 +5,7 @@
  */
 
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { type ShownEvents, wasShown } from "./shown_events.ts";
+import { type ShownEvents, wasShown } from "../store/mod.ts";
 import type { TimelineEvent } from "./sync_parts.ts";
 
 /** A page of what stands before a gap, from new to old. */

@@ -10,7 +10,7 @@ import type { MemberEvent } from "../../types/events/internal_event.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
+import type { InternalDelivery } from "../store/mod.ts";
 import { isMember, type MemberStateEvent } from "./sync_parts.ts";
 
 /**

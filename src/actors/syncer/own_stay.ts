@@ -10,8 +10,7 @@ import type { EventID, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isMember, type MemberStateEvent } from "./sync_parts.ts";
 import { prevMembership } from "./membership_change.ts";
-import type { RememberedRoom } from "../store/store_protocol.ts";
-import { shownAmong } from "./shown_events.ts";
+import { type RememberedRoom, shownAmong } from "../store/mod.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 
 /** What is known of a room when its part comes. */

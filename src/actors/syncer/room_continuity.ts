@@ -9,15 +9,13 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import { markHistory, type StayView } from "./own_stay.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
-import type { RememberedRoom } from "../store/store_protocol.ts";
-import { namesOf, shownAmong, withShown } from "./shown_events.ts";
+import { namesOf, type RememberedRoom, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
 import { resumeRooms } from "./resumed_rooms.ts";
 import { sideBySide } from "../../base/side_by_side.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {

@@ -11,7 +11,7 @@ import { Membership } from "../../types/enums.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { fillGap, type GapEnd, type GapReader, pagesBefore } from "./gap_filler.ts";
-import { shownAmong, wasShown } from "./shown_events.ts";
+import { shownAmong, wasShown } from "../store/mod.ts";
 import { GapStart, type OlderPage, type Sifted } from "./gap_start.ts";
 import { prevMembership } from "./membership_change.ts";
 import { entryAmong, isEntry, isOwnMember, type StayView } from "./own_stay.ts";

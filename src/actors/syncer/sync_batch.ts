@@ -11,11 +11,10 @@ import type { EventID, SyncToken, UserID } from "../../types/ids.ts";
 import type { UndecryptableEvent } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { InternalDelivery, RoomBatch, SyncBatch } from "../dispatcher/dispatcher_protocol.ts";
+import type { CommittedSync, FormerRoom, InternalDelivery, RoomBatch, SyncBatch } from "../store/mod.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
 import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
 import type { CatchUp } from "../../store/device/mod.ts";
-import type { CommittedSync, FormerRoom } from "../store/store_protocol.ts";
 
 /** What is known of a sync beside its response. */
 export interface SyncContext {

@@ -31,7 +31,7 @@ import {
 import { isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { RememberedRoom } from "../store/store_protocol.ts";
+import type { RememberedRoom } from "../store/mod.ts";
 
 /** An event of a room's timeline. */
 export type TimelineEvent = MessageEvent | StateEvent;

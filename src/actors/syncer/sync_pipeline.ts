@@ -15,11 +15,10 @@ import type { JsonObject } from "../../types/json.ts";
 import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
-import type { ActorRef } from "../kernel/actor.ts";
-import type { SyncCrypto } from "../crypto/sync_crypto.ts";
+import type { ActorRef } from "../kernel/mod.ts";
+import type { SyncCrypto } from "../crypto/mod.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
-import type { CommittedSync, RoomChange, SyncChange } from "../store/store_protocol.ts";
+import type { CommittedSync, RoomChange, StoreHandlers, SyncChange } from "../store/mod.ts";
 import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
 import {
   isMember,

@@ -16,9 +16,9 @@ import type { FreshNames } from "./fresh_names.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { ActorRef } from "../kernel/actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
 import type { SyncSettings } from "./start_options.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import type { StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";
 
 /** How many events of a room servers return where the filter does not say. */

@@ -18,7 +18,7 @@ import {
 } from "../../errors/account_errcodes.ts";
 import { MissingPermissionError } from "../../errors/missing_permission_error.ts";
 import { HomeserverAddressError, ServiceResponseError } from "../../errors/service_response_error.ts";
-import { ActorError, ActorStoppedError } from "../kernel/actor_error.ts";
+import { ActorError, ActorStoppedError } from "../kernel/mod.ts";
 
 const DEFAULT: BackoffRange = { base: 5_000, cap: 320_000 };
 /** The shortest first wait, in milliseconds: nothing may spin. */

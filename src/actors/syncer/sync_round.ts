@@ -11,7 +11,7 @@ import type { SyncToken, UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
+import type { InternalDelivery } from "../store/mod.ts";
 import type { Continuation, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";

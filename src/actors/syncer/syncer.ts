@@ -15,11 +15,17 @@ import type { SyncToken, UserID } from "../../types/ids.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { Actor } from "../kernel/actor.ts";
-import { ActorError, ActorStoppedError, fatal } from "../kernel/actor_error.ts";
-import type { InternalDelivery } from "../dispatcher/dispatcher_protocol.ts";
-import { spawn } from "../kernel/spawn.ts";
-import { type Later, later, type TurnContext } from "../kernel/turn.ts";
+import {
+  type Actor,
+  ActorError,
+  ActorStoppedError,
+  fatal,
+  type Later,
+  later,
+  spawn,
+  type TurnContext,
+} from "../kernel/mod.ts";
+import type { InternalDelivery } from "../store/mod.ts";
 import type { SyncSettings } from "./start_options.ts";
 import { reasonOf, RefusedTokenError } from "./refused_token.ts";
 import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
@@ -32,6 +38,10 @@ import { positionIn, type SyncPosition } from "./sync_position.ts";
 import { SyncRound } from "./sync_round.ts";
 import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
 import type { OnceSettings, SyncedOnce } from "./syncer_protocol.ts";
+
+export { ClearRooms } from "./clear_rooms.ts";
+export type { StartOptions, SyncOnceOptions, SyncPass, SyncSettings } from "./start_options.ts";
+export type { SyncFeed } from "./sync_feed.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;

@@ -7,13 +7,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { PresenceState } from "../../types/enums.ts";
-import type { ActorRef } from "../kernel/actor.ts";
-import type { CryptoHolder, SyncCrypto } from "../crypto/sync_crypto.ts";
-import type { Deliverer } from "../dispatcher/deliver.ts";
-import type { HandlerRegistry } from "../dispatcher/handler_registry.ts";
-import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
-import type { OpenStore } from "../store/opener.ts";
-import type { StoreHandlers } from "../store/store_actor.ts";
+import type { ActorRef } from "../kernel/mod.ts";
+import type { CryptoHolder, SyncCrypto } from "../crypto/mod.ts";
+import type { Deliverer, DispatcherHandlers, HandlerRegistry } from "../dispatcher/dispatcher.ts";
+import type { OpenStore, StoreHandlers } from "../store/mod.ts";
 import type { ClearRooms } from "./clear_rooms.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { SyncFeed } from "./sync_feed.ts";

@@ -6,7 +6,7 @@
 
 import { ENCRYPTION_OPTIONS } from "../../encryption/option_names.ts";
 import type { OwnerVerificationOptions } from "../../encryption/encryption_options.ts";
-import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/start_options.ts";
+import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/syncer.ts";
 import { checkRetry } from "../../api/http/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";

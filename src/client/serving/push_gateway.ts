@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { SyncPass } from "../../actors/syncer/start_options.ts";
+import type { SyncPass } from "../../actors/syncer/syncer.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

@@ -11,9 +11,8 @@
 
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "./key_backup.ts";
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

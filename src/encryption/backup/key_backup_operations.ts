@@ -12,7 +12,7 @@ import type {
   NewKeyBackupOptions,
   RestoreKeysOptions,
 } from "./key_backup.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import { BACKUP_SECRET, backupSecret, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../crypto/secrets/mod.ts";

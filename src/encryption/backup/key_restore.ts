@@ -6,9 +6,8 @@
 
 import type { RestoreKeysOptions } from "./key_backup.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { optionsOfEach } from "../../api/http/mod.ts";
 import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";

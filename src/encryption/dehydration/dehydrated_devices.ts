@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { elapsed } from "../../base/clock.ts";
 import type { SecretKeeper } from "../backup/key_backup.ts";
 import type { DehydrationAPI, DehydrationMachine, DehydrationOutcome, ShownIdentity } from "./dehydration.ts";

@@ -8,9 +8,8 @@
  * @module
  */
 
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { ActorRef } from "../../actors/kernel/mod.ts";
 import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./dehydration.ts";
 import type { SecretKeeper } from "../backup/key_backup.ts";
 import { elapsed } from "../../base/clock.ts";

@@ -4,10 +4,8 @@
  * @module
  */
 
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
-import { ActorError, ActorStoppedError } from "../../actors/kernel/actor_error.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import { ActorError, type ActorRef, ActorStoppedError } from "../../actors/kernel/mod.ts";
 import type { ReadingState, RehydratedOutput, RehydratedPage } from "../../crypto/dehydration/mod.ts";
 import { ForbiddenError } from "../../errors/request_errcodes.ts";
 import type { DehydratedDevice, DehydratedDeviceEvents } from "../../types/api/dehydrated_device.ts";

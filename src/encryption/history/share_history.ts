@@ -9,9 +9,9 @@
  */
 
 import { RESTART_DELAY } from "../../api/http/mod.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { HistoryShareReport } from "./history_crypto.ts";
-import type { StateStore } from "../../actors/store/state_store.ts";
+import type { StateStore } from "../../actors/store/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachments.ts";

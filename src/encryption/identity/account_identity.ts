@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import { Turns } from "../../base/turns.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";

@@ -18,8 +18,8 @@ import {
 } from "../../api/http/mod.ts";
 import type { KeyBackup } from "../backup/key_backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoHandlers } from "../../actors/crypto/mod.ts";
+import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

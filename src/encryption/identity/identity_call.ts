@@ -4,9 +4,8 @@
  * @module
  */
 
-import type { CryptoHandlers } from "../../actors/crypto/crypto_actor.ts";
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
-import type { ActorRef } from "../../actors/kernel/actor.ts";
+import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
+import type { ActorRef } from "../../actors/kernel/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type {
   ComparedDevice,
   ComparedIdentity,

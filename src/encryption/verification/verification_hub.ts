@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/engine_runner.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
@@ -16,7 +16,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
-import { ActorStoppedError } from "../../actors/kernel/actor_error.ts";
+import { ActorStoppedError } from "../../actors/kernel/mod.ts";
 import type { AccountIdentity } from "../identity/account_identity.ts";
 import type { UserTrust } from "../identity/user_trust.ts";
 import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import type { SyncBatch } from "../../../src/actors/dispatcher/dispatcher_protocol.ts";
+import type { SyncBatch } from "../../../src/actors/store/sync_batch.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { Attempt } from "../../../src/actors/store/store_protocol.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
-import { namesOf, type ShownEvents, withShown } from "../../../src/actors/syncer/shown_events.ts";
+import { namesOf, type ShownEvents, withShown } from "../../../src/actors/store/shown_events.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { GapStart, type OlderPage } from "../../../src/actors/syncer/gap_start.ts";
-import { namesOf, withShown } from "../../../src/actors/syncer/shown_events.ts";
+import { namesOf, withShown } from "../../../src/actors/store/shown_events.ts";
 import type { TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { message } from "../support/events.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { namesOf, shownAmong, withShown } from "../../../src/actors/syncer/shown_events.ts";
+import { namesOf, shownAmong, withShown } from "../../../src/actors/store/shown_events.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -9,7 +9,7 @@ import { type Encryptions, encryptionsOf, noteEncryption } from "../../types/eve
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { InternalDelivery } from "./dispatcher_protocol.ts";
+import type { InternalDelivery } from "./sync_batch.ts";
 
 /** What is delivered: an event, or data of one of Greenroom's own. */
 export type AnyDelivery = { readonly type?: undefined; readonly data: MatrixEvent } | InternalDelivery;
