@@ -117,11 +117,12 @@ export class RoomContinuity {
     const gaps: RoomWithGap[] = [];
     each(rooms, views, (room, view) => {
       room.shown = shownAmong(view.before.shown, room.timeline);
-      if (!dropTimeline && this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
+      if (dropTimeline ? room.limited : this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
     });
     if (gaps.length === 0) return void each(rooms, views, setNews);
     let left = MAX_READ;
     return sideBySide(gaps, SIDE_BY_SIDE, async (gap) => {
+      if (dropTimeline) return await this.#gaps.redact(gap);
       left -= await this.#gaps.fill(
         gap,
         nextBatch,

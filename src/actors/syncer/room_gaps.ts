@@ -8,6 +8,7 @@ import { isPassing } from "../../api/http/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
+import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { fillGap, type GapEnd, type GapReader, pagesBefore } from "./gap_filler.ts";
@@ -48,8 +49,10 @@ export interface RoomWithGap {
   readonly since: SyncToken | undefined;
 }
 
-/** How many events are searched for the own join where the filter hides it. */
+/** How many events are searched for the own join where the filter hides it, or for redactions. */
 const SEARCHED = 1_000;
+
+const REDACTIONS: RoomEventFilter = { types: ["m.room.redaction"] };
 
 const NO_PAGE: OlderPage = { events: [], isLast: true };
 
@@ -85,9 +88,18 @@ export class RoomGaps {
     const { length } = room.filled;
     room.filled = [...found, ...room.filled];
     if (end.reason !== "closed" && end.reason !== "end") {
+      if (end.reason === "limit") await this.redact(gap);
       leaveOut(gap, { ...end, reason: end.reason }, this.#options.log);
     }
     return length;
+  }
+
+  /** Reads of a gap that stays what it redacts: servers do not send the state again that they have redacted. */
+  async redact({ room, view, since }: RoomWithGap): Promise<void> {
+    if (!view.before.isJoined) return; // the state comes as it is
+    const rest: RoomPart = { ...room };
+    await this.#fill(rest, { ...this.#reader(since, SEARCHED), filter: REDACTIONS });
+    room.missedRedactions = rest.filled;
   }
 
   /**

@@ -68,6 +68,8 @@ export interface RoomPart {
   shown: ReadonlySet<MatrixEvent>;
   /** The events that are missing and were not filled in. */
   gap: Gap | undefined;
+  /** The redactions among those. */
+  missedRedactions?: readonly TimelineEvent[];
   /** What it changes of what is remembered of the room. */
   news: RoomNews | undefined;
   /** Whether events are missing in front of the timeline. */

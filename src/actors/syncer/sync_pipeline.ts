@@ -237,10 +237,12 @@ function membersInGap({ filled, shown }: RoomPart, { initial }: SyncContext): re
 }
 
 /** The redactions in a room's part, and in the gap before it: servers do not send the state again. */
-function redactionsOf({ filled, timeline }: RoomPart): Pick<RoomChange, "redactions"> {
+function redactionsOf(
+  { missedRedactions = [], filled, timeline }: RoomPart,
+): Pick<RoomChange, "redactions"> {
   const isRedaction = (event: TimelineEvent): event is MessageEvent =>
     event.type === "m.room.redaction" && event.state_key === undefined;
-  const redactions = [filled, timeline].flatMap((events) => events.filter(isRedaction));
+  const redactions = [missedRedactions, filled, timeline].flatMap((events) => events.filter(isRedaction));
   return redactions.length === 0 ? {} : { redactions };
 }
 

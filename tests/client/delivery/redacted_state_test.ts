@@ -150,3 +150,29 @@ Deno.test("A redaction changes what the client itself has sent, whether a sync o
     assertEquals((await bot.stateStore.getState(room, "m.room.topic"))?.content, {});
   }
 });
+
+for (
+  const [what, options] of [
+    ["that is longer than what is read of one", { fillGaps: 3 }],
+    ["in a backlog that is dropped", { ignoreFirstSync: true }],
+  ] as const
+) {
+  Deno.test(`A redaction counts in a gap ${what}`, async () => {
+    await using here = clientStage();
+    const { alice, room, ids } = await scene(here, "11");
+    const store = new MemoryStore();
+    await using first = here.client("bot", { store });
+    await first.joinRoom(room);
+    await first.syncOnce();
+    await first.close();
+    for (const id of ids) await alice.redact(room, id);
+    for (let line = 0; line < 130; line++) await alice.sendText(room, `${line}`);
+    const bot = here.client("bot", { store });
+    let redactions = 0;
+    bot.on("m.room.redaction", () => void redactions++);
+    bot.start(options);
+    await bot.ready;
+    await here.settle();
+    assertEquals([await stateOf(bot, room), redactions], [AFTER, 0]);
+  });
+}
