@@ -6,6 +6,8 @@
  * `deno task kill [KILLS] [--store=kv|sqlite|denokv] [--wake] [--transactions] [--kit]
  * [--seed=NUMBER]`
  *
+ * `deno task workers deno task kill` has it sync by two workers in turns.
+ *
  * With `--wake` it does not poll: the homeserver wakes it, and it makes passes. With
  * `--transactions` it is an application service; every other process of it is not started, but
  * handles each transaction with its request.
@@ -24,9 +26,14 @@
 
 import { freePort } from "../tools/free_port.ts";
 import { Synapse } from "../tools/synapse.ts";
+import type { SynapseServer } from "../tools/synapse/register_user.ts";
 import { appserviceSynapse } from "./kill/appservice_synapse.ts";
 import type { Way } from "./kill/setup.ts";
 import { STORE_KINDS, type StoreKind } from "./kill/store_place.ts";
+
+const URL_VARIABLE = "GREENROOM_SYNAPSE_URL";
+const NAME_VARIABLE = "GREENROOM_SYNAPSE_NAME";
+const SECRET_VARIABLE = "GREENROOM_SYNAPSE_SECRET";
 
 /** How many problems are printed. */
 const TOLD = 60;
@@ -44,14 +51,14 @@ interface Choice {
 async function main({ kills, seed, store, by, isKit }: Choice): Promise<boolean> {
   await using stack = new AsyncDisposableStack();
   let way: Way = by === "wake" ? { port: freePort() } : {};
-  let synapse: Synapse;
+  let synapse: SynapseServer;
   if (by === "transactions") {
     ({ synapse, way } = stack.use(await appserviceSynapse(freePort())));
-  } else synapse = stack.use(await Synapse.start());
+  } else synapse = givenServer() ?? stack.use(await Synapse.start());
   // What the tests against Synapse share looks for it there, and would start one of its own.
-  Deno.env.set("GREENROOM_SYNAPSE_URL", synapse.baseUrl);
-  Deno.env.set("GREENROOM_SYNAPSE_NAME", synapse.serverName);
-  Deno.env.set("GREENROOM_SYNAPSE_SECRET", synapse.sharedSecret);
+  Deno.env.set(URL_VARIABLE, synapse.baseUrl);
+  Deno.env.set(NAME_VARIABLE, synapse.serverName);
+  Deno.env.set(SECRET_VARIABLE, synapse.sharedSecret);
   const { killKitRun } = await import("./kill/kit/run.ts");
   const { killRun } = await import("./kill/run.ts");
   console.log(`${kills} kills ${isKit ? "of the kit " : ""}on ${store}, by ${by}, seed ${seed}`);
@@ -67,6 +74,15 @@ async function main({ kills, seed, store, by, isKit }: Choice): Promise<boolean>
   for (const problem of problems.slice(0, TOLD)) console.log(problem);
   if (problems.length > TOLD) console.log(`… and ${problems.length - TOLD} more`);
   return problems.length === 0;
+}
+
+/** The Synapse that runs already, as `deno task workers` says it. */
+function givenServer(): SynapseServer | undefined {
+  const [baseUrl, serverName, sharedSecret] = [URL_VARIABLE, NAME_VARIABLE, SECRET_VARIABLE].map((name) =>
+    Deno.env.get(name)
+  );
+  if (baseUrl === undefined || serverName === undefined || sharedSecret === undefined) return undefined;
+  return { baseUrl, serverName, sharedSecret };
 }
 
 /** What the command line says. */

@@ -22,10 +22,8 @@ export interface SynapseOptions {
    */
   serverName?: string;
   /**
-   * How long an access token lives that came with a refresh token; short, so that a test can see it
-   * end. Tokens of other logins do not end.
-   *
-   * @default {"3s"}
+   * How long an access token lives that came with a refresh token: a number and a unit, `"5m"`. Default: three
+   * seconds.
    */
   refreshableAccessTokenLifetime?: string;
   /**
@@ -90,7 +88,7 @@ export class Synapse implements SynapseServer, AsyncDisposable {
   static async start(options: SynapseOptions = {}): Promise<Synapse> {
     const {
       serverName = "localhost",
-      refreshableAccessTokenLifetime = "3s",
+      refreshableAccessTokenLifetime,
       appservices = [],
       federates = false,
       print = console.log,

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { installPeers } from "./peers.ts";
 import { ROOT } from "./process.ts";
 import { startWorkers } from "./synapse/workers.ts";
 
@@ -17,10 +18,13 @@ if (import.meta.main) {
   await using stack = new AsyncDisposableStack();
   const { baseUrl, serverName, sharedSecret } = await startWorkers(stack, console.log);
   const [command = "", ...args] = Deno.args.length === 0 ? TESTS : Deno.args;
+  const peers = await installPeers(console.log);
+  for (const why of peers.missing) console.error(why);
   const { code } = await new Deno.Command(command, {
     args,
     cwd: ROOT,
     env: {
+      ...peers.env,
       GREENROOM_SYNAPSE_URL: baseUrl,
       GREENROOM_SYNAPSE_NAME: serverName,
       GREENROOM_SYNAPSE_SECRET: sharedSecret,

@@ -1,11 +1,12 @@
 /**
- * The configuration of the Synapse that tests run against: alone on loopback, and otherwise as
- * Synapse is by default, but for what `exceptions.ts` lists.
+ * The configuration of the Synapse that tests run against: as Synapse is by default, but for what
+ * `exceptions.ts` lists. Beside that it has only what each server has to choose: its name, address, keys
+ * and folders.
  *
  * @module
  */
 
-import { EXCEPTIONS } from "./exceptions.ts";
+import { ALONE, EXCEPTIONS, FEDERATING } from "./exceptions.ts";
 
 /** Where a Synapse for tests lives. */
 export interface SynapseConfigOptions {
@@ -17,8 +18,11 @@ export interface SynapseConfigOptions {
   serverName: string;
   /** What it takes to register users, administrators too. */
   sharedSecret: string;
-  /** How long an access token lives that came with a refresh token: a number and a unit, `"5m"`. */
-  refreshableAccessTokenLifetime: string;
+  /**
+   * How long an access token lives that came with a refresh token, a number and a unit: `"5m"`. Default: as
+   * `exceptions.ts` says.
+   */
+  refreshableAccessTokenLifetime?: string | undefined;
   /** The files with the registrations of its application services. */
   appservices: readonly string[];
   /** Whether it talks with other homeservers, on this machine. */
@@ -46,21 +50,17 @@ export function synapseConfig(options: SynapseConfigOptions): Record<string, unk
     macaroon_secret_key: randomSecret(32),
     form_secret: randomSecret(32),
     registration_shared_secret: sharedSecret,
-    refreshable_access_token_lifetime: refreshableAccessTokenLifetime,
     app_service_config_files: appservices,
-    trusted_key_servers: [],
-    ...(federates
-      ? { federation_verify_certificates: false, federation_ip_range_blacklist: [] }
-      : { federation_domain_whitelist: [] }),
     suppress_key_server_warning: true,
     report_stats: false,
   };
-  for (const { settings } of EXCEPTIONS) {
+  for (const { settings } of [...EXCEPTIONS, federates ? FEDERATING : ALONE]) {
     for (const [name, value] of Object.entries(settings)) {
       config[name] = isObject(value) ? { ...config[name] as object, ...value } : value;
     }
   }
-  return config;
+  const lifetime = refreshableAccessTokenLifetime;
+  return { ...config, ...(lifetime !== undefined && { refreshable_access_token_lifetime: lifetime }) };
 }
 
 function isObject(value: unknown): value is object {

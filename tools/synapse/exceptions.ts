@@ -27,6 +27,10 @@ export const EXCEPTIONS: readonly Exception[] = [
     settings: { rc_registration: UNLIMITED, rc_login: { address: UNLIMITED, account: UNLIMITED } },
     why: "Hundreds of users come from one address, and a hundred devices of one account log in at once.",
   },
+  {
+    settings: { refreshable_access_token_lifetime: "3s" },
+    why: "Tokens that come with a refresh token end while a test waits, and others last.",
+  },
   { settings: { bcrypt_rounds: 4 }, why: "A password of each user would take a third of a second." },
   { settings: { allow_guest_access: true }, why: "The operation that registers guests." },
   {
@@ -65,6 +69,22 @@ export const EXCEPTIONS: readonly Exception[] = [
     why: "Application services that encrypt: Synapse sends them no keys without.",
   },
 ];
+
+/** The settings of those that talk with no other server, which are all but those of a few tests. */
+export const ALONE: Exception = {
+  settings: { federation_domain_whitelist: [], trusted_key_servers: [] },
+  why: "Tests ask nothing of the internet.",
+};
+
+/** The settings of those that talk with the homeserver of a test. */
+export const FEDERATING: Exception = {
+  settings: {
+    federation_verify_certificates: false,
+    federation_ip_range_blacklist: [],
+    trusted_key_servers: [],
+  },
+  why: "The other homeserver is on this machine, and signs its certificate itself.",
+};
 
 /** The users that have no rate limits, and why. `newUser()` of the tests takes the reason's name. */
 export const UNLIMITED_USERS = {

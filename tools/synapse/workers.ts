@@ -52,10 +52,10 @@ export async function startWorkers(
       port,
       serverName,
       sharedSecret,
-      refreshableAccessTokenLifetime: "3s",
       appservices: [],
       federates: false,
     }),
+    // What two processes that sync need.
     database: {
       name: "psycopg2",
       args: { user: "synapse", dbname: "postgres", host: "127.0.0.1", port: postgres.port, cp_max: 10 },
