@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type AuthedRequest, parseUserId, type Route, route } from "../http/mod.ts";
 import { type Answer, Failure, forbidden, invalidParam, isRoomId, notFound, refused } from "../json/mod.ts";
 import { SyncFilter } from "../rooms/mod.ts";
+import type { User } from "../users/mod.ts";
 
 /** The routes of this file. */
 export const accountDataRoutes: readonly Route[] = [
@@ -32,23 +33,27 @@ function getGlobal(request: AuthedRequest): Answer {
   const { user } = request;
   const type = request.param("type");
   const content = type === "m.push_rules" ? { global: user.pushRules.toJson() } : user.accountData.get(type);
-  if (content === undefined || Object.keys(content).length === 0) throw notFound("Account data not found");
+  if (content === undefined || isEmpty(content)) throw notFound("Account data not found");
   return content;
 }
 
 function putGlobal(request: AuthedRequest): void {
   request.requireSelf("Cannot add account data for other users.");
-  checkType(request.param("type"));
-  const { server, user, json } = request;
-  if (request.param("type") === "m.ignored_user_list") checkIgnored(json, user.id);
-  if (isDeletionOfNothing(user.accountData.get(request.param("type")), json)) return;
-  user.accountData.set(request.param("type"), json, server.stream.advance());
+  const type = typeToWrite(request);
+  const { user, json } = request;
+  if (type === "m.ignored_user_list") checkIgnored(json, user.id);
+  put(request, type, user.accountData);
+}
+
+/** Writes account data of a user or of a room. Empty content deletes. */
+function put({ server, user, json }: AuthedRequest, type: string, data: User["accountData"]): void {
+  if (isEmpty(data.get(type)) && isEmpty(json)) return;
+  data.set(type, json, server.stream.advance());
   server.stream.wake([user.id]);
 }
 
-/** Empty content deletes. */
-function isDeletionOfNothing(old: JsonObject | undefined, next: JsonObject): boolean {
-  return Object.keys(old ?? {}).length === 0 && Object.keys(next).length === 0;
+function isEmpty(content: JsonObject = {}): boolean {
+  return Object.keys(content).length === 0;
 }
 
 /** Users cannot ignore themselves. */
@@ -61,30 +66,21 @@ function checkIgnored({ ignored_users: ignored }: JsonObject, user: string): voi
 function getOfRoom(request: AuthedRequest): Answer {
   request.requireSelf("Cannot get account data for other users.");
   const content = request.user.roomAccountData.get(roomId(request))?.get(request.param("type"));
-  if (content === undefined || Object.keys(content).length === 0) {
-    throw notFound("Room account data not found");
-  }
+  if (content === undefined || isEmpty(content)) throw notFound("Room account data not found");
   return content;
 }
 
 function putOfRoom(request: AuthedRequest): void {
   request.requireSelf("Cannot add account data for other users.");
   const room = roomId(request);
-  checkType(request.param("type"));
-  const { server, user, json } = request;
-  if (isDeletionOfNothing(user.roomAccountData.get(room)?.get(request.param("type")), json)) return;
-  user.accountDataOf(room).set(request.param("type"), json, server.stream.advance());
-  server.stream.wake([user.id]);
+  put(request, typeToWrite(request), request.user.accountDataOf(room));
 }
 
 /** What has an endpoint of its own can't be written here. */
-function checkType(type: string): void {
-  if (type === "m.fully_read") {
-    throw new Failure(405, "M_BAD_JSON", "Cannot set m.fully_read through this API.");
-  }
-  if (type === "m.push_rules") {
-    throw new Failure(405, "M_BAD_JSON", "Cannot set m.push_rules through this API.");
-  }
+function typeToWrite(request: AuthedRequest): string {
+  const type = request.param("type");
+  if (type !== "m.fully_read" && type !== "m.push_rules") return type;
+  throw new Failure(405, "M_BAD_JSON", `Cannot set ${type} through this API.`);
 }
 
 function roomId(request: AuthedRequest): RoomID {

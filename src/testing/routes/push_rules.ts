@@ -55,14 +55,16 @@ function unknownScope(): never {
   throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
 }
 
+function knownKind(request: AuthedRequest): PushRuleKind | undefined {
+  return PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+}
+
 function kindOf(request: AuthedRequest): PushRuleKind {
-  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
-  if (kind === undefined) throw new Failure(400, "M_UNRECOGNIZED", "Unrecognized request");
-  return kind;
+  return knownKind(request) ?? unknownScope();
 }
 
 function kindToWrite(request: AuthedRequest): PushRuleKind {
-  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  const kind = knownKind(request);
   if (kind === undefined) throw refused(`Unknown template: ${request.param("kind")}`);
   return kind;
 }
@@ -102,7 +104,7 @@ function putRule(request: AuthedRequest): void {
 }
 
 function deleteRule(request: AuthedRequest): void {
-  const kind = PUSH_RULE_KINDS.find((known) => known === request.param("kind"));
+  const kind = knownKind(request);
   if (kind === undefined || !request.user.pushRules.delete(kind, request.param("ruleId"))) {
     throw notFound("Push rule does not exist");
   }
