@@ -36,6 +36,11 @@ Deno.test("Variables: one near to another is refused, half an account too, and e
     const [env, text] of [
       [{ MATRIX_URL, MATRIX_TOKE: "t" }, "no variable MATRIX_TOKE; did you mean MATRIX_TOKEN?"],
       [{ MATRIX_URL, MATRIX_TOKEN: "t", MATRIX_RECOVERYKEY: "t" }, "did you mean MATRIX_RECOVERY_KEY?"],
+      [
+        { MATRIX_URL, MATRIX_TOKEN: "t", MATRX_STORE: "a" },
+        "no variable MATRX_STORE; did you mean MATRIX_STORE?",
+      ],
+      [{ MATRIX_URL, MATRIX_TOKEN: "t", matrix_store: "a" }, "did you mean MATRIX_STORE?"],
       [{ MATRIX_URL, MATRIX_USER: "@bot:example.org" }, "MATRIX_PASSWORD is not set"],
       [{ MATRIX_URL, MATRIX_USER: "enc", MATRIX_TOKEN: "t" }, 'MATRIX_USER has "enc", which is no user ID'],
       [{ MATRIX_URL, MATRIX_TOKEN: "t", MATRIX_ADMINS: "@a:b.c alice" }, 'MATRIX_ADMINS has "alice"'],

@@ -141,12 +141,10 @@ function named(error: unknown): unknown {
   return new Kind(error.message.replace(/^(Cannot .*?)(?=:)/, "$1 (MATRIX_STORE)"), { cause: error.cause });
 }
 
-/** Refuses variables that are near to one that is read: those of other programs are not. */
+/** Refuses variables that are near to one that is read, however they begin: those of other programs are not. */
 function checkVariables(names: readonly string[]): void {
   const known = Object.keys(VARIABLES);
-  const near = names.filter((name) =>
-    name.startsWith("MATRIX_") && nearestName(name, known, 2) !== undefined
-  );
+  const near = names.filter((name) => nearestName(name, known, 2) !== undefined);
   checkNames(near, known, { action: "make a bot", what: "variable" });
 }
 
