@@ -24,6 +24,8 @@ const MAX_MESSAGES = 200;
  * can make up any number of them.
  */
 const MAX_REASONS = 20;
+/** What names a place in the program: lines that differ in it are different. */
+const PLACES = ["command", "reminder", "every", "type"] as const;
 /** The longest line, in characters. */
 const MAX_LINE = 1_000;
 /** The longest value in a line, in characters. */
@@ -63,7 +65,7 @@ export function consoleLog(clock: Clock, format: ConsoleFormat = "text"): Consol
 class ConsoleLog {
   readonly #clock: Clock;
   readonly #format: ConsoleFormat;
-  /** By message and reason. */
+  /** By message, reason and place in the program. */
   readonly #messages = new RecentMap<string, Map<string, Repeated>>(MAX_MESSAGES);
 
   constructor(clock: Clock, format: ConsoleFormat) {
@@ -90,7 +92,8 @@ class ConsoleLog {
   /** @returns Undefined if it is not to be printed. */
   #line(level: Level, message: string, data: Fields = {}): string | undefined {
     const reason = data.error === undefined ? "" : `: ${reasonOf(data.error)}`;
-    const more = this.#count(`${level} ${message}`, reason);
+    const places = PLACES.map((name) => typeof data[name] === "string" ? data[name] : "").join(" ");
+    const more = this.#count(`${level} ${message}`, `${likeness(reason)} ${places}`);
     return more === undefined ? undefined : this.#formatted(level, message, data, more);
   }
 
@@ -118,10 +121,9 @@ class ConsoleLog {
    * @returns How many similar lines came since one was printed; undefined if this one is not to be
    * printed.
    */
-  #count(message: string, reason: string): number | undefined {
+  #count(message: string, alike: string): number | undefined {
     const now = this.#clock.now();
     const reasons = this.#reasonsOf(message);
-    const alike = likeness(reason);
     const key = reasons.size < MAX_REASONS || reasons.has(alike) ? alike : "";
     const similar = reasons.get(key);
     if (similar === undefined || now - similar.seen >= LAST_PAUSE) {

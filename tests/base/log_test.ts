@@ -140,6 +140,18 @@ Deno.test("A repeated line is printed once, then counted, and printed again afte
   ]);
 });
 
+Deno.test("What goes wrong in another command, reminder or schedule, or with another type, is no repetition", () => {
+  for (const place of ["command", "reminder", "every", "type"]) {
+    using console = printed();
+    const log = loggerOf(undefined, new TestClock(), "client");
+    for (const name of ["one", "other", "one"]) log.warn("A function went on", { [place]: name });
+    assertEquals(console.lines, [
+      `warn [greenroom] warning: A function went on (${place}: one)`,
+      `warn [greenroom] warning: A function went on (${place}: other)`,
+    ]);
+  }
+});
+
 Deno.test("A clock that was set back keeps nothing from being printed", async () => {
   using console = printed();
   let now = Date.UTC(2030, 0);
