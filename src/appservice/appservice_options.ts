@@ -94,6 +94,7 @@ const START: OptionNames<AppserviceStartOptions> = { ping: true, signal: true, s
  */
 export function checkStartOptions(options: AppserviceStartOptions): void {
   checkOptions(options, START, "start");
+  checkOptions(options.backoff, { base: true, cap: true }, "start", "backoff.");
 }
 
 /**

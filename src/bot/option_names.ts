@@ -34,6 +34,14 @@ const ALONE: OptionNames<BotOptions> = {
 export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
   if (options === undefined) throw new ValueError("Cannot make a bot: it has no options; see Bot.fromEnv()");
   checkOptions(options, "appservice" in options ? HOSTED : ALONE, "make a bot");
+  if (options.inviteLimit !== false) {
+    checkOptions(
+      options.inviteLimit,
+      { count: true, total: true, window: true },
+      "make a bot",
+      "inviteLimit.",
+    );
+  }
   if (options.rateLimit !== false) {
     checkOptions(options.rateLimit, { count: true, window: true }, "make a bot", "rateLimit.");
   }

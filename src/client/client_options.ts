@@ -11,7 +11,12 @@ import type { EncryptionOptions } from "../encryption/encryption_options.ts";
 import { homeserverOf } from "../api/server/server.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
-import type { FillMemberEventCallback, HTTPAPI, HTTPAPIOptions } from "../api/http/mod.ts";
+import {
+  type FillMemberEventCallback,
+  HTTP_OPTIONS,
+  type HTTPAPI,
+  type HTTPAPIOptions,
+} from "../api/http/mod.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/base/mod.ts";
 import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
@@ -158,14 +163,16 @@ export function leaseOptions({ store, lease = {} }: ClientOptions): ClientLeaseO
  *
  * @throws {ValueError} If there is no homeserver, nor a user to find it by.
  */
-export function httpOptions({ baseUrl, ...options }: ClientOptions): HTTPAPIOptions {
-  if (baseUrl !== undefined) return { ...options, baseUrl };
-  const { mxid, fetch, log, clock, retry, requestTimeout, userAgent } = options;
+export function httpOptions({ mxid, ...options }: ClientOptions): HTTPAPIOptions {
+  const names = Object.entries(options).filter(([name]) => Object.hasOwn(HTTP_OPTIONS, name));
+  const { baseUrl, ...given }: Partial<HTTPAPIOptions> = Object.fromEntries(names);
+  if (baseUrl !== undefined) return { ...given, baseUrl };
+  const { fetch, log, clock, retry, requestTimeout, userAgent } = given;
   if (mxid === undefined) {
     throw new ValueError("Cannot make a client: it needs a homeserver; give it baseUrl, api or mxid");
   }
   return {
-    ...options,
+    ...given,
     baseUrl: (signal) => homeserverOf(mxid, { fetch, log, clock, retry, requestTimeout, userAgent, signal }),
   };
 }

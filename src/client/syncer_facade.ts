@@ -5,6 +5,7 @@
  * @module
  */
 
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
 import {
   canBeOfClass,
@@ -27,7 +28,7 @@ import type {
   HandlerRegistry,
   Task,
 } from "../actors/dispatcher/dispatcher.ts";
-import type { SyncerAPI } from "./syncer_api.ts";
+import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
 
 /** The actors that the calls go to. */
@@ -39,6 +40,9 @@ export interface FacadeCore {
   /** Brings single events to handlers. */
   readonly deliverer: Deliverer;
 }
+
+const INTERNAL: OptionNames<InternalEventOptions> = { customType: true };
+const MANUAL: OptionNames<DispatchManualOptions> = { includeGlobalHandlers: true, forceSynchronous: true };
 
 /**
  * Makes the operations of syncing and of handlers.
@@ -56,8 +60,11 @@ export function syncerFacade(
     log.info("Closing the client, since a signal ends the process", { signal: name });
     await life.close();
   };
-  const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, { customType = eventType } = {}) =>
-    promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+  const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, options = {}) => {
+    checkOptions(options, INTERNAL, "dispatch an event");
+    const { customType = eventType } = options;
+    return promises(life.core.deliverer.manual(refOf(customType), data as Delivered, { toAll: false }));
+  };
   const add: HandlerRegistry["add"] = (type, handler, options) => {
     registry.add(type, handler, options);
     const unknown = type === undefined ? undefined : unknownType(type);
@@ -112,7 +119,9 @@ export function syncerFacade(
     runInternalEvent: async (eventType, data, options) => {
       await Promise.all(internal(eventType, data, options));
     },
-    dispatchManualEvent(eventType, data, { includeGlobalHandlers = false, forceSynchronous = false } = {}) {
+    dispatchManualEvent(eventType, data, options = {}) {
+      checkOptions(options, MANUAL, "dispatch an event");
+      const { includeGlobalHandlers = false, forceSynchronous = false } = options;
       const toAll = includeGlobalHandlers && !canBeOfClass(eventType, "internal");
       const tasks = life.core.deliverer.manual(refOf(eventType), data as Delivered, { toAll });
       return promises(forceSynchronous ? tasks : tasks.filter(({ waitSync }) => waitSync));

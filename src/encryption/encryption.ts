@@ -20,6 +20,7 @@ import { coreAPI } from "../api/api.ts";
 import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_of.ts";
@@ -42,6 +43,7 @@ import { VerificationHub } from "./verification/verification_hub.ts";
 
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
+const ENCRYPT: OptionNames<EncryptOptions> = { txnId: true, signal: true };
 
 /** End-to-end encryption of a client, over the engine of its device. */
 export class Encryption implements CryptoMachine, Lifecycle {
@@ -153,6 +155,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
   }
 
   async encrypt(roomId: RoomID, eventType: string, content: object, options: EncryptOptions = {}) {
+    checkOptions(options, ENCRYPT, "encrypt");
     await this.#begin(); // others can't answer, or trust, a device whose keys are not published
     const { actor, clock, following } = this.#engine;
     // As it will be on the wire: what JSON leaves out must not be encrypted.

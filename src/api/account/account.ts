@@ -35,6 +35,7 @@ export {
 export {
   type Authentication,
   type AuthenticationOptions,
+  checkAuthentication,
   type StageHandler,
   type StageRequest,
   type UIAAPI,

@@ -9,12 +9,14 @@
 import {
   CALL,
   type Call,
+  checkRequestOptions,
   type Endpoint,
   fillPath,
   queryString,
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { challengeIn } from "../../errors/authentication_needed_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -75,6 +77,19 @@ export interface Authentication {
   fallback?: (request: StageRequest) => void | Promise<void>;
 }
 
+const AUTHENTICATION: OptionNames<Authentication> = {
+  ...{ password: true, registrationToken: true, acceptTerms: true, stages: true, fallback: true },
+};
+
+/**
+ * Refuses ways to authenticate that there are not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkAuthentication(authentication: Authentication | undefined, action: string): void {
+  checkOptions(authentication, AUTHENTICATION, action, "authentication.");
+}
+
 /** Options of the operations that may need authentication. */
 export interface AuthenticationOptions extends RequestOptions {
   /**
@@ -124,7 +139,10 @@ export interface UIAAPI {
 /** Makes the authentication for any operation. */
 export function uiaAPI(session: Session): UIAAPI {
   return {
-    withUIA: (request, authentication, options = {}) => withUIA(session, request, authentication, options),
+    async withUIA(request, authentication, options = {}) {
+      checkRequestOptions(options, "authenticate");
+      return await withUIA(session, request, authentication, options);
+    },
   };
 }
 
@@ -148,6 +166,7 @@ async function withUIA<Result>(
   authentication: Authentication,
   options: RequestOptions,
 ): Promise<Result> {
+  checkAuthentication(authentication, "authenticate");
   const handlers = stageHandlers(session, authentication, options);
   const tried = new Set<string>();
   let auth: AuthenticationData | undefined;

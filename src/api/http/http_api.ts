@@ -33,7 +33,12 @@ import {
   unchecked,
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer, type ServerTime, skewOf } from "./exchange.ts";
-import type { Call, CustomRequestOptions, HTTPAPIOptions } from "./http_options.ts";
+import {
+  type Call,
+  checkHttpOptions,
+  type CustomRequestOptions,
+  type HTTPAPIOptions,
+} from "./http_options.ts";
 import {
   checkRequestOptions,
   identityQuery,
@@ -92,9 +97,10 @@ export class HTTPAPI {
    * Makes a transport; nothing is sent.
    *
    * @param options The homeserver's address, or what finds it, at the least.
-   * @throws {ValueError} If the address is no `http` or `https` URL.
+   * @throws {ValueError} If there is an option that a transport has not, or the address is no `http` or `https` URL.
    */
   constructor(options: HTTPAPIOptions) {
+    checkHttpOptions(options);
     this.#options = options;
     this.#address = new Address(options.baseUrl);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));

@@ -7,12 +7,13 @@
 import type { PREPARE } from "./http_internals.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { FindAddress } from "./address.ts";
 import type { FindTokens, OnTokensRefreshed } from "./credentials.ts";
 import type { RawBody } from "./exchange.ts";
 import type { PathParams, Query } from "./endpoint.ts";
-import type { RequestOptions } from "./request_options.ts";
+import { checkRetry, type RequestOptions } from "./request_options.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 /** How an {@link HTTPAPI} is made. */
@@ -100,6 +101,23 @@ export interface HTTPAPIOptions {
    * @internal
    */
   [PREPARE]?: Prepare;
+}
+
+/** The names of the transport's options. */
+export const HTTP_OPTIONS: OptionNames<HTTPAPIOptions> = {
+  ...{ baseUrl: true, token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true },
+  ...{ findTokens: true, fetch: true, log: true, clock: true, retry: true, requestTimeout: true },
+  ...{ maxResponseSize: true, userAgent: true, asUserId: true, asDeviceId: true },
+};
+
+/**
+ * Refuses options that a transport has not.
+ *
+ * @throws {ValueError} If there is one.
+ */
+export function checkHttpOptions(options: HTTPAPIOptions): void {
+  checkOptions(options, HTTP_OPTIONS, "make a transport");
+  checkRetry(options.retry, "make a transport");
 }
 
 /** Does what has to be done before a request, given the operation and what fills its path. */

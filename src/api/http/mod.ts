@@ -8,7 +8,13 @@
 export type { EndedTokens, FindTokens, OnTokensRefreshed, Tokens } from "./credentials.ts";
 export { HTTPAPI } from "./http_api.ts";
 export { checkedBaseUrl, type FindAddress } from "./address.ts";
-export type { Call, CustomRequestOptions, HTTPAPIOptions, Prepare } from "./http_options.ts";
+export {
+  type Call,
+  type CustomRequestOptions,
+  HTTP_OPTIONS,
+  type HTTPAPIOptions,
+  type Prepare,
+} from "./http_options.ts";
 export {
   checkActOptions,
   checkInteger,

@@ -6,6 +6,7 @@
  */
 
 import { decoded } from "../http/mod.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import { type IdentifierName, isIdentifier, parseServerName } from "../../types/identifiers.ts";
@@ -194,7 +195,10 @@ function fault({ id, eventId, via = [], action }: MatrixLink): string | undefine
   return undefined;
 }
 
+const LINK: OptionNames<MatrixLink> = { id: true, eventId: true, via: true, action: true };
+
 function checked(link: MatrixLink): MatrixLink {
+  checkOptions(link, LINK, "write the link");
   const why = fault(link);
   if (why === undefined) return link;
   throw new ValueError(`Cannot write the link: ${why}`);

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment_cipher.ts";
 import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
@@ -95,6 +96,7 @@ export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnai
   else if (typeof file === "string") parseContentURI(file);
   else checkFile(cipher, file);
   if (thumbnail === undefined) return;
+  checkOptions(thumbnail, { data: true, info: true }, "send a file", "thumbnail.");
   if (!isData(thumbnail.data)) throw unusable();
   checkData(thumbnail.data, thumbnail.info);
 }

@@ -24,7 +24,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
-import { formatted } from "./text_content.ts";
+import { formatted, mentioning } from "./text_content.ts";
 import { identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
@@ -212,6 +212,7 @@ export function sendFilesAPI(
   ) => {
     checkIdentifier("roomId", roomId);
     checkSendOptions(options, "sendFile");
+    const mentioned = mentioning(mentions, "sendFile");
     const name = fileName ?? (file instanceof File ? file.name : undefined);
     const isHashed = isToldByContent(options);
     const attachment = { file, info, name, thumbnail, onProgress, isHashed };
@@ -223,7 +224,7 @@ export function sendFilesAPI(
       const told = {
         msgtype: fileType,
         ...bodyOf(name, { caption, captionHtml, fileType }),
-        ...(mentions && { "m.mentions": mentions }),
+        ...mentioned,
         ...(relatesTo && { "m.relates_to": relatesTo }),
       };
       const content = { ...told, ...placed };

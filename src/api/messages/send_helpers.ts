@@ -18,7 +18,7 @@ import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
-import { formatted, relationTo, type ReplyPlace } from "./text_content.ts";
+import { formatted, mentioning, relationTo, type ReplyPlace } from "./text_content.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 /** Options of the operations that send text of a certain kind. */
@@ -211,7 +211,7 @@ export function sendHelpersAPI(
     }
     const content = {
       ...{ msgtype, body, ...formatted(html) },
-      ...(mentions && { "m.mentions": mentions }),
+      ...mentioning(mentions, "send text"),
       ...relation(relatesTo ?? place),
     };
     return await sendMessage(roomId, content, options);

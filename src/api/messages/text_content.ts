@@ -4,7 +4,9 @@
  * @module
  */
 
+import { checkOptions } from "../../errors/known_names.ts";
 import { RelationType } from "../../types/enums.ts";
+import type { Mentions } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { EventID } from "../../types/ids.ts";
@@ -41,6 +43,16 @@ export function relationTo({ replyTo, thread }: ReplyPlace): RelatesTo | undefin
   if (thread === undefined) return reply;
   const fallback = replyTo === undefined ? { is_falling_back: true } : {};
   return { rel_type: RelationType.THREAD, event_id: thread, ...fallback, ...reply };
+}
+
+/**
+ * The part of a content that says whom it mentions; empty: nothing was said.
+ *
+ * @throws {ValueError} If it says that in a way that nobody reads.
+ */
+export function mentioning(mentions: Mentions | undefined, action: string): { "m.mentions"?: Mentions } {
+  checkOptions(mentions, { user_ids: true, room: true }, action, "mentions.");
+  return mentions === undefined ? {} : { "m.mentions": mentions };
 }
 
 /** The part of a content that has its text as HTML; empty: there is none. */

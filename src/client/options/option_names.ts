@@ -7,19 +7,18 @@
 import { ENCRYPTION_OPTIONS } from "../../encryption/option_names.ts";
 import type { OwnerVerificationOptions } from "../../encryption/encryption_options.ts";
 import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/syncer.ts";
-import { checkRetry } from "../../api/http/mod.ts";
+import { checkAuthentication } from "../../api/account/account.ts";
+import { checkRetry, HTTP_OPTIONS } from "../../api/http/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ClientLeaseOptions, ClientOptions } from "../client_options.ts";
 import type { WakeOptions } from "../serving/wake_options.ts";
 
 const CLIENT: OptionNames<ClientOptions> = {
-  ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
+  ...HTTP_OPTIONS,
+  ...{ api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
   ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
-  ...{ token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true, findTokens: true },
-  ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
-  ...{ userAgent: true, asUserId: true, asDeviceId: true },
 };
 
 const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };
@@ -49,6 +48,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkRetry(retry, action);
   if (typeof encryption === "boolean") return;
   checkOptions(encryption, ENCRYPTION_OPTIONS, action, "encryption.");
+  checkAuthentication(encryption?.authentication, action);
   checkOptions(encryption?.verification, VERIFICATION, action, "encryption.verification.");
 }
 

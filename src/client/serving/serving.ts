@@ -4,7 +4,7 @@
  * @module
  */
 
-import { IS_TOKEN_DEAD, type Session } from "../../api/http/mod.ts";
+import { checkActOptions, IS_TOKEN_DEAD, type Session } from "../../api/http/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
@@ -118,8 +118,10 @@ async function registerWake(
   session: Pick<Session, "account">,
   key: WakeKey,
   url: string | URL,
-  { events = "all", appId = APP_ID, ...options }: RegisterWakeOptions = {},
+  given: RegisterWakeOptions = {},
 ): Promise<WakeRegistration> {
+  const { events = "all", appId = APP_ID, ...options } = given;
+  checkActOptions(given, { events: true, appId: true }, "register a wake");
   if (events !== "all" && events !== "notifying") {
     throw new ValueError(`Cannot register a wake: events must be all or notifying, not ${String(events)}`);
   }

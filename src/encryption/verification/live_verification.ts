@@ -7,6 +7,7 @@
 import type { VerificationAct } from "../../crypto/engine/engine.ts";
 import { emojiOf } from "./emoji.ts";
 import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
+import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { VerificationError } from "../../errors/verification_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
@@ -109,12 +110,14 @@ export class LiveVerification implements VerificationRequest {
     return this.#done.promise;
   }
 
-  async changed({ signal }: VerificationOptions = {}): Promise<VerificationPhase> {
+  async changed(options: VerificationOptions = {}): Promise<VerificationPhase> {
+    const { signal } = checked(options);
     await aborting(this.#next.promise, signal);
     return this.phase;
   }
 
   async compare(options: VerificationOptions = {}): Promise<VerificationComparison> {
+    checked(options);
     for (;;) {
       if (this.comparison !== undefined) return this.comparison;
       if (this.isOver) {
@@ -125,34 +128,41 @@ export class LiveVerification implements VerificationRequest {
     }
   }
 
-  async accept({ ways, signal }: VerificationWayOptions = {}): Promise<void> {
+  async accept(options: VerificationWayOptions = {}): Promise<void> {
+    const { ways, signal } = checked(options, { ways: true });
     await this.#decide({ act: "accept", ways: checkedWays(ways) }, signal);
   }
 
-  async startSas({ signal }: VerificationOptions = {}): Promise<void> {
+  async startSas(options: VerificationOptions = {}): Promise<void> {
+    const { signal } = checked(options);
     await this.#decide({ act: "startSas" }, signal);
   }
 
-  async showQr({ signal }: VerificationOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async showQr(options: VerificationOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    const { signal } = checked(options);
     return await this.#decide({ act: "showQr" }, signal) ?? new Uint8Array();
   }
 
-  async scanQr(bytes: Uint8Array, { signal }: VerificationOptions = {}): Promise<void> {
+  async scanQr(bytes: Uint8Array, options: VerificationOptions = {}): Promise<void> {
+    const { signal } = checked(options);
     if (!(bytes instanceof Uint8Array)) {
       throw new ValueError("Cannot scan a QR code: what it holds must be a Uint8Array; read it in byte mode");
     }
     await this.#decide({ act: "scanQr", bytes }, signal);
   }
 
-  async confirm({ signal }: VerificationOptions = {}): Promise<void> {
+  async confirm(options: VerificationOptions = {}): Promise<void> {
+    const { signal } = checked(options);
     await this.#decide({ act: "confirm" }, signal);
   }
 
-  async mismatch({ signal }: VerificationOptions = {}): Promise<void> {
+  async mismatch(options: VerificationOptions = {}): Promise<void> {
+    const { signal } = checked(options);
     await aborting(this.#act(this.#state.id, { act: "mismatch" }), signal);
   }
 
-  async cancel({ signal }: VerificationOptions = {}): Promise<void> {
+  async cancel(options: VerificationOptions = {}): Promise<void> {
+    const { signal } = checked(options);
     const act = { act: "cancel", code: "m.user", reason: "The user has called it off" } as const;
     await aborting(this.#act(this.#state.id, act), signal);
   }
@@ -176,6 +186,15 @@ export class LiveVerification implements VerificationRequest {
     const message = `Cannot verify ${userId}: ${who} has called it off with ${problem}${said}; ask again`;
     this.#done.reject(new VerificationError(message, { problem, by }));
   }
+}
+
+/** The options of a call, if it has no others than it may. */
+function checked<Options extends VerificationOptions>(
+  options: Options,
+  names: Readonly<Record<string, true>> = {},
+): Options {
+  checkOptions(options, { signal: true, ...names }, "go on with a verification");
+  return options;
 }
 
 /** Checks how this device can verify. */

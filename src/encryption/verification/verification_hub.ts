@@ -99,6 +99,7 @@ export class VerificationHub {
     const ways = checkedWays(options.ways);
     signal?.throwIfAborted();
     const target = typeof peer === "string" ? { userId: peer } : peer;
+    checkOptions(target, { userId: true, deviceId: true, roomId: true }, "ask for a verification");
     checkIdentifier("userId", target.userId);
     const begun = "roomId" in target
       ? this.#askInRoom(target.userId, checkIdentifier("roomId", target.roomId), ways)

@@ -151,8 +151,10 @@ export async function inspectDevice(
  */
 export async function* listDevices(
   store: KvStore,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<StoredDevice> {
+  checkOptions(options, { signal: true }, "list devices");
+  const { signal } = options;
   await assertNotSealed(store);
   let last: StoredDevice | undefined;
   for await (const { key } of store.list([])) {

@@ -5,6 +5,7 @@
  */
 
 import type { KvStore } from "../../../mod.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
 import { checkCases } from "./store_check_cases.ts";
@@ -55,6 +56,14 @@ export interface StoreConformanceOptions {
   define?: (name: string, run: () => Promise<void>) => void;
 }
 
+const OPTIONS: OptionNames<StoreConformanceOptions> = {
+  ...{ durable: true, shared: true, locks: true, copies: true },
+  ...{ spoil: true, contentOf: true, cleanUp: true, define: true },
+};
+const SPOIL: OptionNames<SpoilOptions> = {
+  ...{ full: true, readOnly: true, corrupted: true, foreign: true, newer: true },
+};
+
 const ALL_CASES: readonly StoreCase[] = [...entryCases, ...checkCases, ...largeCases, ...keptCases];
 
 /**
@@ -85,6 +94,8 @@ export function storeConformance(
   open: (place: string) => KvStore | Promise<KvStore>,
   options: StoreConformanceOptions = {},
 ): void {
+  checkOptions(options, OPTIONS, "define the tests");
+  checkOptions(options.spoil, SPOIL, "define the tests", "spoil.");
   const { define = Deno.test, cleanUp, spoil = {} } = options;
   const promised: Record<string, unknown> = { ...options, ...spoil };
   const cases = ALL_CASES.filter(({ needs }) => needs === undefined || Boolean(promised[needs]));

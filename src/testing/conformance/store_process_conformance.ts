@@ -7,6 +7,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import type { KvStore } from "../../../mod.ts";
 import { listed, readValue } from "./store_case.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
 import { letGo, type StoreJob, wholeRounds } from "./store_job.ts";
 
@@ -28,6 +29,10 @@ export interface StoreProcessConformanceOptions
    */
   startStranger?: (place: string) => StoreProcess;
 }
+
+const OPTIONS: OptionNames<StoreProcessConformanceOptions> = {
+  ...{ start: true, startStranger: true, shared: true, locks: true, cleanUp: true, define: true },
+};
 
 /**
  * Defines the tests that every {@link KvStore} must pass which outlives a process: what was
@@ -60,9 +65,10 @@ export interface StoreProcessConformanceOptions
 export function storeProcessConformance(
   name: string,
   open: (place: string) => KvStore | Promise<KvStore>,
-  { start, startStranger, shared = false, locks = false, cleanUp, define = Deno.test }:
-    StoreProcessConformanceOptions,
+  options: StoreProcessConformanceOptions,
 ): void {
+  checkOptions(options, OPTIONS, "define the tests");
+  const { start, startStranger, shared = false, locks = false, cleanUp, define = Deno.test } = options;
   const promised = { shared, locks, stranger: startStranger !== undefined };
   const cases = processCases.filter(({ needs }) => needs === undefined || promised[needs]);
   for (const [index, each] of cases.entries()) {
