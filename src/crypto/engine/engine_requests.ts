@@ -251,7 +251,10 @@ export class EngineRequests {
   ): AnswerOutcome {
     const { devices, signatures, context: { own, clock } } = this.#parts;
     if (response === undefined) signatures.failed(tx, clock.now());
-    else signatures.answered(tx, due, response);
+    else {
+      signatures.answered(tx, due, response);
+      for (const { userId } of due) devices.lookUp(tx, userId); // what became of it is seen in nothing else
+    }
     if (!hasOwn) return NOTHING;
     devices.changed(tx, [own.userId]);
     tx.onCommit(() => this.#ownSignature.ended(clock.now(), response));
@@ -306,7 +309,8 @@ export class EngineRequests {
     { query, wasPublished }: Extract<Underway, { kind: "keysQuery" }>,
     response: JsonObject,
   ): Promise<AnswerOutcome> {
-    const { devices, ownIdentity, secretAnswers, olm, outbound, undecryptable, context } = this.#parts;
+    const { devices, ownIdentity, secretAnswers, olm, outbound, undecryptable, signatures, context } =
+      this.#parts;
     const { log, own } = context;
     const doubt = this.#doubts.of(query, response);
     if (doubt !== undefined) {
@@ -322,6 +326,7 @@ export class EngineRequests {
       });
       return { recovered: [], alarms: [alarm] };
     }
+    signatures.shown(tx, response);
     const changes = await devices.receiveQuery(tx, query, response);
     if (changes.changed.includes(own.userId)) {
       await ownIdentity.compare(tx);

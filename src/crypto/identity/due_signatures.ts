@@ -1,6 +1,5 @@
 /**
- * Signatures that are to be uploaded: the exact bytes, durable until the server has answered. The
- * own device's is uploaded until the server shows it.
+ * Signatures that are to be uploaded: the exact bytes, durable until the server shows or refuses them.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
  * @module
@@ -30,7 +29,7 @@ export interface DueSignature extends SignedName {
   readonly object: JsonObject;
 }
 
-/** How far the upload of a signature is: the server has it, has said no, or is still to be asked. */
+/** How far the upload of a signature is: the server shows it, has said no, or has not shown it yet. */
 export type SignatureFate =
   | { readonly state: "uploaded" | "due" }
   | { readonly state: "refused"; readonly reason: string };
@@ -53,6 +52,8 @@ const MAX_REASON = 255;
 export class DueSignatures {
   readonly #context: CryptoContext;
   readonly #due = new Map<string, DueSignature>();
+  /** Those of them that the server says it has taken. */
+  readonly #taken = new Set<DueSignature>();
   readonly #refusals = new Map<string, string>();
   readonly #retries = new Retries<"upload">(WAITS);
 
@@ -94,15 +95,43 @@ export class DueSignatures {
     return this.#due.size === 0 ? Infinity : this.#retries.wait("upload", now);
   }
 
-  /** Learns that an upload was answered. What the server has refused it will refuse again. */
+  /**
+   * Learns that an upload was answered. What the server has refused it will refuse again; the rest is uploaded again
+   * until it is shown.
+   */
   answered(tx: Transaction, uploaded: readonly DueSignature[], response: JsonObject): void {
+    const now = this.#context.clock.now();
     for (const due of uploaded) {
       if (this.#due.get(idOf(due)) !== due) continue; // it was signed again meanwhile
       const reason = refusalIn(response, due);
-      tx.delete(dueKey(due));
+      if (reason !== undefined) tx.delete(dueKey(due));
       tx.onCommit(() => this.#settled(due, reason));
     }
-    tx.onCommit(() => this.#retries.forget("upload"));
+    tx.onCommit(() => {
+      if (this.#due.values().every((each) => this.#taken.has(each))) this.#retries.failed("upload", now);
+      else this.#retries.forget("upload");
+    });
+  }
+
+  /** Learns what the server shows of users: which signatures it has taken. */
+  shown(tx: Transaction, response: JsonObject): void {
+    for (const due of this.#due.values()) {
+      const found = shownIn(response, due);
+      if (found === undefined || found !== "signed" && !this.#taken.has(due)) continue;
+      if (found === "unsigned") {
+        const { userId, name } = due;
+        this.#context.log.warn("The server does not show a signature of this device: it is uploaded again", {
+          userId,
+          name,
+        });
+        continue;
+      }
+      tx.delete(dueKey(due));
+      tx.onCommit(() => {
+        this.#forget(due);
+        if (this.#due.size === 0) this.#retries.forget("upload");
+      });
+    }
   }
 
   /** Learns that an upload has failed: it is made again after a wait. */
@@ -110,9 +139,18 @@ export class DueSignatures {
     tx.onCommit(() => this.#retries.failed("upload", now));
   }
 
-  #settled(due: DueSignature, reason: string | undefined): void {
+  #forget(due: DueSignature): void {
     this.#due.delete(idOf(due));
-    if (reason === undefined) return;
+    this.#taken.delete(due);
+  }
+
+  #settled(due: DueSignature, reason: string | undefined): void {
+    this.#forget(due);
+    if (reason === undefined) {
+      this.#due.set(idOf(due), due); // behind those that have not been uploaded
+      this.#taken.add(due);
+      return;
+    }
     this.#refusals.set(idOf(due), reason);
     for (const oldest of this.#refusals.keys()) {
       if (this.#refusals.size <= MAX_REFUSALS) break;
@@ -121,6 +159,29 @@ export class DueSignatures {
     const { userId, name } = due;
     this.#context.log.warn("The server has refused a signature", { userId, name, reason });
   }
+}
+
+/**
+ * How a response to `/keys/query` shows what was signed: with the signature or without it, or it is gone; undefined:
+ * it says nothing of the user.
+ */
+function shownIn(
+  { device_keys, master_keys }: JsonObject,
+  { userId, name, object }: DueSignature,
+): "signed" | "unsigned" | "gone" | undefined {
+  const devices = isJsonObject(device_keys) ? device_keys[userId] : undefined;
+  const master = isJsonObject(master_keys) ? master_keys[userId] : undefined;
+  const isMaster = Array.isArray(object.usage);
+  const shown = isMaster ? master : isJsonObject(devices) ? devices[name] : undefined;
+  if (!isJsonObject(shown)) return isJsonObject(devices) && !isMaster ? "gone" : undefined;
+  if (isMaster && !(isJsonObject(shown.keys) && `ed25519:${name}` in shown.keys)) return "gone";
+  return hasSignatures(shown.signatures, object.signatures) ? "signed" : "unsigned";
+}
+
+/** Whether signatures include others. */
+function hasSignatures(all: unknown, some: unknown): boolean {
+  if (!isJsonObject(some)) return all === some;
+  return isJsonObject(all) && Object.entries(some).every(([name, value]) => hasSignatures(all[name], value));
 }
 
 /** Signatures as the server takes them. */

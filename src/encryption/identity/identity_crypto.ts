@@ -260,8 +260,8 @@ export interface IdentityCrypto {
    * and on all own devices that see the signature. It ends a `violation`, too. Compare the key over a
    * channel that the homeserver does not control.
    *
-   * The signature is durable before it is uploaded: if the server does not answer, it is uploaded
-   * later. For the own user this device signs, which proves the own identity without its private
+   * The signature is durable before it is uploaded: it is uploaded again until the server shows it or
+   * refuses it, which may be later. For the own user this device signs, which proves the own identity without its private
    * keys.
    *
    * @param identity The user, and the master key that was compared.

@@ -72,6 +72,8 @@ export class EngineServer {
   readonly #fallbackKeys = new Map<string, [name: string, key: unknown]>();
   readonly #mailboxes = new Map<string, Mailbox & Address>();
   readonly #sent = new Map<string, EventID>();
+  /** Signatures of master keys that were uploaded. */
+  readonly #mastersSigned = new Map<string, JsonObject>();
   #events = 0;
 
   /** What waits for a device. */
@@ -100,10 +102,15 @@ export class EngineServer {
         for (const [deviceId, keys] of Object.entries(request.signatures[from.userId] ?? {})) {
           if ("device_id" in keys) this.keys.get(from.userId)?.set(deviceId, keys);
         }
+        for (const [userId, objects] of Object.entries(request.signatures)) {
+          for (const [name, { signatures = {} }] of Object.entries(objects)) {
+            this.#mastersSigned.set(nameOf({ userId, deviceId: name }), signatures);
+          }
+        }
         return { failures: {} };
       case "keysQuery":
         return {
-          ...queryResponse(...request.users.flatMap((user) => this.identities.get(user) ?? [])),
+          ...this.#identitiesOf(request.users),
           device_keys: Object.fromEntries(request.users.map((user) => [user, this.#shown(user)])),
         };
       case "keysClaim":
@@ -179,6 +186,21 @@ export class EngineServer {
     keys.push(...Object.entries(one_time_keys));
     for (const fallback of Object.entries(fallback_keys)) this.#fallbackKeys.set(nameOf(from), fallback);
     return { one_time_key_counts: { signed_curve25519: keys.length } };
+  }
+
+  /** The identities of users, with what others have signed of them. */
+  #identitiesOf(users: readonly UserID[]): ReturnType<typeof queryResponse> {
+    const response = queryResponse(...users.flatMap((user) => this.identities.get(user) ?? []));
+    for (const [userId, key] of Object.entries(response.master_keys)) {
+      const name = this.identities.get(userId as UserID)?.master?.publicKey ?? "";
+      const signatures = { ...key.signatures as Record<string, JsonObject> };
+      const more = this.#mastersSigned.get(nameOf({ userId, deviceId: name })) ?? {};
+      for (const [by, made] of Object.entries(more)) {
+        signatures[by] = { ...signatures[by], ...made as JsonObject };
+      }
+      if (Object.keys(more).length > 0) response.master_keys[userId] = { ...key, signatures };
+    }
+    return response;
   }
 
   #shown(userId: UserID): JsonObject {

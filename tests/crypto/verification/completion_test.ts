@@ -84,7 +84,9 @@ Deno.test("C17: an upload that fails is repeated, and one that is refused is giv
   const scene = await EngineScene.open();
   const id = await scene.confirmed();
   await scene.bot.engine.verifications.completeVerification(id);
-  const failures = { [OTHER]: { key: { errcode: "M_INVALID_SIGNATURE", error: "no" } } };
+  const failures = {
+    [OTHER]: { [scene.them.master?.publicKey ?? ""]: { errcode: "M_INVALID_SIGNATURE", error: "no" } },
+  };
   scene.onUpload = () => ({ failures });
   await scene.bot.flush();
   await scene.bot.restart();

@@ -63,7 +63,9 @@ export class EngineScene {
     this.server.answer = (from, request) => {
       if (request.kind === "signaturesUpload") {
         this.uploaded.push(structuredClone(request.signatures));
-        return this.onUpload();
+        const response = this.onUpload();
+        if (Object.keys(response.failures ?? {}).length === 0) answer(from, request);
+        return response;
       }
       if (request.kind === "toDevice") this.#note(request);
       return answer(from, request);
