@@ -12,7 +12,7 @@ import { EVERYBODY } from "../../tests/support/everybody.ts";
 
 /** Options of {@link Bot}. */
 export interface BotOptions {
-  readonly server: FuzzServer;
+  readonly server: Pick<FuzzServer, "fetch">;
   readonly store: KvStore;
   readonly clock: FuzzClock;
   /** How many clients with this store there were before. */
@@ -21,6 +21,8 @@ export interface BotOptions {
 
 /** Errors of code that relied on a wrong type. */
 const CARELESS = /\b(TypeError|RangeError|ReferenceError|SyntaxError|AssertionError)\b/;
+/** The type of events that say in `note` what is received. */
+export const NOTE = "org.example.heard";
 const counter = defineSession({ name: "counter", per: "member", initial: () => ({ received: 0 }) });
 
 /** A client whose handlers rely on the types. */
@@ -121,7 +123,11 @@ export class Bot {
     client.on("DEVICE_LISTS", ({ changed, left }) => void (changed.length + left.length));
     client.on("SYNC_ERRORED", ({ sleepFor }) => setImmediate(() => clock.advance(sleepFor + 1)));
     client.on("HANDLER_ERROR", ({ error }) => this.#careless("a handler", error));
-    client.on((event) => void (event.type.length + JSON.stringify(event.content).length));
+    client.on((event) => {
+      void (event.type.length + JSON.stringify(event.content).length);
+      const { type, content: { note } } = event as { type: string; content: { note?: unknown } };
+      if (type === NOTE && typeof note === "string") receive(note);
+    });
   }
 
   #logger(): Logger {

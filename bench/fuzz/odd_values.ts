@@ -8,7 +8,7 @@ import fc from "fast-check";
 import type { Random } from "../../vodozemac-wasm/fuzz/random.ts";
 
 /** Stands in a tree for text that `JSON.stringify` would not write. */
-const RAW = "\u0000raw:";
+export const RAW = "\u0000raw:";
 const RAW_TEXTS = [
   "-0",
   "1e400",

@@ -43,6 +43,8 @@ export class FuzzServer {
   #answers: ReturnType<typeof answersAt>;
   #arrived = Promise.withResolvers<void>();
   #nudges = 0;
+  /** What takes the place of answers, by their paths. Default: random changes. */
+  alter: ((path: string, answer: Json) => unknown) | undefined;
   /** How many requests there were, by their kind. */
   readonly requests = new Map<string, number>();
 
@@ -112,6 +114,7 @@ export class FuzzServer {
     const { random } = this.#answers;
     const share = random.below(100);
     const answer = this.#honest(path, body);
+    if (this.alter !== undefined && answer !== undefined) return reply(jsonText(this.alter(path, answer)));
     if (answer === undefined || share < SHARES.refused) {
       const refusal = { errcode: "M_UNKNOWN", error: "no", retry_after_ms: random.pick([0, 1, 1e9]) };
       return reply(JSON.stringify(refusal), answer === undefined ? 404 : random.pick(STATUSES));
@@ -148,6 +151,7 @@ export class FuzzServer {
       case "messages":
         return grammar.history(roomId);
       case "state":
+        if (path.includes("m.room.history_visibility")) return { history_visibility: "shared" };
         return path.includes("m.room.encryption") ? { algorithm: "m.megolm.v1.aes-sha2" } : undefined;
       default:
         return undefined;

@@ -9,7 +9,7 @@ import { ANY, type Served } from "./server.ts";
 
 /** No other response mentions these rooms. */
 const PLAIN_ROOM = "!plain:honest.example";
-const ENCRYPTED_ROOM = "!encrypted:honest.example";
+export const ENCRYPTED_ROOM = "!encrypted:honest.example";
 /** So often one of the messages is encrypted. */
 const ENCRYPTED_EVERY = 4;
 
@@ -28,11 +28,16 @@ export interface ValidResponse extends Served {
 /** Makes valid responses. */
 export class ValidResponses {
   readonly #senders: Senders;
+  readonly #encryptedEvery: number;
   #count = 0;
 
-  /** @param senders The senders. */
-  constructor(senders: Senders) {
+  /**
+   * @param senders The senders.
+   * @param options.encryptedEvery Every how many responses have an encrypted message. Default: 4.
+   */
+  constructor(senders: Senders, { encryptedEvery = ENCRYPTED_EVERY } = {}) {
     this.#senders = senders;
+    this.#encryptedEvery = encryptedEvery;
   }
 
   /** Makes one with a token. */
@@ -46,7 +51,7 @@ export class ValidResponses {
       device_one_time_keys_count: { signed_curve25519: this.#senders.keyCount },
       device_unused_fallback_key_types: ["signed_curve25519"],
     };
-    if (number === 0 || number % ENCRYPTED_EVERY !== 0) {
+    if (number === 0 || number % this.#encryptedEvery !== 0) {
       return { ...AGAIN, next, bytes: encoded(response), texts: [text], count: 0 };
     }
     const secret = `encrypted ${number}`;

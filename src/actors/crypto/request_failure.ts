@@ -8,8 +8,11 @@ import type { RequestFailure } from "../../crypto/requests/mod.ts";
 import { UnknownDeviceError } from "../../errors/account_errcodes.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
 
 const EXISTS = /already exists/i;
+/** How a server refuses what is in a request. */
+const REFUSED = 400;
 
 /** Whether a failure may be due to the request, and not to the token or to how many there are. */
 export function isDueToRequest(status: number): boolean {
@@ -27,5 +30,6 @@ export function failureOf(error: unknown): RequestFailure {
     return { status, errcode, message: exists ? `${message}: a key already exists` : message };
   }
   const message = error instanceof MatrixError ? error.message : "the request could not be made";
-  return { status: 0, errcode: undefined, message };
+  // What is not sent for what is in it (a user whom no server can have) is refused each time.
+  return { status: error instanceof ValueError ? REFUSED : 0, errcode: undefined, message };
 }
