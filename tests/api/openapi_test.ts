@@ -67,7 +67,6 @@ Deno.test({
       ["downloadThumbnail", [media, { allowRemote: false }], "/_matrix/media/v3/thumbnail/example.org/pic"],
       ["getMediaRepoConfig", [], "/_matrix/media/v3/config"],
       ["getUrlPreview", ["https://example.org"], "/_matrix/media/v3/preview_url"],
-      ["joinRoom", ["#stage:b.org", { servers: ["b.org"] }], "/_matrix/client/v3/join/%23stage%3Ab.org"],
     ];
     const answers = { "GET /_matrix/client/versions": { versions: ["r0.6.1", "v1.10"] } };
     for (const [name, args, path] of calls) {

@@ -17,7 +17,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { LimitExceededError, NotFoundError } from "../../errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
@@ -174,6 +174,16 @@ export function profileAPI(session: Session): ProfileAPI {
     return typeof value === "string" && value !== "" ? value : undefined;
   };
 
+  /** Whether a text is known to be set already: to look saves a request that does nothing, and is no more than that. */
+  const isText = async (value: string, ...[userId, keyName, options]: Parameters<typeof getText>) => {
+    try {
+      return (await getText(userId, keyName, options) ?? "") === value;
+    } catch (error) {
+      if (options?.signal?.aborted || error instanceof LimitExceededError) throw error;
+      return false;
+    }
+  };
+
   /**
    * Sets a text, or takes it away. Servers refuse `null`; those that know no `DELETE`, which came
    * with version 1.16, take the empty text for it.
@@ -184,7 +194,7 @@ export function profileAPI(session: Session): ProfileAPI {
     { checkCurrent = true, ...options }: SetProfileOptions,
   ) => {
     const userId = await session.userId(options);
-    if (checkCurrent && (await getText(userId, keyName, options) ?? "") === value) return;
+    if (checkCurrent && await isText(value, userId, keyName, options)) return;
     const path = { userId, keyName };
     if (value === "" && await session.supports("v1.16", "uk.tcpip.msc4133.stable", options)) {
       await http[CALL](deleteField, { path }, options);

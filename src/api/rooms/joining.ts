@@ -114,31 +114,27 @@ export interface JoiningAPI {
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;
 }
 
+/** Servers by both names: `via` was called `server_name` before version 1.12, and nothing need be asked first. */
+function through(servers: readonly string[] = []): Query {
+  return servers.length === 0 ? {} : { via: servers, server_name: servers };
+}
+
 /** Makes the operations that lead into a room. */
 export function joiningAPI(session: Session): JoiningAPI {
   const { http } = session;
-
-  /**
-   * The servers as the homeserver wants them: `via`, which was called `server_name` before version
-   * 1.12.
-   */
-  const through = async (servers: readonly string[] = [], options: RequestOptions): Promise<Query> => {
-    if (servers.length === 0) return {};
-    return { [await session.supports("v1.12", undefined, options) ? "via" : "server_name"]: servers };
-  };
 
   return {
     async joinRoom(roomIdOrAlias, { servers, thirdPartySigned, reason, maxRetries = 4, ...options } = {}) {
       checkIdentifier("roomIdOrAlias", roomIdOrAlias);
       checkInteger("maxRetries", maxRetries);
-      const query = await through(servers, options);
+      const query = through(servers);
       const body = { third_party_signed: thirdPartySigned, reason: reason || undefined };
       const retry = options.retry === false ? false : { ...JOIN_RETRY, maxRetries, ...options.retry };
       return await http[CALL](join, { path: { roomIdOrAlias }, query, body }, { ...options, retry });
     },
     async knockRoom(roomIdOrAlias, { servers, reason, ...options } = {}) {
       checkIdentifier("roomIdOrAlias", roomIdOrAlias);
-      const query = await through(servers, options);
+      const query = through(servers);
       const body = { reason: reason || undefined };
       return await http[CALL](knock, { path: { roomIdOrAlias }, query, body }, options);
     },
