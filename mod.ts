@@ -44,15 +44,29 @@ export {
 export type { Clock } from "./src/base/clock.ts";
 export type { Logger } from "./src/base/log.ts";
 export { consoleLogger, type ConsoleLoggerOptions } from "./src/base/console_logger.ts";
-export { Client } from "./src/client/client.ts";
-export type { ClientLeaseOptions, ClientOptions } from "./src/client/client_options.ts";
-export type {
-  RegisterWakeOptions,
-  WakeAPI,
-  WakeOptions,
-  WakeRegistration,
-} from "./src/client/serving/wake_options.ts";
-export { type DecryptingClient, DecryptionDispatcher } from "./src/client/decryption_dispatcher.ts";
+export {
+  Client,
+  type ClientLeaseOptions,
+  type ClientOptions,
+  type DecryptingClient,
+  DecryptionDispatcher,
+  type Dispatcher,
+  type DispatcherType,
+  type EncryptingAPI,
+  type HandlerDecorator,
+  type HandlersAPI,
+  type ListSessionsOptions,
+  type QuarantineAPI,
+  type RegisterWakeOptions,
+  type SessionsAPI,
+  type StoredSession,
+  type SyncerAPI,
+  type SyncStore,
+  type TasksAPI,
+  type WakeAPI,
+  type WakeOptions,
+  type WakeRegistration,
+} from "./src/client/client.ts";
 
 // Handlers of events.
 export type {
@@ -63,10 +77,6 @@ export type {
   SessionHandlerOptions,
 } from "./src/actors/dispatcher/dispatcher.ts";
 export type { StartOptions, SyncOnceOptions, SyncPass } from "./src/actors/syncer/syncer.ts";
-export type { HandlerDecorator, HandlersAPI } from "./src/client/handlers_api.ts";
-export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./src/client/sessions_api.ts";
-export type { QuarantineAPI } from "./src/client/quarantine_api.ts";
-export type { Dispatcher, DispatcherType, SyncerAPI } from "./src/client/syncer_api.ts";
 export {
   type DefinableEventClass,
   defineEvent,
@@ -93,17 +103,14 @@ export {
 } from "./src/types/identifiers.ts";
 
 // End-to-end encryption.
-export type { Crypto } from "./src/encryption/crypto.ts";
+export type { Crypto, EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption.ts";
 export type { OnNewRecipient } from "./src/actors/crypto/mod.ts";
-export type { EncryptionOptions, OwnerVerificationOptions } from "./src/encryption/encryption_options.ts";
-export type { EncryptingAPI } from "./src/client/encrypting_api.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/context.ts";
 export type { NewRecipient } from "./src/crypto/sharing/mod.ts";
 export { encryptionOf } from "./src/types/events/encryption_of.ts";
 
 // Stores.
 export type { StateStore } from "./src/actors/store/mod.ts";
-export type { SyncStore } from "./src/client/sync_store.ts";
 export { exportDevice, importDevice } from "./src/store/copy/copy.ts";
 export { inspectDevice, listDevices } from "./src/store/device/mod.ts";
 export {

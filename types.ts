@@ -186,36 +186,47 @@ export type {
   VoIPAPI,
 } from "./src/api/server/server.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
-export type { EventFor, OptionsFor } from "./src/client/handlers_api.ts";
-export type { DispatchManualOptions, InternalData, InternalEventOptions } from "./src/client/syncer_api.ts";
-export type { NewSecretStorageKeyOptions } from "./src/encryption/secrets/new_key.ts";
-export type { OpenSecretStorage } from "./src/encryption/secrets/open_secret_storage.ts";
 export type {
+  DispatchManualOptions,
+  EventFor,
+  InternalData,
+  InternalEventOptions,
+  OptionsFor,
+  PruneSummary,
+} from "./src/client/client.ts";
+export type {
+  NewSecretStorageKeyOptions,
+  OpenSecretStorage,
   SecretStorage,
   SecretStorageInfo,
   SecretStorageKey,
-} from "./src/encryption/secrets/secret_storage.ts";
-export type { SecretStorageUnlock } from "./src/encryption/secrets/unlock.ts";
+  SecretStorageUnlock,
+} from "./src/encryption/secrets/secrets.ts";
 export type { AttachmentProblem, KeyFileProblem, OwnIdentityProblem } from "./src/errors/encryption_error.ts";
 export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { AskedSecrets } from "./src/crypto/secret_requests/mod.ts";
-export type { EncryptOptions } from "./src/encryption/crypto.ts";
 export type {
   CryptoDoctorOptions,
   CryptoFinding,
   CryptoFindingCode,
-} from "./src/encryption/crypto_findings.ts";
+  EncryptOptions,
+  ExportKeysOptions,
+  ImportKeysOptions,
+  KeyExportProgress,
+  KeyImportProgress,
+  KeyImportReport,
+} from "./src/encryption/encryption.ts";
 export type {
   EnsureVerifiedOptions,
   IdentityCrypto,
   IdentityLoss,
   ResetIdentityOptions,
   VerificationReport,
-} from "./src/encryption/identity/identity_crypto.ts";
-export type { HistoryCrypto, HistoryShareReport } from "./src/encryption/history/history_crypto.ts";
+} from "./src/encryption/identity/identity.ts";
+export type { HistoryCrypto, HistoryShareReport } from "./src/encryption/history/history.ts";
 export type { DehydrationOutcome } from "./src/encryption/dehydration/dehydration.ts";
 export type {
   DeleteKeyBackupOptions,
@@ -228,14 +239,7 @@ export type {
   RestoreKeysOptions,
   SecretKeeper,
   StoreSecretOptions,
-} from "./src/encryption/backup/key_backup.ts";
-export type {
-  ExportKeysOptions,
-  ImportKeysOptions,
-  KeyExportProgress,
-  KeyImportProgress,
-  KeyImportReport,
-} from "./src/encryption/key_files.ts";
+} from "./src/encryption/backup/backup.ts";
 export type {
   ComparedDevice,
   ComparedIdentity,
@@ -251,14 +255,14 @@ export type { ShareReport, WithheldDevice } from "./src/crypto/sharing/mod.ts";
 export type {
   VerificationComparison,
   VerificationCrypto,
+  VerificationEmoji,
   VerificationOptions,
   VerificationPeer,
   VerificationRequest,
   VerificationResult,
   VerificationWayOptions,
-} from "./src/encryption/verification/verification_crypto.ts";
+} from "./src/encryption/verification/verification.ts";
 export type { VerificationEnd, VerificationErrorInit } from "./src/errors/verification_error.ts";
-export type { VerificationEmoji } from "./src/encryption/verification/emoji.ts";
 export type {
   VerificationCancellation,
   VerificationPhase,
@@ -269,7 +273,6 @@ export type * from "./src/types/events/encryption_info.ts";
 export type { Encryptions } from "./src/types/events/encryption_of.ts";
 
 // Stores.
-export type { PruneSummary } from "./src/client/housekeeping.ts";
 export type {
   DeviceCopyOptions,
   DeviceCopyProgress,

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
+import { Client, type ClientOptions, FEED, STATE_STORE } from "../client/client.ts";
 import { HTTPAPI, type HTTPAPIOptions, PREPARE, type Prepare, SKEW } from "../api/http/mod.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
@@ -13,8 +13,6 @@ import { UnknownDeviceError, UnknownTokenError } from "../errors/account_errcode
 import { MatrixError } from "../errors/matrix_error.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
-import { Client } from "../client/client.ts";
-import type { ClientOptions } from "../client/client_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { DeviceFeed, deviceQueue } from "./device_queue.ts";
 import { ghostEncryption } from "./ghost_encryption.ts";

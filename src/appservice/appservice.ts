@@ -6,7 +6,7 @@
  * @module
  */
 
-import { FEED, STATE_STORE } from "../client/options/client_internals.ts";
+import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts";
 import {
   HTTPAPI,
   type HTTPAPIOptions,
@@ -18,9 +18,7 @@ import {
 import type { StartOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
-import { Client } from "../client/client.ts";
-import type { HandlersAPI } from "../client/handlers_api.ts";
-import { Refusal } from "../client/serving/refusal.ts";
+import { Refusal } from "../base/refusal.ts";
 import { ValueError } from "../errors/value_error.ts";
 import { ClientEndedError } from "../errors/client_ended_error.ts";
 import { UnknownTokenError } from "../errors/account_errcodes.ts";

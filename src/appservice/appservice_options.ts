@@ -6,7 +6,7 @@
 
 import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
-import type { ClientOptions } from "../client/client_options.ts";
+import type { ClientOptions } from "../client/client.ts";
 import type { DeviceID } from "../types/ids.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";

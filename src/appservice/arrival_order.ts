@@ -6,7 +6,7 @@
  */
 
 import { type Clock, elapsed } from "../base/clock.ts";
-import { Refusal } from "../client/serving/refusal.ts";
+import { Refusal } from "../base/refusal.ts";
 import type { Inbox } from "./inbox.ts";
 
 /** How soon another transaction follows one that was refused, in milliseconds, before that comes again. */

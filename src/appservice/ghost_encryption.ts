@@ -1,12 +1,12 @@
 /**
- * How users other than the own one encrypt.
+ * How users other than the own one encrypt. A file of its own because all that keeps keys of users apart is in it.
  *
  * @module
  */
 
-import type { EncryptionOptions } from "../encryption/encryption_options.ts";
-import type { ClientOptions } from "../client/client_options.ts";
-import { derivedRecoveryKey } from "../encryption/secrets/derived_key.ts";
+import type { EncryptionOptions } from "../encryption/encryption.ts";
+import type { ClientOptions } from "../client/client.ts";
+import { derivedRecoveryKey } from "../encryption/recovery_key/recovery_key.ts";
 import type { UserID } from "../types/ids.ts";
 
 /**

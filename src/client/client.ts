@@ -6,9 +6,14 @@
  * @module
  */
 
-import { STATE_STORE } from "./options/client_internals.ts";
+import { type ClientOptions, STATE_STORE } from "./client_options.ts";
 import type { CustomRequestOptions, FillMemberEventCallback, HTTPAPI, Method } from "../api/http/mod.ts";
-import type { Crypto, CryptoMachine } from "../encryption/crypto.ts";
+import {
+  answerOwners,
+  type Crypto,
+  type CryptoMachine,
+  lazySecretStorage,
+} from "../encryption/encryption.ts";
 import { DecryptionDispatcher } from "./decryption_dispatcher.ts";
 import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
@@ -21,17 +26,32 @@ import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
 import { ClientBasics } from "./client_basics.ts";
 import { ClientLife } from "./client_life.ts";
-import type { ClientOptions } from "./client_options.ts";
 import { applicationOperations, clientOperations } from "./client_operations.ts";
-import { LazyServing } from "./serving/lazy_serving.ts";
-import type { WakeAPI } from "./serving/wake_options.ts";
+import { LazyServing } from "./lazy_serving.ts";
+import type { WakeAPI } from "./wake_options.ts";
 import { type SessionsAPI, type TasksAPI, tasksAPI } from "./sessions_api.ts";
-import { answerOwners } from "../encryption/verification/answer_owner.ts";
-import { lazySecretStorage } from "../encryption/secrets/lazy_secret_storage.ts";
-import type { SecretStorage } from "../encryption/secrets/secret_storage.ts";
+import type { SecretStorage } from "../encryption/secrets/secrets.ts";
 import type { Logger } from "../base/log.ts";
 import type { PresenceState } from "../types/enums.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
+
+export { type ClientLeaseOptions, type ClientOptions, FEED, STATE_STORE } from "./client_options.ts";
+export { type DecryptingClient, DecryptionDispatcher } from "./decryption_dispatcher.ts";
+export type { EncryptingAPI } from "./encrypting_api.ts";
+export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./handlers_api.ts";
+export type { PruneSummary } from "./housekeeping.ts";
+export type { QuarantineAPI } from "./quarantine_api.ts";
+export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
+export type { SyncStore } from "./sync_store.ts";
+export type {
+  Dispatcher,
+  DispatcherType,
+  DispatchManualOptions,
+  InternalData,
+  InternalEventOptions,
+  SyncerAPI,
+} from "./syncer_api.ts";
+export type { RegisterWakeOptions, WakeAPI, WakeOptions, WakeRegistration } from "./wake_options.ts";
 
 /**
  * A user's client: all operations of the homeserver, syncing, handlers, room state.

@@ -9,8 +9,7 @@ import { HandlerRegistry } from "../actors/dispatcher/dispatcher.ts";
 import { ClearRooms } from "../actors/syncer/syncer.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
-import type { CryptoMachine } from "../encryption/crypto.ts";
-import type { EncryptionOptions } from "../encryption/encryption_options.ts";
+import type { CryptoMachine, EncryptionOptions } from "../encryption/encryption.ts";
 import type { Holding } from "../store/device/mod.ts";
 import { PresenceState } from "../types/enums.ts";
 import { parseUserId } from "../types/identifiers.ts";
@@ -21,8 +20,8 @@ import {
   httpOptions,
   wakeOptions,
 } from "./client_options.ts";
-import { checkClientOptions } from "./options/option_names.ts";
-import type { WakeOptions } from "./serving/wake_options.ts";
+import { checkClientOptions } from "./option_names.ts";
+import type { WakeOptions } from "./wake_options.ts";
 
 /** What lasts as long as a client: its actors may be replaced, and work with this again. */
 export class ClientBasics {

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { FEED } from "./options/client_internals.ts";
+import { acceptClear, FEED, leaseOptions } from "./client_options.ts";
 import { firstContact, IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import { type Actor, type ActorRef, supervise, type Supervisor } from "../actors/kernel/mod.ts";
 import {
@@ -31,7 +31,6 @@ import type { ClientAPI } from "../api/api.ts";
 import { loggerOf } from "../base/log.ts";
 import { Encryption } from "../encryption/encryption.ts";
 import type { ClientBasics } from "./client_basics.ts";
-import { acceptClear, leaseOptions } from "./client_options.ts";
 import type { FirstSync } from "./first_sync.ts";
 import { Housekeeping } from "./housekeeping.ts";
 

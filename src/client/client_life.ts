@@ -11,7 +11,7 @@ import { ActorStoppedError, isInside, reasonOf, type Supervisor, unwrapped } fro
 import type { ClientAPI } from "../api/api.ts";
 import type { ClientBasics } from "./client_basics.ts";
 import { ClientCore } from "./client_core.ts";
-import { checkStartOptions, checkSyncOnceOptions } from "./options/option_names.ts";
+import { checkStartOptions, checkSyncOnceOptions } from "./option_names.ts";
 import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
 import type { QuarantineActors } from "./quarantine_api.ts";

@@ -4,10 +4,8 @@
  * @module
  */
 
-import type { FEED, STATE_STORE } from "./options/client_internals.ts";
 import { checkIdentifier } from "../types/identifiers.ts";
-import { verificationOptions } from "../encryption/chosen.ts";
-import type { EncryptionOptions } from "../encryption/encryption_options.ts";
+import { type EncryptionOptions, verificationOptions } from "../encryption/encryption.ts";
 import { homeserverOf } from "../api/server/server.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
@@ -20,8 +18,13 @@ import {
 import { ValueError } from "../errors/value_error.ts";
 import type { KvStore } from "../store/base/mod.ts";
 import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
-import type { WakeOptions } from "./serving/wake_options.ts";
+import type { WakeOptions } from "./wake_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
+
+/** Where sync responses come from, in place of the homeserver. */
+export const FEED: unique symbol = Symbol("feed");
+/** What is known of the state of rooms, in place of what the client has seen itself. */
+export const STATE_STORE: unique symbol = Symbol("stateStore");
 
 /** How long each part may take to stop by default, in milliseconds. */
 export const CLOSE_DEADLINE = 5_000;

@@ -10,7 +10,7 @@ import { isRedacted } from "../types/checks/event_check.ts";
 import { defineEvent } from "../types/events/define_event.ts";
 import { InternalEventType } from "../types/events/internal_event_type.ts";
 import { SyncStream } from "../types/events/sync_stream.ts";
-import type { Crypto } from "../encryption/crypto.ts";
+import type { Crypto } from "../encryption/encryption.ts";
 import type { Dispatcher, SyncerAPI } from "./syncer_api.ts";
 
 /** What it needs of a client. */

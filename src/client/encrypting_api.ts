@@ -23,7 +23,7 @@ import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID } from "../types/ids.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
 import type { CryptoHolder } from "../actors/crypto/mod.ts";
-import type { CryptoMachine } from "../encryption/crypto.ts";
+import type { CryptoMachine } from "../encryption/encryption.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import type { ClearRooms } from "../actors/syncer/syncer.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import type { CryptoHolder } from "../actors/crypto/mod.ts";
-import type { CryptoMachine } from "../encryption/crypto.ts";
+import type { CryptoMachine } from "../encryption/encryption.ts";
 import type { StateStore } from "../actors/store/mod.ts";
 import type { MembershipAPI, RoomExtrasAPI, RoomsAPI } from "../api/rooms/rooms.ts";
 import type { Logger } from "../base/log.ts";

@@ -6,7 +6,7 @@
 
 import { type CryptoPolicy, DEFAULT_POLICY } from "../crypto/context/context.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
-import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
+import type { EnsureVerifiedOptions } from "./identity/identity.ts";
 
 /** What the device is verified with when it starts; undefined: it is not. */
 export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {

@@ -15,10 +15,10 @@ import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../types/ids.ts";
 import type { SyncCrypto } from "../actors/crypto/mod.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "./crypto_findings.ts";
-import type { HistoryCrypto } from "./history/history_crypto.ts";
-import type { IdentityCrypto } from "./identity/identity_crypto.ts";
-import type { KeyBackup, KeyBackupMachine } from "./backup/key_backup.ts";
-import type { VerificationCrypto } from "./verification/verification_crypto.ts";
+import type { HistoryCrypto } from "./history/history.ts";
+import type { IdentityCrypto } from "./identity/identity.ts";
+import type { KeyBackup, KeyBackupMachine } from "./backup/backup.ts";
+import type { VerificationCrypto } from "./verification/verification.ts";
 import type { ExportKeysOptions, ImportKeysOptions, KeyImportReport } from "./key_files.ts";
 
 /** Options of {@link Crypto.encrypt}. */

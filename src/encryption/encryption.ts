@@ -21,25 +21,38 @@ import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../c
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "./option_names.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_of.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
-import { KeyBackups } from "./backup/key_backups.ts";
+import { KeyBackups } from "./backup/backup.ts";
 import { policyOf, verificationOptions } from "./chosen.ts";
 import type { CryptoMachine, EncryptOptions } from "./crypto.ts";
-import { DehydratedDevices } from "./dehydration/dehydrated_devices.ts";
+import { DehydratedDevices } from "./dehydration/dehydration.ts";
 import type { EncryptedClient } from "./encrypted_client.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
-import { AccountIdentity } from "./identity/account_identity.ts";
-import { DeviceWarnings } from "./identity/device_warnings.ts";
-import { EarlyReads } from "./identity/early_reads.ts";
-import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
-import { UserTrust } from "./identity/user_trust.ts";
+import { AccountIdentity, EarlyReads, type EnsureVerifiedOptions, UserTrust } from "./identity/identity.ts";
+import { DeviceWarnings } from "./device_warnings.ts";
 import { KeyFiles } from "./key_files.ts";
-import { VerificationHub } from "./verification/verification_hub.ts";
+import { VerificationHub } from "./verification/verification.ts";
+
+export { answerOwners } from "./answer_owner.ts";
+export { ENCRYPTION_OPTIONS } from "./option_names.ts";
+export { verificationOptions } from "./chosen.ts";
+export type { Crypto, CryptoMachine, EncryptOptions } from "./crypto.ts";
+export type { CryptoDoctorOptions, CryptoFinding, CryptoFindingCode } from "./crypto_findings.ts";
+export type { EncryptionOptions, OwnerVerificationOptions } from "./encryption_options.ts";
+export type {
+  ExportKeysOptions,
+  ImportKeysOptions,
+  KeyExportProgress,
+  KeyImportProgress,
+  KeyImportReport,
+} from "./key_files.ts";
+export { lazySecretStorage } from "./lazy_secret_storage.ts";
 
 /** How often a room is made ready for the same event. */
 const MAX_ENCRYPTIONS = 1_000;
@@ -197,12 +210,19 @@ export class Encryption implements CryptoMachine, Lifecycle {
     return await this.#engine.actor.ownDevice();
   }
 
-  readonly ensureVerified: CryptoMachine["ensureVerified"] = (options = this.#secrets ?? {}) =>
-    this.#identity.verify(options);
-  readonly resetIdentity: CryptoMachine["resetIdentity"] = (options) => this.#identity.reset(options);
+  readonly ensureVerified: CryptoMachine["ensureVerified"] = async (options = this.#secrets ?? {}) => {
+    checkOptions(options, VERIFIED_OPTIONS, "verify the device");
+    return await this.#identity.verify(options);
+  };
+  readonly resetIdentity: CryptoMachine["resetIdentity"] = async (options) => {
+    checkOptions(options, RESET_OPTIONS, "reset the identity");
+    return await this.#identity.reset(options);
+  };
   readonly requestSecrets: CryptoMachine["requestSecrets"] = () => this.#identity.requestSecrets();
-  readonly doctor: CryptoMachine["doctor"] = (options = this.#secrets) =>
-    this.#identity.examine(options ?? {});
+  readonly doctor: CryptoMachine["doctor"] = async (options = this.#secrets ?? {}) => {
+    checkOptions(options, DOCTOR_OPTIONS, "look at the encryption");
+    return await this.#identity.examine(options);
+  };
   readonly getDevices: CryptoMachine["getDevices"] = (userId) => this.#users.getDevices(userId);
   readonly setDeviceTrust: CryptoMachine["setDeviceTrust"] = (...of) => this.#users.setDeviceTrust(...of);
   readonly getIdentity: CryptoMachine["getIdentity"] = (userId) => this.#users.getIdentity(userId);

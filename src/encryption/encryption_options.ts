@@ -6,9 +6,9 @@
 
 import type { OnNewRecipient } from "../actors/crypto/mod.ts";
 import type { AcceptPolicy, SendPolicy } from "../crypto/context/context.ts";
-import type { EnsureVerifiedOptions } from "./identity/identity_crypto.ts";
+import type { EnsureVerifiedOptions } from "./identity/identity.ts";
 import type { UserID } from "../types/ids.ts";
-import type { VerificationComparison, VerificationRequest } from "./verification/verification_crypto.ts";
+import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
 
 /**
  * How a client encrypts, and what it accepts. With one of `recoveryKey`, `passphrase` and

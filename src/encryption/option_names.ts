@@ -8,7 +8,7 @@ import { REQUEST_OPTIONS } from "../api/http/mod.ts";
 import type { OptionNames } from "../errors/known_names.ts";
 import type { EncryptionOptions } from "./encryption_options.ts";
 import type { CryptoDoctorOptions } from "./crypto_findings.ts";
-import type { EnsureVerifiedOptions, ResetIdentityOptions } from "./identity/identity_crypto.ts";
+import type { EnsureVerifiedOptions, ResetIdentityOptions } from "./identity/identity.ts";
 
 /** The options of encryption: what is done with the identity takes the same object, and needs a part of it. */
 export const ENCRYPTION_OPTIONS: OptionNames<EncryptionOptions> = {

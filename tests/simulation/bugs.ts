@@ -311,7 +311,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A wake is answered before what it tells of is recorded",
     path: "src/client/passes.ts",
-    find: "handled.push(...round.ids);",
+    find: "for (const id of round.ids) handled.push(id);",
     replace: "this.#note(round.ids);",
     worlds: ["--favour=passes"],
   },
@@ -824,7 +824,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A backup that was replaced or deleted counts as on",
-    path: "src/encryption/backup/key_backups.ts",
+    path: "src/encryption/backup/backup.ts",
     find: "if (shown?.version === version && publicKeyOf(shown) === publicKey) return true;",
     replace: "if (shown !== null) return true;",
     worlds: ["--trust"],

@@ -44,7 +44,7 @@ export interface PlayOptions {
 /** What clients import when they need it: then that would take time that is not virtual. */
 const LAZY: readonly (() => Promise<unknown>)[] = [
   () => import("../../src/client/serving/serving.ts"),
-  () => import("../../src/encryption/secrets/secret_operations.ts"),
+  () => import("../../src/encryption/secrets/secrets.ts"),
   () => import("../../src/encryption/secrets/unlock.ts"),
   () => import("../../src/encryption/backup/key_backup_operations.ts"),
   () => import("../../src/encryption/backup/ensure_backup.ts"),

@@ -1,5 +1,6 @@
 /**
  * The push gateway: the homeserver tells of new events, and the bot handles them.
+ * A file of its own because it is one protocol of those that a client can answer.
  *
  * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
  * @module
@@ -9,8 +10,8 @@ import type { SyncPass } from "../../actors/syncer/syncer.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { BoundedBodies } from "./bounded_body.ts";
-import { Refusal } from "./refusal.ts";
+import { BoundedBodies } from "../../base/bounded_body.ts";
+import { Refusal } from "../../base/refusal.ts";
 import type { WakeKey } from "./wake_key.ts";
 
 /** What a push gateway works with. */

@@ -8,7 +8,7 @@ import { nodeCrypto } from "../../base/node_crypto.ts";
 import { isSameSecret } from "../../base/same_secret.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Session } from "../../api/http/mod.ts";
-import type { WakeOptions } from "./wake_options.ts";
+import type { WakeOptions } from "../wake_options.ts";
 
 /** The longest push key that the specification allows, in bytes; ours has 43. */
 const MAX_KEY = 512;

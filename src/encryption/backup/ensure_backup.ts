@@ -17,8 +17,8 @@ import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
-import { isWantedBy, leftBackup, WANTED } from "./key_backup_operations.ts";
-import { type KeyBackupAPI, latestVersion, publicKeyOf } from "./backup_version.ts";
+import { type KeyBackupAPI, latestVersion, publicKeyOf, WANTED } from "./backup_version.ts";
+import { isWantedBy, leftBackup } from "./key_backup_operations.ts";
 
 /** What it works on. */
 export interface EnsureBackupInput {

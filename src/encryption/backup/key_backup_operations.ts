@@ -20,19 +20,10 @@ import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
-import { defineEvent } from "../../types/events/define_event.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import { restored } from "./key_restore.ts";
-import { type KeyBackupAPI, latestVersion, publicKeyOf } from "./backup_version.ts";
-
-/** What the user wants, as clients note it; of any shape. */
-export const WANTED = defineEvent({ type: "m.key_backup", class: "account_data" });
-/** The same as clients noted it before that was in the specification: counts where nothing else is noted. */
-export const FORMERLY_WANTED = defineEvent({
-  type: "m.org.matrix.custom.backup_disabled",
-  class: "account_data",
-});
+import { FORMERLY_WANTED, type KeyBackupAPI, latestVersion, publicKeyOf, WANTED } from "./backup_version.ts";
 
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;

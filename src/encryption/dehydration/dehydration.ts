@@ -1,53 +1,53 @@
 /**
- * Dehydrated devices, as encryption uses them.
+ * The account's dehydrated device, as encryption uses it.
  *
  * @module
  */
 
-import type { ClientAPI } from "../../api/api.ts";
-import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
-import type { SecretKeeper } from "../backup/key_backup.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import { elapsed } from "../../base/clock.ts";
+import type { SecretKeeper } from "../backup/backup.ts";
+import type {
+  DehydrationAPI,
+  DehydrationMachine,
+  DehydrationOutcome,
+  ShownIdentity,
+} from "./dehydration_outcome.ts";
 
-/**
- * What has become of the dehydrated device:
- *
- * - `on`: the account has one, made by this device not a week ago, or by another one of the user; what
- *   was sent to one before is read;
- * - `unsupported`: the server has none;
- * - `no-secret`: its key is not here, and nothing was given that opens the secret storage;
- * - `unusable`: what the secret storage has as its key is none. Nothing was changed;
- * - `failed`: something else went wrong, as the log says; it is tried again in an hour, and with the
- *   next start.
- */
-export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable" | "failed";
+export type { DehydrationMachine, DehydrationOutcome } from "./dehydration_outcome.ts";
 
-/** The operations that a dehydrated device is made with. */
-export type DehydrationAPI = Pick<
-  ClientAPI,
-  "getDehydratedDevice" | "putDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
->;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
-/** What the server shows of the own user. */
-export interface ShownIdentity {
-  /** The own identity; the server is asked if it may have changed. */
-  state(): Promise<OwnIdentityState>;
-  /** The same, when the server is asked now. */
-  look(): Promise<OwnIdentityState>;
-}
+/** Has the account have one. What that takes is loaded with the first call. */
+export class DehydratedDevices implements DehydrationMachine {
+  readonly #engine: EngineRunner;
+  readonly #api: DehydrationAPI;
+  #last: { readonly at: number; readonly outcome: DehydrationOutcome } | undefined;
 
-/** Has the account have a dehydrated device. */
-export interface DehydrationMachine {
-  /** Whether it is to be looked at again: once a day. */
-  readonly isDue: boolean;
   /**
-   * Reads the device that is there, if this one has not made it, and has it replaced once a week.
-   * Never rejects. Without a request if there is nothing to do.
-   *
-   * @param identity The own identity, whose keys are at hand.
-   * @param open Opens the secret storage; undefined: nothing does.
+   * @param engine The engine.
+   * @param api The operations.
    */
-  ensure(
+  constructor(engine: EngineRunner, api: DehydrationAPI) {
+    [this.#engine, this.#api] = [engine, api];
+  }
+
+  get isDue(): boolean {
+    if (this.#last === undefined) return false;
+    const { at, outcome } = this.#last;
+    return elapsed(this.#engine.clock.now(), at) >= (outcome === "failed" ? HOUR : DAY);
+  }
+
+  async ensure(
     identity: ShownIdentity,
     open: () => Promise<SecretKeeper | undefined>,
-  ): Promise<DehydrationOutcome>;
+  ): Promise<DehydrationOutcome> {
+    const { ensureDehydrated } = await import("./ensure_dehydrated.ts");
+    const { clock } = this.#engine;
+    this.#last = { at: clock.now(), outcome: "failed" };
+    const outcome = await ensureDehydrated(this.#engine, this.#api, { identity, open });
+    this.#last = { at: clock.now(), outcome };
+    return outcome;
+  }
 }

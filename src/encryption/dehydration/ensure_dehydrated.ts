@@ -9,17 +9,26 @@
  */
 
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
-import type { ActorRef } from "../../actors/kernel/mod.ts";
-import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./dehydration.ts";
-import type { SecretKeeper } from "../backup/key_backup.ts";
+import { ActorError, type ActorRef, ActorStoppedError } from "../../actors/kernel/mod.ts";
+import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./dehydration_outcome.ts";
+import type { SecretKeeper } from "../backup/backup.ts";
 import { elapsed } from "../../base/clock.ts";
-import { type DehydrationState, PICKLE_KEY_SECRETS } from "../../crypto/dehydration/mod.ts";
+import {
+  type DehydrationState,
+  PICKLE_KEY_SECRETS,
+  type ReadingState,
+  type RehydratedOutput,
+  type RehydratedPage,
+} from "../../crypto/dehydration/mod.ts";
 import { isOwnDehydrated } from "../../crypto/devices/mod.ts";
-import { NotFoundError, UnrecognizedError } from "../../errors/request_errcodes.ts";
+import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
-import type { UserID } from "../../types/ids.ts";
-import { clearRehydration, rehydrate } from "./rehydrate.ts";
+import type {
+  DehydratedDevice,
+  DehydratedDeviceEvents,
+  DehydratedDeviceUpload,
+} from "../../types/api/dehydrated_device.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
 
 /** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
 const LIFETIME = 7 * 86_400_000;
@@ -169,4 +178,104 @@ async function announce(
   } catch (error) {
     log.debug("Could not announce the dehydrated device once more", { error: String(error) });
   }
+}
+
+/** How many messages the engine receives in one step. */
+const STEP = 100;
+
+/**
+ * Reads a device to its end, from where an earlier process has left it.
+ *
+ * @returns Whether it need not be asked for again: false if another client has replaced it meanwhile.
+ */
+async function rehydrate(
+  engine: EngineRunner,
+  api: DehydrationAPI,
+  device: DehydratedDevice,
+): Promise<boolean> {
+  const { actor, log } = engine;
+  const { device_id: deviceId } = device;
+  let outcome = await actor.beginRehydration(device);
+  if (outcome === "busy") {
+    await clearRehydration(actor);
+    outcome = await actor.beginRehydration(device);
+  }
+  if (outcome !== "reading") {
+    log.warn(
+      "The dehydrated device can't be read, and is replaced: it was made with another key than the stored one, " +
+        "or the server has changed it",
+      { deviceId },
+    );
+    return true;
+  }
+  let { reading } = await actor.dehydrationState();
+  while (reading?.isRead === false) {
+    const page = await pageOf(engine, api, { deviceId, from: reading.from });
+    if (page === undefined) return false;
+    reading = await received(engine, deviceId, page);
+  }
+  const { messages, keys } = reading ?? {};
+  log.info("Read what was sent to the dehydrated device", { deviceId, messages, keys });
+  return true;
+}
+
+/** Clears what is left of a device that was read. */
+async function clearRehydration(actor: ActorRef<CryptoHandlers>): Promise<void> {
+  while (!await actor.clearRehydration());
+}
+
+/** A page; undefined: the device is not the account's any more. */
+async function pageOf(
+  { signal }: EngineRunner,
+  api: DehydrationAPI,
+  { deviceId, from }: Pick<ReadingState, "deviceId" | "from">,
+): Promise<DehydratedDeviceEvents | undefined> {
+  try {
+    return await api.getDehydratedDeviceEvents(deviceId, { from, signal });
+  } catch (error) {
+    if (error instanceof ForbiddenError) return undefined;
+    throw error;
+  }
+}
+
+/** Has a page received: the next one begins only when all of this one is durable. */
+async function received(
+  engine: EngineRunner,
+  deviceId: DeviceID,
+  { events, next_batch }: DehydratedDeviceEvents,
+): Promise<ReadingState | undefined> {
+  const from = events.length === 0 ? undefined : next_batch ?? undefined;
+  for (let start = 0;; start += STEP) {
+    const isLast = start + STEP >= events.length;
+    const some = events.slice(start, start + STEP);
+    const { reading } = await taken(engine, { deviceId, events: some, ...(isLast && { next: { from } }) });
+    if (isLast) return reading;
+  }
+}
+
+/** If a message fails the step in an unforeseen way, that one is left out: it would come each time. */
+async function taken(engine: EngineRunner, page: RehydratedPage): Promise<RehydratedOutput> {
+  try {
+    return await step(engine, page);
+  } catch (error) {
+    if (error instanceof ActorError || error instanceof ActorStoppedError) throw error;
+    const { deviceId, events, next } = page;
+    for (const event of events) {
+      await step(engine, { deviceId, events: [event] }).catch((cause) => {
+        if (cause instanceof ActorError || cause instanceof ActorStoppedError) throw cause;
+        engine.log.error("Skipped a message to the dehydrated device", { error: String(cause) });
+      });
+    }
+    return await step(engine, { deviceId, events: [], ...(next && { next }) });
+  }
+}
+
+async function step(
+  engine: EngineRunner,
+  page: RehydratedPage,
+): Promise<RehydratedOutput> {
+  const output = await engine.actor.receiveRehydrated(page);
+  engine.deliver(output.recovered);
+  engine.requests.wake();
+  return output;
 }

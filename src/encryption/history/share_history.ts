@@ -10,7 +10,7 @@
 
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
-import type { HistoryShareReport } from "./history_crypto.ts";
+import type { HistoryShareReport } from "./history.ts";
 import type { StateStore } from "../../actors/store/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";

@@ -16,7 +16,7 @@ import {
   timeOf,
   unchecked,
 } from "../../api/http/mod.ts";
-import type { KeyBackup } from "../backup/key_backup.ts";
+import type { KeyBackup } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { CryptoHandlers } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
@@ -24,8 +24,7 @@ import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { EncryptedClient } from "../encrypted_client.ts";
-import { unlockOf } from "../secrets/unlock.ts";
-import { secretOperations } from "../secrets/secret_operations.ts";
+import { secretOperations, unlockOf } from "../secrets/secrets.ts";
 import {
   backupFinding,
   clockFinding,

@@ -16,9 +16,12 @@ import { NetworkError } from "../../errors/network_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
-import { AccountSecrets } from "../secrets/account_secrets.ts";
-import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
-import { type SecretStorageUnlock, unlockOf } from "../secrets/unlock.ts";
+import {
+  AccountSecrets,
+  type OpenSecretStorage,
+  type SecretStorageUnlock,
+  unlockOf,
+} from "../secrets/secrets.ts";
 import { assertSigning, hasSeeds, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
 import {
   finishReset,

@@ -7,7 +7,7 @@
  */
 
 import type { CryptoFinding } from "../crypto_findings.ts";
-import type { KeyBackupInfo } from "../backup/key_backup.ts";
+import type { KeyBackupInfo } from "../backup/backup.ts";
 import { wrongBy } from "../../api/http/mod.ts";
 import { type Device, isOwnDehydrated } from "../../crypto/devices/mod.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";

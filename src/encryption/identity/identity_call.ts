@@ -9,13 +9,15 @@ import type { ActorRef } from "../../actors/kernel/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KeyBackupMachine } from "../backup/key_backup.ts";
+import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { DehydrationMachine } from "../dehydration/dehydration.ts";
-import type { SecretsAPI } from "../secrets/account_secrets.ts";
-import { lazySecretStorage } from "../secrets/lazy_secret_storage.ts";
-import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
-import type { SecretStorage } from "../secrets/secret_storage.ts";
-import type { SecretStorageUnlock } from "../secrets/unlock.ts";
+import {
+  type OpenSecretStorage,
+  secretOperations,
+  type SecretsAPI,
+  type SecretStorage,
+  type SecretStorageUnlock,
+} from "../secrets/secrets.ts";
 import type { EarlyReads } from "./early_reads.ts";
 import type { IdentityRequests } from "./identity_requests.ts";
 
@@ -63,7 +65,7 @@ export class IdentityCall implements IdentityTools, Disposable {
     const { identity, api, backup, dehydration, isAsked = false, early } = tools;
     [this.identity, this.api, this.backup, this.dehydration] = [identity, api, backup, dehydration];
     [this.isAsked, this.early] = [isAsked, early];
-    this.secrets = lazySecretStorage(api);
+    this.secrets = secretOperations(api);
   }
 
   /** The secret storage, if it is open. */

@@ -11,7 +11,7 @@ import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { NetworkError } from "../../errors/network_error.ts";
-import { latestVersion } from "../backup/backup_version.ts";
+import { latestVersion } from "../backup/backup.ts";
 
 /** How often the server is asked, if other changes come in between. */
 const MAX_ROUNDS = 3;

@@ -5,15 +5,14 @@
  * @module
  */
 
-import type { StoreSecretOptions } from "../backup/key_backup.ts";
+import type { StoreSecretOptions } from "../backup/backup.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/mod.ts";
 import { ciphertextsOf } from "../../crypto/secrets/mod.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { AccountSecrets } from "../secrets/account_secrets.ts";
-import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
+import type { AccountSecrets, OpenSecretStorage } from "../secrets/secrets.ts";
 
 const SEED_BYTES = 32;
 

@@ -16,9 +16,12 @@ import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { IdentitySeeds, NewIdentity } from "../../crypto/identity/mod.ts";
 import { encodeRecoveryKey, KEY_BYTES } from "../../crypto/secrets/mod.ts";
-import type { OpenSecretStorage } from "../secrets/open_secret_storage.ts";
-import { AccountSecrets } from "../secrets/account_secrets.ts";
-import { type SecretStorageUnlock, unlockOf } from "../secrets/unlock.ts";
+import {
+  AccountSecrets,
+  type OpenSecretStorage,
+  type SecretStorageUnlock,
+  unlockOf,
+} from "../secrets/secrets.ts";
 import type { IdentityCall } from "./identity_call.ts";
 import { assertNoSeeds, isWhole, readSeeds, wipe, writeSeeds } from "./identity_secrets.ts";
 

@@ -12,8 +12,7 @@ import type { ResetIdentityOptions, VerificationReport } from "./identity_crypto
 import { isVouchedFor } from "../../crypto/devices/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { AccountSecrets } from "../secrets/account_secrets.ts";
-import { unlockOf } from "../secrets/unlock.ts";
+import { AccountSecrets, unlockOf } from "../secrets/secrets.ts";
 import { ensureVerified } from "./ensure_verified.ts";
 import { wipe } from "./identity_secrets.ts";
 import { authenticationOf, handedOut, newStorage } from "./new_identity.ts";

@@ -7,8 +7,8 @@
 import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
 import { BACKUP_SECRET } from "../../crypto/backup/mod.ts";
 import { SEED_SECRETS } from "../../crypto/identity/mod.ts";
-import { FORMERLY_WANTED, WANTED } from "../backup/key_backup_operations.ts";
-import { DEFAULT_KEY, rawType } from "../secrets/account_secrets.ts";
+import { FORMERLY_WANTED, WANTED } from "../backup/backup.ts";
+import { DEFAULT_KEY, rawType } from "../secrets/secrets.ts";
 import type { ReadPlan } from "./early_reads.ts";
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { StoreSecretOptions } from "../backup/key_backup.ts";
+import type { StoreSecretOptions } from "../backup/backup.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
 import {
   checkSecretName,

@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import type { SyncPass } from "../../../src/actors/syncer/start_options.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
-import { BoundedBodies } from "../../../src/client/serving/bounded_body.ts";
+import { BoundedBodies } from "../../../src/base/bounded_body.ts";
 import { PushGateway } from "../../../src/client/serving/push_gateway.ts";
-import { Refusal } from "../../../src/client/serving/refusal.ts";
+import { Refusal } from "../../../src/base/refusal.ts";
 import type { WakeKey } from "../../../src/client/serving/wake_key.ts";
 
 /** How many wakes may wait for their pass. */

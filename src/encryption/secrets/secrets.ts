@@ -21,6 +21,12 @@ import { openSecretStorage } from "./open_secret_storage.ts";
 import type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
 import { checkUnlock, findKey, unlock } from "./unlock.ts";
 
+export { AccountSecrets, DEFAULT_KEY, rawType, type SecretsAPI } from "./account_secrets.ts";
+export type { NewSecretStorageKeyOptions } from "./new_key.ts";
+export type { OpenSecretStorage } from "./open_secret_storage.ts";
+export type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
+export { type SecretStorageUnlock, unlockOf } from "./unlock.ts";
+
 /** What the making of a key takes; an ID, as with a key that is given as it was made, says nothing. */
 const NEW_KEY = { onRecoveryKey: true, passphrase: true, recoveryKey: true, keyId: true } as const;
 

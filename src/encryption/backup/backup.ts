@@ -25,6 +25,21 @@ import type {
   SecretKeeper,
 } from "./key_backup.ts";
 
+export { FORMERLY_WANTED, latestVersion, WANTED } from "./backup_version.ts";
+export type {
+  DeleteKeyBackupOptions,
+  KeyBackup,
+  KeyBackupInfo,
+  KeyBackupMachine,
+  KeyBackupOutcome,
+  KeyBackupUnlock,
+  KeyRestoreProgress,
+  NewKeyBackupOptions,
+  RestoreKeysOptions,
+  SecretKeeper,
+  StoreSecretOptions,
+} from "./key_backup.ts";
+
 /** `client.crypto.backup`. What it does is loaded with the first call. What changes it comes one after the other. */
 export class KeyBackups implements KeyBackupMachine {
   readonly #engine: EngineRunner;

@@ -5,8 +5,8 @@
  */
 
 import { concat } from "@std/bytes/concat";
-import { alarm, type Clock } from "../../base/clock.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { alarm, type Clock } from "./clock.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
 import { Refusal } from "./refusal.ts";
 
 /** How much is read. */

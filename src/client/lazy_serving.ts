@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { ClientAPI } from "../../api/api.ts";
-import type { ClientBasics } from "../client_basics.ts";
-import type { ClientLife } from "../client_life.ts";
+import type { ClientAPI } from "../api/api.ts";
+import type { ClientBasics } from "./client_basics.ts";
+import type { ClientLife } from "./client_life.ts";
 import type { WakeAPI } from "./wake_options.ts";
 
 /** What a client answers. */
 export class LazyServing implements WakeAPI {
   readonly #of: [client: ClientBasics, life: ClientLife, api: ClientAPI];
-  #loading: Promise<import("./serving.ts").Serving> | undefined;
+  #loading: Promise<import("./serving/serving.ts").Serving> | undefined;
 
   /**
    * @param client What lasts of the client.
@@ -31,6 +31,8 @@ export class LazyServing implements WakeAPI {
     await (await this.#loaded()).registerWake(url, options);
 
   async #loaded() {
-    return await (this.#loading ??= import("./serving.ts").then(({ Serving }) => new Serving(...this.#of)));
+    return await (this.#loading ??= import("./serving/serving.ts").then(({ Serving }) =>
+      new Serving(...this.#of)
+    ));
   }
 }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { OwnHealth } from "../../crypto/engine/engine.ts";
-import type { Logger } from "../../base/log.ts";
+import type { OwnHealth } from "../crypto/engine/engine.ts";
+import type { Logger } from "../base/log.ts";
 
 /** Each warning is logged once. */
 export class DeviceWarnings {

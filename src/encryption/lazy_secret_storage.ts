@@ -4,12 +4,11 @@
  * @module
  */
 
-import type { SecretsAPI } from "./account_secrets.ts";
-import type { SecretStorage } from "./secret_storage.ts";
+import type { SecretsAPI, SecretStorage } from "./secrets/secrets.ts";
 
 /** Makes `client.secretStorage`. What it is made of is loaded with the first call. */
 export function lazySecretStorage(api: SecretsAPI): SecretStorage {
-  const loaded = async () => (await import("./secret_operations.ts")).secretOperations(api);
+  const loaded = async () => (await import("./secrets/secrets.ts")).secretOperations(api);
   return {
     info: async (options) => await (await loaded()).info(options),
     create: async (options) => await (await loaded()).create(options),

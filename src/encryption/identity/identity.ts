@@ -8,16 +8,24 @@ import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import { Turns } from "../../base/turns.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
-import { checkOptions } from "../../errors/known_names.ts";
-import type { KeyBackupMachine } from "../backup/key_backup.ts";
+import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { DehydrationMachine } from "../dehydration/dehydration.ts";
 import type { EncryptedClient } from "../encrypted_client.ts";
-import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "../option_names.ts";
 import type { EarlyReads } from "./early_reads.ts";
 import type { IdentityCall, IdentityTools } from "./identity_call.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
 import { IdentityRequests } from "./identity_requests.ts";
+
+export { EarlyReads } from "./early_reads.ts";
+export type {
+  EnsureVerifiedOptions,
+  IdentityCrypto,
+  IdentityLoss,
+  ResetIdentityOptions,
+  VerificationReport,
+} from "./identity_crypto.ts";
+export { UserTrust } from "./user_trust.ts";
 
 /** What works on the own identity uses beside the engine. */
 export interface AccountMachines {
@@ -60,7 +68,6 @@ export class AccountIdentity {
     options: EnsureVerifiedOptions,
     start: { readonly isAsked?: boolean } = {},
   ): Promise<VerificationReport> {
-    checkOptions(options, VERIFIED_OPTIONS, "verify the device");
     return await this.#inTurn(() => this.#verify(options, start));
   }
 
@@ -80,7 +87,6 @@ export class AccountIdentity {
 
   /** Replaces the identity. */
   async reset(options: ResetIdentityOptions): Promise<VerificationReport> {
-    checkOptions(options, RESET_OPTIONS, "reset the identity");
     return await this.#inTurn(async () => {
       const { resetIdentity } = await import("./reset_identity.ts");
       using call = await this.#call(this.#client.api);
@@ -107,7 +113,6 @@ export class AccountIdentity {
 
   /** Looks whether all is well. */
   async examine(options: CryptoDoctorOptions): Promise<CryptoFinding[]> {
-    checkOptions(options, DOCTOR_OPTIONS, "look at the encryption");
     return await this.#turns.take(async () => {
       await this.#engine.open(); // that the device can't be used is a finding
       const { Doctor } = await import("./doctor.ts");

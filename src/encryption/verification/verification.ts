@@ -17,11 +17,21 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { ActorStoppedError } from "../../actors/kernel/mod.ts";
-import type { AccountIdentity } from "../identity/account_identity.ts";
-import type { UserTrust } from "../identity/user_trust.ts";
+import type { AccountIdentity, UserTrust } from "../identity/identity.ts";
 import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
 import { RequestStream } from "./request_stream.ts";
 import type { VerificationCrypto } from "./verification_crypto.ts";
+
+export type { VerificationEmoji } from "./emoji.ts";
+export type {
+  VerificationComparison,
+  VerificationCrypto,
+  VerificationOptions,
+  VerificationPeer,
+  VerificationRequest,
+  VerificationResult,
+  VerificationWayOptions,
+} from "./verification_crypto.ts";
 
 /** What of a sync response may belong to verifications. */
 export interface VerificationIntake extends Partial<CryptoOutput> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RequestOptions } from "../../api/http/mod.ts";
+import type { RequestOptions } from "../api/http/mod.ts";
 
 /** How a client answers those who wake it: the option `wake` of a client. */
 export interface WakeOptions {

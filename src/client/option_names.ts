@@ -4,15 +4,14 @@
  * @module
  */
 
-import { ENCRYPTION_OPTIONS } from "../../encryption/option_names.ts";
-import type { OwnerVerificationOptions } from "../../encryption/encryption_options.ts";
-import type { StartOptions, SyncOnceOptions } from "../../actors/syncer/syncer.ts";
-import { checkAuthentication } from "../../api/account/account.ts";
-import { checkRetry, HTTP_OPTIONS } from "../../api/http/mod.ts";
-import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { ValueError } from "../../errors/value_error.ts";
-import type { ClientLeaseOptions, ClientOptions } from "../client_options.ts";
-import type { WakeOptions } from "../serving/wake_options.ts";
+import { ENCRYPTION_OPTIONS, type OwnerVerificationOptions } from "../encryption/encryption.ts";
+import type { StartOptions, SyncOnceOptions } from "../actors/syncer/syncer.ts";
+import { checkAuthentication } from "../api/account/account.ts";
+import { checkRetry, HTTP_OPTIONS } from "../api/http/mod.ts";
+import { checkOptions, type OptionNames } from "../errors/known_names.ts";
+import { ValueError } from "../errors/value_error.ts";
+import type { ClientLeaseOptions, ClientOptions } from "./client_options.ts";
+import type { WakeOptions } from "./wake_options.ts";
 
 const CLIENT: OptionNames<ClientOptions> = {
   ...HTTP_OPTIONS,
