@@ -89,7 +89,6 @@ import type { RoomID } from "../types/ids.ts";
  */
 export interface CoreAPI extends RoomStateAPI, Pick<MessagesAPI, "sendMessageEvent">, FillMemberEventAPI {}
 
-/** The rooms that are encrypted. */
 export interface EncryptedRoomsAPI {
   /**
    * Whether messages to a room are encrypted.

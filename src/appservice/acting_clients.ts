@@ -67,7 +67,6 @@ export class ActingClients {
   /** Whose devices were sent something. */
   readonly #toRead = new Set<UserID>();
   #reading: Promise<void> | undefined;
-  /** Ends that. */
   readonly #ending = new AbortController();
 
   /** @param options What they are made of. */

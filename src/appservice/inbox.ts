@@ -28,11 +28,9 @@ interface Head {
 
 /** A transaction in the inbox. */
 export interface Entry {
-  /** Its number. */
   readonly number: number;
   /** The ID that the homeserver gave it. */
   readonly id: string;
-  /** The transaction. */
   readonly transaction: Transaction;
 }
 

@@ -15,7 +15,7 @@ import type { GhostProfile } from "./queries.ts";
 export interface IntentParts {
   /** Has the client do something that acts as a user: made at its first use, and when it was let go. */
   readonly run: <Result>(userId: UserID, call: (client: Client) => Result) => Result;
-  /** Registers a user. */
+  /** Makes sure that the user exists on the homeserver. */
   readonly register: (userId: UserID) => Promise<void>;
   /** Has a user join a room. */
   readonly join: (userId: UserID, roomId: RoomID) => Promise<void>;
@@ -32,7 +32,7 @@ const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "htt
  * Made by {@linkcode Appservice.intent}.
  */
 export class Intent {
-  /** The user. */
+  /** As whom it acts. */
   readonly userId: UserID;
   readonly #parts: IntentParts;
   /** The profile, as the server has it; undefined: not known. */

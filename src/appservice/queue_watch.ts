@@ -13,7 +13,6 @@ import type { Transaction } from "./transaction.ts";
 
 /** The device of the application service's own user. */
 export interface OwnDevice {
-  /** The user. */
   readonly userId: string;
   /** The device's ID, which the devices of the other users have as well. */
   readonly deviceId: string;

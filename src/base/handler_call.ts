@@ -14,7 +14,6 @@ const TURNS = 10;
 const calls = new AsyncLocalStorage<HandlerCall>();
 let isListening = false;
 
-/** One call of a handler. */
 export class HandlerCall {
   /** The delivery, if it may come again. */
   readonly scope: HandlerScope | undefined;

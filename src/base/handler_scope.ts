@@ -13,7 +13,6 @@ export interface Outgoing {
   readonly roomId?: RoomID;
   /** What it is. */
   readonly type: string;
-  /** Its content. */
   readonly content: unknown;
   /** As whom it is sent, if not as the own user. */
   readonly asUserId?: UserID;

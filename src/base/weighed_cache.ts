@@ -25,7 +25,6 @@ export class WeighedCache<Key, Value> {
     this.#limit = limit;
   }
 
-  /** The value of a key. */
   get(key: Key): Value | undefined {
     return this.#entries.get(key)?.value;
   }

@@ -54,13 +54,13 @@ import { readCron } from "./timers/schedule.ts";
 import { type Due, type Timer, Timers } from "./timers/timers.ts";
 import { Updates } from "./updates.ts";
 
-/** A reminder that is pending. */
+/** Text that a bot still has to send. */
 export interface PendingReminder {
   /** Names it. */
   readonly id: string;
   /** When it is due. */
   readonly due: Date;
-  /** The room. */
+  /** Where it will be said. */
   readonly roomId: RoomID;
   /** Who asked for it; undefined: nobody. */
   readonly by: string | undefined;
@@ -143,7 +143,7 @@ const LAST = 8.64e15;
  * ```
  */
 export class Bot extends Composer<Context> {
-  /** The client. */
+  /** What the bot acts with; everything that it lacks itself can be done with this. */
   readonly client: Client;
   /** The reminders that are pending. */
   readonly reminders: RemindersAPI;

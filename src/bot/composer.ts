@@ -31,10 +31,10 @@ export type Middleware<C extends Context = Context> = (context: C, next: Next) =
 /** Middleware, or a tree of it. */
 export type MiddlewareLike<C extends Context = Context> = Middleware<C> | Composer<C>;
 
-/** The context of a query. */
+/** What handlers of a query are given. */
 export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
 
-/** The context of a command. */
+/** What handlers of a command are given, with its arguments. */
 export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:text">, Arguments>;
 
 /** The context of a message that {@linkcode Composer.hears} has found: after regular expressions alone, `match` is there. */

@@ -39,7 +39,6 @@ export class ClientBasics {
   readonly log: Logger;
   /** Logs what goes on with encryption. */
   readonly cryptoLog: Logger;
-  /** The handlers. */
   readonly registry: HandlerRegistry = new HandlerRegistry();
   /** Says which rooms are known not to be encrypted. */
   readonly clearRooms: ClearRooms;

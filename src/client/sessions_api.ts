@@ -26,7 +26,7 @@ import { compareParts, encodeValue, type KvKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
 import type { Hold } from "./encrypting_api.ts";
 
-/** Which sessions to list. */
+/** Leaves out sessions. Default: all are listed. */
 export interface ListSessionsOptions {
   /** Only sessions whose key comes after this one, in the order of UTF-8. Default: all. */
   after?: SessionKey;

@@ -22,7 +22,7 @@ export interface WakeOptions {
   timeLimit?: number;
 }
 
-/** Options of `registerWake()`. */
+/** How to ask the push gateway for wakes. */
 export interface RegisterWakeOptions extends RequestOptions {
   /**
    * What wakes the bot. `all`: every event of the rooms that the account is in, by a push rule

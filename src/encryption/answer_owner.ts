@@ -22,7 +22,6 @@ export interface AnsweringClient {
   readonly mxid: UserID | "";
   /** Where it says what it does. */
   readonly cryptoLog: Logger;
-  /** Adds a handler. */
   addEventHandler(type: "m.room.message", handler: (event: EventOf<"m.room.message">) => void): void;
   /** Removes it. */
   removeEventHandler(type: "m.room.message", handler: (event: EventOf<"m.room.message">) => void): void;

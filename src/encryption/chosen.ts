@@ -16,7 +16,6 @@ export function verificationOptions(options: EncryptionOptions): EnsureVerifiedO
   return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup, dehydratedDevice };
 }
 
-/** The policy of the encryption. */
 export function policyOf(options: EncryptionOptions): CryptoPolicy {
   const { sendTo, accept, answerKeyRequests, onNewRecipient } = options;
   return {

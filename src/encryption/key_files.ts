@@ -13,7 +13,7 @@ import { ValueError } from "../errors/value_error.ts";
 import type { RoomID } from "../types/ids.ts";
 import type { EngineRunner } from "../actors/crypto/mod.ts";
 
-/** The progress of an export. */
+/** How much of an export is done. */
 export interface KeyExportProgress {
   /** How many sessions are in the file so far. */
   readonly sessions: number;
@@ -53,7 +53,7 @@ export interface KeyImportReport {
   readonly refused: number;
 }
 
-/** The progress of an import. */
+/** How much of an import is done. */
 export interface KeyImportProgress extends KeyImportReport {
   /** How much of the file has been read, from 0 to 1. */
   readonly part: number;
@@ -90,7 +90,6 @@ export class KeyFiles {
     this.#engine = engine;
   }
 
-  /** Exports keys. */
   export(options: ExportKeysOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
     checkOptions(options, EXPORT, "export keys");
     const { passphrase, rounds = 500_000, rooms, signal, onProgress } = options;
@@ -108,7 +107,6 @@ export class KeyFiles {
     return ReadableStream.from(file());
   }
 
-  /** Imports keys. */
   async import(data: KeyFileData, options: ImportKeysOptions): Promise<KeyImportReport> {
     const engine = this.#engine;
     checkOptions(options, IMPORT, "import keys");

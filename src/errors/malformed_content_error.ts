@@ -8,7 +8,6 @@ import { MatrixError } from "./matrix_error.ts";
 
 /** What the content of an event lacks. */
 interface MalformedContentErrorInit extends ErrorOptions {
-  /** The event's type. */
   readonly eventType: string;
   /** The members at fault. */
   readonly members: readonly string[];
@@ -23,7 +22,7 @@ interface MalformedContentErrorInit extends ErrorOptions {
 export class MalformedContentError extends MatrixError {
   /** Always `MALFORMED_CONTENT`. */
   override readonly code = "MALFORMED_CONTENT";
-  /** The event's type. */
+  /** As the sender named it. */
   readonly eventType: string;
   /**
    * The members at fault, at most eleven, as paths with dots: `info.h`. In place of an item of a

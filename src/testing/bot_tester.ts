@@ -107,7 +107,7 @@ const BOT = "bot";
  * ```
  */
 export class BotTester {
-  /** The homeserver. */
+  /** Everything that the bot talks to. */
   readonly homeserver: Homeserver;
   /** The time. */
   readonly clock: TestClock;
@@ -246,7 +246,7 @@ export class BotTester {
     return answer;
   }
 
-  /** The user ID of a user's name. */
+  /** Completes a localpart with the server's name. */
   userId(name: string): UserID {
     return this.#user(name).userId;
   }
@@ -274,7 +274,7 @@ export class BotTester {
 
 /** A room with a bot in it, as one user sees it. */
 export class TestRoom {
-  /** The room. */
+  /** Identifies it on the homeserver. */
   readonly id: RoomID;
   readonly #tester: BotTester;
   readonly #name: string;

@@ -30,13 +30,13 @@ import { ACCESS_TOKEN_LIFETIME } from "./users/mod.ts";
 
 /** A user made by {@link Homeserver.createUser}, logged in. */
 export interface TestUser {
-  /** The user ID. */
+  /** The localpart with the server's name. */
   readonly userId: UserID;
   /** The device of the access token. */
   readonly deviceId: DeviceID;
-  /** An access token. */
+  /** Authenticates requests as the user. */
   readonly accessToken: string;
-  /** The password. */
+  /** For `login()`. */
   readonly password: string;
 }
 

@@ -10,9 +10,9 @@ import type { Room, RoomEvent } from "./rooms/mod.ts";
 
 /** An event as {@link RoomView} shows it. */
 export interface ViewedEvent {
-  /** Its ID. */
+  /** Identifies it among the room's events. */
   readonly event_id: EventID;
-  /** Its type. */
+  /** Such as `m.room.message`. */
   readonly type: string;
   /** Who sent it. */
   readonly sender: UserID;
@@ -33,7 +33,7 @@ export class RoomView {
     this.#room = room;
   }
 
-  /** The room ID. */
+  /** What clients call it. */
   get id(): RoomID {
     return this.#room.id;
   }
@@ -63,7 +63,7 @@ export class RoomView {
     return this.#room.membership(user);
   }
 
-  /** The users of a membership. */
+  /** Lists who is in the room, or has another membership. */
   members(membership = "join"): UserID[] {
     return this.#room.membersWith(membership);
   }

@@ -35,7 +35,6 @@ export type RoomCreatePreset = typeof RoomCreatePreset[keyof typeof RoomCreatePr
 
 /** How a client proves who it is at login. */
 export const LoginType = {
-  /** With a password. */
   PASSWORD: "m.login.password",
   /** With a short-lived token, as single sign-on and `/login/get_token` return. */
   TOKEN: "m.login.token",
@@ -57,7 +56,6 @@ export const MessageType = {
   EMOTE: "m.emote",
   /** Text of a bot, which other bots do not answer. */
   NOTICE: "m.notice",
-  /** An image. */
   IMAGE: "m.image",
   /** A sticker; an event type of its own, and no `msgtype`, to the specification. */
   STICKER: "m.sticker",

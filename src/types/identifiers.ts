@@ -55,7 +55,6 @@ export function isReceivedRoomId(value: unknown): value is RoomID {
   return isReceivedId(value, BANG);
 }
 
-/** Whether a received value is an event ID. */
 export function isReceivedEventId(value: unknown): value is EventID {
   return isReceivedId(value, DOLLAR);
 }
@@ -131,7 +130,7 @@ export function isRoomId(value: unknown): value is RoomID {
   return typeof value === "string" && /^!./s.test(value);
 }
 
-/** Whether a value is an event ID. */
+/** Tells event IDs from all other values. */
 export function isEventId(value: unknown): value is EventID {
   return typeof value === "string" && /^\$./s.test(value);
 }

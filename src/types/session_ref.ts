@@ -12,7 +12,6 @@ import { isKey } from "./base64.ts";
 export interface MegolmSessionRef {
   /** The room that it is used in. */
   readonly roomId: RoomID;
-  /** Its ID. */
   readonly sessionId: string;
 }
 

@@ -4,7 +4,7 @@ import { pastDoors } from "../../tools/structure/doors.ts";
 import { folderCycles } from "../../tools/structure/folder_cycles.ts";
 import { lonelyFiles } from "../../tools/structure/lonely_files.ts";
 import { type Debts, grown, partOf, shrunk } from "../../tools/structure/ratchet.ts";
-import { repeatingComments, structureTable } from "../../tools/structure/table.ts";
+import { structureTable } from "../../tools/structure/table.ts";
 import type { ImportEdge } from "../../tools/structure/types.ts";
 
 /** `a -> b` is an import, `a ~> b` one of types only, `a => b` one by `import()`. */
@@ -121,14 +121,6 @@ Deno.test("the doors of folders may re-export several files, and no other file m
     `/**\n * Door.\n *\n * @module\n */\nexport { b } from "./b.ts";\nexport { c } from "./c.ts";\n`;
   assertEquals(checkFiles([{ path: "src/a/a.ts", text }, { path: "src/a/mod.ts", text }]), []);
   assertEquals(checkFiles([{ path: "src/a/other.ts", text }]).length, 1);
-});
-
-Deno.test("repeatingComments() finds comments that say only what the declaration says", () => {
-  const found = (text: string) => repeatingComments({ path: "a.ts", text }).length;
-  assertEquals(found("/** The room's ID. */\nexport type RoomId = string;"), 1);
-  assertEquals(found("interface A {\n  /** The name of the device. */\n  deviceName: string;\n}"), 1);
-  assertEquals(found("interface A {\n  /** In milliseconds. */\n  timeout: number;\n}"), 0);
-  assertEquals(found("/** Joins a room, and waits for the sync. */\nexport function joinRoom() {}"), 0);
 });
 
 Deno.test("structureTable() counts files, folders, lines of code and what loads at start", () => {

@@ -191,6 +191,18 @@ const fileCases: { name: string; refused: [string, string][]; accepted: [string,
     accepted: [["README.md", "https://example.org/work/ and ./work/x and homework/root/\n"]],
   },
   {
+    name: "comments that only repeat their declaration",
+    refused: [
+      ["src/a.ts", `${head}/** A room's name. */\nexport type RoomName = string;\n`],
+      ["src/a.ts", `${head}interface A {\n  /** The events. */\n  events: ClientEvent[];\n}\n`],
+    ],
+    accepted: [
+      ["src/a.ts", `${head}/** A room's name, for people. */\nexport const roomName = 1;\n`],
+      ["src/a.ts", `${head}/**\n * A room's name.\n *\n * @see x\n */\nexport type RoomName = string;\n`],
+      ["tests/a_test.ts", "/** A room. */\nconst room = 1;\n"],
+    ],
+  },
+  {
     name: "left-overs",
     refused: [
       "// TO" + "DO: more",

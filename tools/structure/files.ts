@@ -5,6 +5,7 @@
  */
 
 import { isDoor } from "./doors.ts";
+import { repeatingComments } from "./repeating_comments.ts";
 import type { SourceFile, Violation } from "./types.ts";
 
 /** A rule: what is wrong with the file, if anything is. */
@@ -54,7 +55,14 @@ const leftover: FileRule = (file) => {
   return found === undefined ? undefined : `contains ${found}`;
 };
 
-const rules: FileRule[] = [length, barrel, moduleComment, machinePath, leftover];
+const repeatingComment: FileRule = (file) => {
+  const names = isProduct(file) ? repeatingComments(file) : [];
+  return names.length === 0
+    ? undefined
+    : `has comments that only repeat their declaration: ${names.join(", ")}; say more, or leave them out`;
+};
+
+const rules: FileRule[] = [length, barrel, moduleComment, machinePath, leftover, repeatingComment];
 
 /** What breaks a rule, file by file. */
 export function checkFiles(files: SourceFile[]): Violation[] {

@@ -24,7 +24,6 @@ import { type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./r
 
 /** What an engine is run with. */
 export interface EngineRunnerOptions {
-  /** The Crypto actor. */
   readonly actor: Actor<CryptoHandlers>;
   /** Whose device it is, and its transport. */
   readonly session: {

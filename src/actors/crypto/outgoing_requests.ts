@@ -21,7 +21,6 @@ export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Pro
 
 /** What outgoing requests are made with. */
 export interface OutgoingRequestsOptions {
-  /** The Crypto actor. */
   readonly actor: ActorRef<CryptoHandlers>;
   /** Makes a request. */
   readonly send: RequestSender;

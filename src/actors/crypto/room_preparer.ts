@@ -36,7 +36,6 @@ export type OnNewRecipient = (
 
 /** What rooms are made ready with. */
 export interface RoomPreparerOptions {
-  /** The Crypto actor. */
   readonly actor: ActorRef<CryptoHandlers>;
   /** Reads a room's description from the server. */
   readonly describe: (roomId: RoomID) => Promise<RoomDescription>;

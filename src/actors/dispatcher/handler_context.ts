@@ -70,7 +70,6 @@ export interface HandlerContext<State = undefined> {
   describe(details?: Readonly<Record<string, unknown>>, unawaited?: (error: unknown) => boolean): void;
 }
 
-/** The context of any handler. */
 export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;
 
 /** The context of a handler that has no session. */

@@ -16,7 +16,6 @@ import type { SessionUpdate } from "./session_updates.ts";
 
 /** The parts that {@link HandlerSessions} uses. */
 export interface HandlerSessionsOptions {
-  /** The store. */
   readonly store: ActorRef<StoreHandlers>;
   /** Opens the store, the first time. */
   readonly ready: () => Promise<void>;
@@ -24,9 +23,7 @@ export interface HandlerSessionsOptions {
 
 /** A handler that is to run with its session. */
 export interface SessionRun {
-  /** The session. */
   readonly definition: SessionDefinition<object>;
-  /** The event. */
   readonly event: object;
   /** Names the delivery, if it may come again. */
   readonly deliveryId: string | undefined;

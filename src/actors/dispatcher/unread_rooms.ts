@@ -34,7 +34,6 @@ const NOT_MISSED = SyncStream.HISTORY | SyncStream.OWN;
 
 /** What it needs of a client. */
 export interface UnreadRoomsOptions {
-  /** The handlers. */
   readonly registry: Pick<HandlerRegistry, "typed" | "has">;
   /** Encryption, which reports itself what it can't read; undefined: there is none. */
   readonly crypto: { wasRecovered(event: { readonly event_id: EventID }): boolean } | undefined;
@@ -46,7 +45,6 @@ export interface UnreadRoomsOptions {
 
 /** What is looked at before handlers get it. */
 export interface UnreadNotes {
-  /** An event. */
   event(event: MatrixEvent): void;
   /** What Greenroom says. */
   told(delivery: InternalDelivery): void;

@@ -31,7 +31,6 @@ export interface Account {
 
 /** What a {@link storeOpener} works with. */
 export interface StoreOpenerOptions {
-  /** The Store actor. */
   readonly store: ActorRef<StoreHandlers>;
   /** Who acts. */
   readonly session: Account;

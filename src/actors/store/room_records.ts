@@ -19,7 +19,6 @@ export interface RoomFacts {
   readonly members: readonly string[];
   /** The content of the first `m.room.encryption` with an empty state key. */
   readonly encryption: JsonObject | undefined;
-  /** The ID of that event. */
   readonly encryptedBy: EventID | undefined;
   /** The room that this room replaces. */
   readonly predecessor: RoomID | undefined;
@@ -129,7 +128,6 @@ export class RoomRecords {
     this.#writer = writer;
   }
 
-  /** The record of a room. */
   async get(roomId: RoomID): Promise<RoomRecord | undefined> {
     return this.#known.get(roomId) ?? (await this.#read([roomId])).get(roomId);
   }

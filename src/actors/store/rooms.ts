@@ -32,7 +32,6 @@ export interface RoomMutations {
   readonly former: FormerRooms;
   /** The records among the changes. */
   readonly records: readonly RoomRecord[];
-  /** The rooms that the changes are of. */
   readonly changed: readonly RoomID[];
 }
 

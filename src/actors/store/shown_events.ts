@@ -16,7 +16,6 @@ export type ShownEvents = string;
 
 /** What has been shown of a room. */
 export interface ShownRoom {
-  /** The room. */
   readonly roomId: RoomID;
   /** Its latest events. */
   readonly shown: ShownEvents;

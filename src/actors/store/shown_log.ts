@@ -97,7 +97,6 @@ export class ShownLog {
     return this.#end;
   }
 
-  /** Forgets a room. */
   forget(roomId: RoomID, mutations: KvMutation[]): void {
     const tag = tagOf(roomId);
     this.#rooms.delete(tag);

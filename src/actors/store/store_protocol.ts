@@ -13,7 +13,6 @@ import type { ShownEvents } from "./shown_events.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {
-  /** The room. */
   readonly roomId: RoomID;
   /** What the user is to the room now. */
   readonly membership: Membership;
@@ -94,7 +93,6 @@ export interface PrunedRooms {
 
 /** A piece of a room's state. */
 export interface StateQuery {
-  /** The room. */
   readonly roomId: RoomID;
   /** The type of state. */
   readonly type: string;
@@ -104,7 +102,6 @@ export interface StateQuery {
 
 /** Members of a room that take the place of those that were known. */
 export interface MembersChange {
-  /** The room. */
   readonly roomId: RoomID;
   /** The members. */
   readonly events: readonly StoredState[];
@@ -151,7 +148,6 @@ export interface Attempted {
 
 /** An event that was left out, and a time. */
 export interface QuarantineTime {
-  /** Its ID. */
   readonly id: string;
   /** The time, in milliseconds since the epoch. */
   readonly at: number;

@@ -19,7 +19,6 @@ export type InternalDelivery = {
 
 /** What happened in one room. */
 export interface RoomBatch {
-  /** The room. */
   readonly roomId: RoomID;
   /** Whether and from where events are missing in front of the timeline. */
   readonly gap: InternalDelivery | undefined;
@@ -48,6 +47,5 @@ export interface SyncBatch {
   readonly internal: readonly InternalDelivery[];
   /** Account data, presence, messages to the device. */
   readonly global: readonly MatrixEvent[];
-  /** Rooms. */
   readonly rooms: readonly RoomBatch[];
 }

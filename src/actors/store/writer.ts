@@ -23,7 +23,6 @@ import { acceptableChanges } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */
 export interface StoreWriterOptions {
-  /** The store. */
   readonly kv: KvStore;
   /** How the device is taken; absent: the store is this client's own. */
   readonly lease?: LeaseOptions;

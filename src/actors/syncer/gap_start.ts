@@ -10,7 +10,6 @@ import type { TimelineEvent } from "./sync_parts.ts";
 
 /** A page of what stands before a gap, from new to old. */
 export interface OlderPage {
-  /** Its events. */
   readonly events: readonly TimelineEvent[];
   /** Whether there are no more. */
   readonly isLast: boolean;

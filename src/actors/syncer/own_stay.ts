@@ -17,11 +17,9 @@ import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 export interface StayView {
   /** The acting user. */
   readonly own: UserID;
-  /** What was remembered of the room before. */
   readonly before: RememberedRoom;
 }
 
-/** Whether an event is the user's own member event. */
 export function isOwnMember(event: MatrixEvent, own: UserID): event is MemberStateEvent {
   return isMember(event) && event.state_key === own;
 }

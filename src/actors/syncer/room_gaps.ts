@@ -41,7 +41,6 @@ export interface RoomGapsOptions {
 
 /** A room's part, what is known of the room, and the token of the response before. */
 export interface RoomWithGap {
-  /** The part. */
   readonly room: RoomPart;
   /** What is known of the room. */
   readonly view: StayView;

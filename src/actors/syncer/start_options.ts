@@ -7,7 +7,7 @@
 import type { Filter } from "../../types/api/filter.ts";
 import type { FilterID } from "../../types/ids.ts";
 
-/** Options of `start()`. */
+/** How `start()` syncs. */
 export interface StartOptions {
   /**
    * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not

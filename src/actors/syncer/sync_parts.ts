@@ -38,7 +38,6 @@ export type TimelineEvent = MessageEvent | StateEvent;
 
 /** What a part of a room changes of what is remembered of the room. */
 export interface RoomNews {
-  /** What was remembered of the room before. */
   readonly before: RememberedRoom;
   /** What is remembered from then on. */
   readonly after: RememberedRoom;
@@ -50,7 +49,6 @@ export interface RoomNews {
 
 /** One room of a sync response. */
 export interface RoomPart {
-  /** The room. */
   readonly roomId: RoomID;
   /** What the user is to the room now. */
   readonly membership: Membership;

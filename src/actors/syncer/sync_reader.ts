@@ -148,7 +148,6 @@ function lazily(filter: Filter = {}): Filter {
 export interface SyncReaderOptions {
   /** The way to the server. */
   readonly requests: Pick<SyncRequests, "sync">;
-  /** What to sync. */
   readonly filter: Pick<SyncFilter, "use" | "useFresh">;
   /** What distinguishes a request that is to be unlike any before. */
   readonly names: FreshNames;
@@ -168,7 +167,6 @@ export interface SyncReaderOptions {
 
 /** A response, and when it was requested. */
 export interface Read {
-  /** The response. */
   readonly response: SyncResponse;
   /** When, in milliseconds of the clock. */
   readonly asked: number;

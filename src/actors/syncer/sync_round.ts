@@ -33,7 +33,6 @@ export interface SyncRoundOptions {
   readonly signal: AbortSignal;
   /** The acting user. */
   readonly own: UserID;
-  /** What to sync. */
   readonly filter: SyncFilter;
   /** Reads responses. */
   readonly reader: SyncReader;

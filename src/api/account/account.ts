@@ -113,7 +113,7 @@ const thirdPartyIds = endpoint(
 export interface ThirdPartyId {
   /** What the address is of. */
   medium: Open<ThirdPartyMedium>;
-  /** The address. */
+  /** The email address, or the phone number in digits with its country code. */
   address: string;
   /** When it was validated, in milliseconds since the epoch. */
   validated_at: number;

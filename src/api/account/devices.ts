@@ -11,7 +11,7 @@ import { authenticated, type AuthenticationOptions } from "./uia.ts";
 
 /** A device of the user. */
 export interface Device {
-  /** The device. */
+  /** Identifies it among the devices of its user. */
   device_id: DeviceID;
   /** The device's name; absent if it has none. */
   display_name?: string | null;

@@ -10,9 +10,9 @@ import { checkedBaseUrl, type Session } from "../http/mod.ts";
 
 /** What a login or a registration says of the new session. */
 export interface NewSession {
-  /** The user. */
+  /** Whom the homeserver logged in. */
   user_id: UserID;
-  /** The device. */
+  /** The device that it made or went on with. */
   device_id?: DeviceID;
   /** Authorises requests. Secret. */
   access_token?: string;

@@ -56,7 +56,7 @@ export type OnTokensRefreshed = (tokens: Tokens, used: Tokens) => void | Tokens 
 
 /** Tokens that have come to their end. */
 export interface EndedTokens {
-  /** The tokens. */
+  /** The access token that is refused, with the refresh token that belongs to it. */
   readonly tokens: Tokens;
   /**
    * How they have ended:

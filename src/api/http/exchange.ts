@@ -72,7 +72,6 @@ export interface Try {
  */
 export type ReadAnswer<Result> = (answer: Answer) => Promise<Result>;
 
-/** Options of `fetch` for a request. */
 type FetchOptions = RequestInit & { headers: Record<string, string> };
 
 /** A chain of redirects longer than this is a loop. */

@@ -45,11 +45,9 @@ export interface FilePlacing extends SendingUser {
 
 /** The files of a message, as the caller gives them. */
 export interface Attachment {
-  /** The file. */
   readonly file: ContentURI | EncryptedFile | MediaData;
   /** The known metadata. */
   readonly info?: FileInfo;
-  /** Its name. */
   readonly name?: string;
   /** A smaller version of it. */
   readonly thumbnail?: { readonly data: MediaData; readonly info?: ThumbnailInfo };

@@ -13,7 +13,7 @@ import type { ClientEvent, ClientStateEvent } from "../../types/events/client_ev
 import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { ContentURI, EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
 
-/** What to search for. */
+/** The criteria, by category. */
 export interface SearchRequest {
   /** What to search, and how. */
   search_categories: SearchCategories<RoomEventsCriteria>;
@@ -21,7 +21,7 @@ export interface SearchRequest {
 
 /** What can be searched. */
 export interface SearchCategories<Category> {
-  /** Events of rooms. */
+  /** Events of the rooms that the user is or was in. */
   room_events?: Category;
 }
 
@@ -31,7 +31,7 @@ export interface RoomEventsCriteria {
   search_term: string;
   /** Where to look; everywhere if absent. */
   keys?: ("content.body" | "content.name" | "content.topic")[];
-  /** Which events. */
+  /** Leaves out events, as in a sync. Default: all that the user may see. */
   filter?: RoomEventFilter;
   /** What comes first: the newest or the best. Default: `rank`. */
   order_by?: "recent" | "rank";
@@ -91,7 +91,7 @@ export interface RoomEventsResults {
 export interface SearchResult {
   /** How well it matches: the higher the better. */
   rank?: number;
-  /** The event. */
+  /** The event that was found. */
   result?: ClientEvent;
   /** What is around it, if it was asked for. */
   context?: SearchResultContext;
@@ -105,9 +105,9 @@ export interface SearchResultContext {
   end?: SyncToken;
   /** The senders' profiles of then. */
   profile_info?: { [userId: UserID]: HistoricProfile };
-  /** Events before it. */
+  /** Events from just before the result. */
   events_before?: ClientEvent[];
-  /** Events after it. */
+  /** Events from just after the result. */
   events_after?: ClientEvent[];
 }
 
@@ -115,7 +115,7 @@ export interface SearchResultContext {
 export interface HistoricProfile {
   /** The display name. */
   displayname?: string | null;
-  /** The avatar. */
+  /** The picture, null if there was none. */
   avatar_url?: ContentURI | null;
 }
 
@@ -125,7 +125,7 @@ export interface SearchGroup {
   next_batch?: string;
   /** Where the group stands among the groups. */
   order?: number;
-  /** The events. */
+  /** Those of the results that belong to the group. */
   results?: EventID[];
 }
 

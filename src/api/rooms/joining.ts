@@ -37,7 +37,7 @@ const JOIN_RETRY: Partial<RetryPolicy> = {
   retryable: isPassing,
 };
 
-/** Options of `joinRoom()`. */
+/** How to join by an ID or alias. */
 export interface JoinRoomOptions extends RequestOptions {
   /**
    * Servers to join through, because they are in the room. Default: the server finds some itself,
@@ -52,7 +52,7 @@ export interface JoinRoomOptions extends RequestOptions {
   maxRetries?: number;
 }
 
-/** Options of `knockRoom()`. */
+/** How to knock, and what to say. */
 export interface KnockRoomOptions extends RequestOptions {
   /**
    * Servers to knock through, because they are in the room. Default: the server finds some itself,

@@ -66,7 +66,7 @@ export interface MembershipOptions extends RequestOptions {
   extraContent?: Readonly<JsonObject>;
 }
 
-/** Options of `joinRoomById()`. */
+/** How to join a room whose ID is known. */
 export interface JoinRoomByIdOptions extends MembershipOptions {
   /**
    * The proof that goes with an invitation by email address or phone number. Lost if there is
@@ -75,7 +75,7 @@ export interface JoinRoomByIdOptions extends MembershipOptions {
   thirdPartySigned?: ThirdPartySigned;
 }
 
-/** Options of `sendMemberEvent()`. */
+/** How to change someone's membership. */
 export interface SendMemberEventOptions extends RequestOptions {
   /** More members of the content. Default: none. */
   extraContent?: Readonly<JsonObject>;

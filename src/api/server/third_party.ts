@@ -47,7 +47,7 @@ export interface ThirdPartyProtocolInstance {
 
 /** A place in a network, as a room. */
 export interface ThirdPartyLocation {
-  /** An alias of the room. */
+  /** The alias that leads to it on Matrix. */
   alias: RoomAlias;
   /** The kind of network. */
   protocol: string;

@@ -12,7 +12,7 @@ import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
 
 /** An argument of a command. */
 export interface Parameter {
-  /** Its name. */
+  /** As the command's description shows it, and as handlers find its value. */
   readonly name: string;
   /** Whether it has to be there. */
   readonly isRequired: boolean;
@@ -20,7 +20,7 @@ export interface Parameter {
   readonly isRest: boolean;
 }
 
-/** A command. */
+/** What users can tell the bot to do. */
 export interface Command {
   /** Its name, in small letters. */
   readonly name: string;
@@ -128,7 +128,6 @@ export function invocationOf(text: string): Invocation | undefined {
 
 /** A command that was found, and what comes after its name. */
 interface Chosen {
-  /** The command. */
   readonly command: Command;
   /** What comes after its name. */
   readonly rest: string;

@@ -82,7 +82,7 @@ export type Schemas<P extends string> = string extends P
 export interface Asking {
   /** Who. */
   readonly sender: UserID;
-  /** The room. */
+  /** Where the command was sent. */
   readonly roomId: RoomID;
   /** How the message was encrypted, and by whom; undefined: it was not. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;

@@ -31,7 +31,7 @@ export interface ArgumentValues {
   number: number;
   /** Yes or no. */
   boolean: boolean;
-  /** A user. */
+  /** Someone's ID, also from a pill. */
   user: UserID;
   /** A room, by its ID or an alias, with servers to join it through. */
   room: MatrixLink;
@@ -43,7 +43,7 @@ export interface ArgumentValues {
 
 /** An argument of a command. */
 export interface ArgumentDescription {
-  /** Its name. */
+  /** As handlers find the value. */
   readonly name: string;
   /** Whether the command needs it. Default: `true`. */
   readonly required?: boolean;

@@ -27,7 +27,7 @@ type Act = <Result>(work: (c: RoomContext) => Promise<Result>) => Promise<Result
  * {@linkcode Bot.in}. What is called first is done first, awaited or not.
  */
 export class BotRoom {
-  /** The room. */
+  /** Where it acts. */
   readonly roomId: RoomID;
   /** The first event of the thread; undefined: none. */
   readonly thread: EventID | undefined;

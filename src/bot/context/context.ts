@@ -119,7 +119,6 @@ const DAY = 86_400_000;
 const LONGEST_WAIT = 30 * DAY;
 /** What a command was found to be. */
 export interface Found {
-  /** The command. */
   readonly command: Command;
   /** Its arguments, or what is wrong with them. */
   readonly given: Arguments;
@@ -289,7 +288,6 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
     return context(await this.run.wait(this.#wanted(options), isAnswer));
   }
 
-  /** What to wait for. */
   #wanted(options: Omit<WaitOptions<Query>, "accept">): Omit<Wait, "at"> {
     const {
       filter = "message:text",

@@ -69,7 +69,7 @@ const RENEWAL = 20_000;
 export class RoomContext {
   /** The bot's client. */
   readonly client: Client;
-  /** The room. */
+  /** Where the event happened. */
   readonly roomId: RoomID;
   /** The first event of the thread; undefined: none. */
   readonly thread: EventID | undefined;

@@ -20,11 +20,11 @@ export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"
   note?: string;
 }
 
-/** What was streamed. */
+/** What became of an answer that was sent in pieces. */
 export interface Streamed {
   /** The messages, in order; none if no text came. */
   readonly events: readonly EventID[];
-  /** The text. */
+  /** All of it, up to the latest piece. */
   readonly text: string;
 }
 

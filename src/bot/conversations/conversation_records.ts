@@ -21,7 +21,6 @@ export interface ConversationRecord {
   readonly command: string;
   /** What was done. */
   readonly steps: readonly Step[];
-  /** What it waits for. */
   readonly wait: Wait;
   /** The timer of its end. */
   readonly timer: string;

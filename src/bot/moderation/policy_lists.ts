@@ -35,11 +35,11 @@ export interface PolicyRule {
 export interface PolicyEvent {
   /** Its type; others than those of rules, and `m.room.redaction`, are left out. */
   readonly type: string;
-  /** Its state key. */
+  /** Which rule of its type it is. */
   readonly state_key?: string;
   /** Who sent it. */
   readonly sender: UserID;
-  /** Its ID. */
+  /** Identifies it among the room's events. */
   readonly event_id?: EventID;
   /** What it says. */
   readonly content: object;

@@ -28,7 +28,7 @@ const OPTIONS: OptionNames<RedactMessagesOptions> = {
 
 /** What {@link redactMessages} did. */
 export interface RedactedMessages {
-  /** The events that it redacted. */
+  /** IDs of the events whose content is gone. */
   readonly redacted: readonly EventID[];
   /** The events that the server says are not there, though its history shows them: they are as they were. */
   readonly missing: readonly EventID[];

@@ -184,7 +184,6 @@ export async function updateServerAcl(
   return { eventId: await client.sendStateEvent(roomId, "m.room.server_acl", content), skipped };
 }
 
-/** The server of a user. */
 export function serverOf(userId: UserID): string {
   return userId.slice(userId.indexOf(":") + 1);
 }

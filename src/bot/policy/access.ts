@@ -83,12 +83,10 @@ export class Access {
     return isSendersWord({ event, encryption: encryptionOf(event) });
   }
 
-  /** Whether it hears in a room. */
   hearsIn(room: RoomID): boolean {
     return this.#options.rooms?.includes(room) ?? true;
   }
 
-  /** Whether a user is an admin, in a room. */
   async isAdmin(userId: UserID, room: RoomID): Promise<boolean> {
     const { admins = [] } = this.#options;
     if (!("powerLevel" in admins)) return admins.includes(userId);

@@ -18,7 +18,6 @@ export const POLL_EVENTS = {
   START: "org.matrix.msc3381.poll.start",
   /** Somebody votes. */
   RESPONSE: "org.matrix.msc3381.poll.response",
-  /** A poll ends. */
   END: "org.matrix.msc3381.poll.end",
 } as const;
 
@@ -48,7 +47,6 @@ const OPTIONS: OptionNames<PollOptions> = {
 
 /** Content of `org.matrix.msc3381.poll.start`. */
 export type PollStartContent = {
-  /** The poll. */
   "org.matrix.msc3381.poll.start": {
     /** Whether votes are shown while it runs. */
     kind: "org.matrix.msc3381.poll.disclosed" | "org.matrix.msc3381.poll.undisclosed";
@@ -56,7 +54,6 @@ export type PollStartContent = {
     max_selections: number;
     /** What is asked. */
     question: { "org.matrix.msc1767.text": string; body: string; msgtype: "m.text" };
-    /** The answers. */
     answers: { id: string; "org.matrix.msc1767.text": string }[];
   };
   /** The question and the answers, for clients without polls. */
@@ -73,7 +70,6 @@ export type PollRelation = {
 
 /** Content of `org.matrix.msc3381.poll.response`. */
 export type PollResponseContent = {
-  /** The poll. */
   "m.relates_to": PollRelation;
   /** The vote. */
   "org.matrix.msc3381.poll.response": { answers: string[] };
@@ -81,9 +77,7 @@ export type PollResponseContent = {
 
 /** Content of `org.matrix.msc3381.poll.end`. */
 export type PollEndContent = {
-  /** The poll. */
   "m.relates_to": PollRelation;
-  /** That it ends. */
   "org.matrix.msc3381.poll.end": Record<string, never>;
   /** The result, for clients without polls. */
   "org.matrix.msc1767.text": string;

@@ -9,9 +9,9 @@ import { type Poll, pollEventOf, pollOf, readPollVote } from "./read_poll.ts";
 
 /** As much of an event as is needed for counting. */
 export interface PollEvent {
-  /** Its type. */
+  /** Distinguishes starts, responses and ends. */
   readonly type: string;
-  /** Its ID. */
+  /** What responses and ends refer to. */
   readonly event_id: EventID;
   /** Who sent it. */
   readonly sender: UserID;

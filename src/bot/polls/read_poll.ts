@@ -8,7 +8,7 @@
 import type { EventID } from "../../../types.ts";
 import { isObject, memberOf, textOf } from "../text/json.ts";
 
-/** An answer of a poll. */
+/** What users can choose. */
 export interface PollAnswer {
   /** What votes call it. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface PollAnswer {
 
 /** What a poll asks. */
 export interface Poll {
-  /** The question. */
+  /** What is asked, in plain text. */
   readonly question: string;
   /** The answers, at most 20. */
   readonly answers: readonly PollAnswer[];
@@ -28,7 +28,6 @@ export interface Poll {
   readonly undisclosed: boolean;
 }
 
-/** A vote. */
 interface PollVote {
   /** The event with which the poll began. */
   readonly pollId: EventID;

@@ -31,7 +31,7 @@ export interface PollAnswerTally extends PollAnswer {
 
 /** The result of a poll. */
 export interface PollTally {
-  /** The poll. */
+  /** What was asked, with its latest edit. */
   readonly poll: Poll;
   /** The answers, in the order of the poll. */
   readonly answers: readonly PollAnswerTally[];

@@ -11,9 +11,7 @@ import { currentRun, type Run } from "./run.ts";
 
 /** Where an event belongs. */
 interface SessionPlace {
-  /** The event. */
   readonly event: object;
-  /** Its room. */
   readonly room: string;
   /** Who sent it. */
   readonly sender: string;
@@ -61,7 +59,6 @@ interface Taken {
   state: object | undefined;
 }
 
-/** The sessions of a bot. */
 export class BotSessions {
   readonly #client: Client;
   readonly #locks = new Locks();

@@ -17,12 +17,13 @@ import type {
 } from "../../../types.ts";
 import { isObject, memberOf } from "../text/json.ts";
 
-/** A message of one kind. */
+/** A room's message whose content is that of a `msgtype`. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
   "m.room.message",
   MessageTypeContents[Kind]
 >;
-/** Any message. */
+
+/** An `m.room.message` of whatever `msgtype`. */
 export type AnyMessage = MessageEvent<"m.room.message", RoomMessageContent>;
 /** An event of a poll, which has no type of its own in Greenroom. */
 export type AnyPollEvent = MessageEvent<string, JsonObject>;
@@ -36,31 +37,31 @@ export type AnyPollEvent = MessageEvent<string, JsonObject>;
 export interface Queries {
   /** Any message but edits and notices. */
   "message": AnyMessage;
-  /** A message of text. */
+  /** What someone said, without notices and emotes. */
   "message:text": MessageOf<"m.text">;
   /** Text of a bot. Not part of `message`, so that bots do not answer one another. */
   "message:notice": MessageOf<"m.notice">;
   /** An action of the sender (`/me`). */
   "message:emote": MessageOf<"m.emote">;
-  /** An image. */
+  /** A picture, in clear or encrypted. */
   "message:image": MessageOf<"m.image">;
-  /** A file. */
+  /** An attachment that is none of the other kinds. */
   "message:file": MessageOf<"m.file">;
-  /** Audio. */
+  /** A recording or voice message. */
   "message:audio": MessageOf<"m.audio">;
-  /** A video. */
+  /** A film, in clear or encrypted. */
   "message:video": MessageOf<"m.video">;
-  /** A location. */
+  /** A place on the map. */
   "message:location": MessageOf<"m.location">;
   /** A message that replaces an earlier one. */
   "edit": AnyMessage;
   /** Text that replaces an earlier message. */
   "edit:text": MessageOf<"m.text">;
-  /** A reaction to an event. */
+  /** An emoji, or other text, under a message. */
   "reaction": EventOf<"m.reaction">;
   /** That an event was redacted. */
   "redaction": EventOf<"m.room.redaction">;
-  /** A sticker. */
+  /** A picture that stands for itself, without a message around it. */
   "sticker": EventOf<"m.sticker">;
   /** That the bot is invited. */
   "invite": MemberEvent;
@@ -84,7 +85,7 @@ export interface Queries {
   "poll:start": AnyPollEvent;
   /** A user voted in a poll. */
   "poll:vote": AnyPollEvent;
-  /** A poll ended. */
+  /** Nobody can answer any more. */
   "poll:end": AnyPollEvent;
 }
 

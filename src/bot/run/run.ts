@@ -64,7 +64,6 @@ function failUnawaited(error: unknown): boolean {
   return places.getStore()?.inside.watch?.unawaited?.(error) ?? false;
 }
 
-/** One run. */
 export class Run {
   /** What commits what it changes. */
   readonly context: HandlerContext;
@@ -94,7 +93,6 @@ export class Run {
   /** Whether a step may have parts, so that one has to look for it. */
   #hasParts = false;
   readonly #inside: Inside = { run: this, watch: undefined };
-  /** Ends it. */
   #leave: (end: RunEnd) => void = () => {};
   #at = 0;
   #isCalled = false;

@@ -33,7 +33,6 @@ export function hasSaid(steps: readonly Step[]): boolean {
 export interface Wait {
   /** The place of the step among the steps. */
   readonly at: number;
-  /** The room. */
   readonly room: RoomID;
   /** Which events, by their queries. */
   readonly queries: readonly Query[];
@@ -51,7 +50,6 @@ export interface Wait {
 export interface KeptEvent {
   /** Its type, as `Client.on()` has it. */
   readonly type: string;
-  /** The event. */
   readonly event: MatrixEvent;
   /** What `encryptionOf()` said of it. */
   readonly encryption: unknown;
@@ -72,7 +70,6 @@ export function runDetails(
 export interface Answer {
   /** The step that waits. */
   readonly at: number;
-  /** The event. */
   readonly kept: KeptEvent;
 }
 

@@ -16,13 +16,11 @@ import { type ReadText, readText } from "../text/read_text.ts";
 export interface Update<E extends MatrixEvent = MatrixEvent> {
   /** Its type, as `Client.on()` has it. */
   readonly type: string;
-  /** The event. */
   readonly event: E;
   /** How it was encrypted; undefined: it was not. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /** The queries that it fits. */
   readonly queries: ReadonlySet<string>;
-  /** Its room. */
   readonly room: RoomID;
   /** Who has sent it. */
   readonly sender: UserID;

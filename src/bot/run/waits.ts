@@ -22,7 +22,6 @@ export interface WaitEntry {
   readonly owner: UserID;
   /** The command that began it; empty: none did. */
   readonly command: string;
-  /** What it waits for. */
   readonly wait: Wait;
   /** Whether the question is still being put, so that it can't be answered yet. Default: no. */
   readonly isAsking?: true;

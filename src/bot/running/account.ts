@@ -20,7 +20,6 @@ import {
 import type { DeviceID, UserID } from "../../../types.ts";
 import { KEPT_BY_DEVICE } from "./known_devices.ts";
 
-/** What is kept of an account. */
 interface KeptAccount {
   /** The device; it is kept before the login, so that no crash leaves two. */
   readonly deviceId: DeviceID;
@@ -37,7 +36,6 @@ type Kept = KvEntry & { readonly value: KeptAccount };
 interface AccountOptions {
   /** Whose it is. */
   readonly mxid: UserID;
-  /** The password. */
   readonly password: string;
   /** Where tokens are kept. */
   readonly store: KvStore;

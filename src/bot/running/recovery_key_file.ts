@@ -6,7 +6,6 @@
 
 import { ValueError } from "../../../mod.ts";
 
-/** A file for the recovery key. */
 export interface RecoveryKeyFile {
   /** The key that is in it; undefined: none yet. */
   readonly recoveryKey: string | undefined;

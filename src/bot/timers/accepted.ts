@@ -8,7 +8,6 @@ import type { MemberEvent, RoomID } from "../../../types.ts";
 
 /** An invitation that is accepted. */
 export interface Accepted {
-  /** The event. */
   readonly event: MemberEvent & { readonly room_id: RoomID };
   /** When it was handled first, in milliseconds since the epoch. */
   readonly at: number;

@@ -48,7 +48,6 @@ export class Jobs {
     return this.#busy.has(name) ? Infinity : this.#again.get(name) ?? 0;
   }
 
-  /** Begins one. */
   begin(name: string, work: () => Promise<void>): void {
     this.#again.delete(name);
     const done = work().catch((error) => {

@@ -10,7 +10,6 @@ import { dueOf } from "./timer_key.ts";
 
 /** Whose reminder it is, and where. */
 interface Owner {
-  /** The room. */
   readonly room: RoomID;
   /** Who asked for it; undefined: the bot itself, which has no limit. */
   readonly by: UserID | undefined;

@@ -13,7 +13,6 @@ export function keyOf(due: number, name: string = crypto.randomUUID()): string {
   return `${time.length > 24 ? time : `+00${time}`}|${name}`; // years of six digits sort too
 }
 
-/** The name in a key. */
 export function nameOf(key: string): string {
   return key.slice(key.indexOf("|") + 1);
 }

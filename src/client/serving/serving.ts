@@ -21,7 +21,6 @@ interface Door {
   readonly path: string;
   /** The methods that it answers. */
   readonly methods: readonly string[];
-  /** Answers. */
   readonly answer: (request: Request) => Response | Promise<Response>;
 }
 

@@ -24,9 +24,7 @@ import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts
 
 /** The record of the own account. */
 export interface AccountRecord {
-  /** The user. */
   readonly userId: UserID;
-  /** The device. */
   readonly deviceId: DeviceID;
   /** The state of vodozemac's account. */
   readonly state: Uint8Array;

@@ -35,7 +35,6 @@ export interface OwnKeysOptions {
   readonly account: EngineAccount;
   /** The wall clock. */
   readonly clock: Clock;
-  /** The log. */
   readonly log: Logger;
 }
 
@@ -43,7 +42,6 @@ export interface OwnKeysOptions {
 export class OwnKeys {
   /** How many one-time keys should lie on the server. */
   static readonly onServer: number = 50;
-  /** The own device. */
   readonly own: OwnDevice;
   /** The account: it signs, and starts Olm sessions. */
   readonly account: OwnAccount;

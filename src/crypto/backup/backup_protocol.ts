@@ -15,9 +15,7 @@ export type BackupRequest =
     readonly id: string;
     /** Room keys are put into the backup. */
     readonly kind: "backupUpload";
-    /** The version. */
     readonly version: string;
-    /** The keys. */
     readonly keys: KeyBackupRooms;
   }
   | {
@@ -31,7 +29,6 @@ export type BackupRequest =
     readonly id: string;
     /** A room key is read from the backup. */
     readonly kind: "backupDownload";
-    /** The version. */
     readonly version: string;
     /** The key's session. */
     readonly session: MegolmSessionRef;
@@ -47,7 +44,6 @@ export interface RestoredKey extends MegolmSessionRef {
 export interface RestoredKeys {
   /** The version that they are in. */
   readonly version: string;
-  /** The keys. */
   readonly keys: readonly RestoredKey[];
 }
 
@@ -60,9 +56,7 @@ export type BackupPhase = "on" | "asking" | "replaced" | "deleted";
 
 /** The backup that is in use. */
 export interface BackupState {
-  /** Its version. */
   readonly version: string;
-  /** Its public key. */
   readonly publicKey: string;
   /** Whether its private key is there, so that it can be read. */
   readonly isReadable: boolean;
@@ -88,7 +82,6 @@ export interface NewBackupInput {
 export interface NewBackup {
   /** What makes its version, the same each time. */
   readonly definition: KeyBackupDefinition;
-  /** Its public key. */
   readonly publicKey: string;
   /** Its private key, as a secret. */
   readonly secret: string;
@@ -100,7 +93,6 @@ export interface NewBackup {
 
 /** A version that is to be used from now on. */
 export interface AdoptInput {
-  /** The version. */
   readonly shown: ShownVersion;
   /** Its private key, as a secret. Default: that of the backup in use. */
   readonly secret?: string;

@@ -36,7 +36,6 @@ export interface BackupRequestsOptions {
   readonly restore: BackupRestore;
   /** The sessions that are to be backed up. */
   readonly due: DueSessions;
-  /** Exports sessions. */
   readonly inbound: Pick<InboundSessions, "exportSession" | "exportPage">;
 }
 

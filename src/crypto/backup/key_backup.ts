@@ -51,7 +51,6 @@ export interface KeyBackupOptions {
 
 /** The backup that is in use. */
 export interface UsedBackup {
-  /** Its version. */
   readonly version: string;
   /** Its public key, in unpadded base64. */
   readonly publicKey: string;

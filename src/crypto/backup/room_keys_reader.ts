@@ -26,7 +26,6 @@ const [BEGIN_OBJECT, END_OBJECT, BEGIN_LIST, END_LIST] = [0x7b, 0x7d, 0x5b, 0x5d
 /** Reads the keys of a backup. */
 export class RoomKeysReader {
   #depth = 0;
-  /** Whether it has begun. */
   #hasBegun = false;
   #string: "outside" | "inside" | "escaped" = "outside";
   /** The names of the members that are read, by depth. */

@@ -10,11 +10,8 @@ import type { Logger } from "../../base/log.ts";
 import type { DeviceID, TransactionID, UserID } from "../../types/ids.ts";
 import type { ServerSigns } from "../requests/mod.ts";
 
-/** The own device. */
 export interface OwnDevice {
-  /** The user. */
   readonly userId: UserID;
-  /** The device. */
   readonly deviceId: DeviceID;
   /** The Curve25519 identity key, in unpadded base64. */
   readonly curve25519: string;
@@ -28,13 +25,11 @@ export interface CryptoContext {
    * The primitives: another instance after one has trapped, so that they must be read at each use.
    */
   readonly vodozemac: Vodozemac;
-  /** The own device. */
   readonly own: OwnDevice;
   /** The wall clock. */
   readonly clock: Clock;
   /** The log; never for keys, tokens or contents. */
   readonly log: Logger;
-  /** The policy. */
   readonly policy: CryptoPolicy;
   /** How often the server has answered this process. */
   readonly server: ServerSigns;
@@ -71,9 +66,7 @@ export function newTxn({ uniqueId, clock }: CryptoContext): { txnId: Transaction
 
 /** Whose engine it is. */
 export interface EngineAccount {
-  /** The user. */
   readonly userId: UserID;
-  /** The device. */
   readonly deviceId: DeviceID;
 }
 

@@ -59,7 +59,6 @@ export interface DehydrationOptions {
   readonly devices: KnownDevices;
   /** Takes room keys. */
   readonly inbound: Pick<InboundSessions, "addRoomKey">;
-  /** The requests for keys. */
   readonly keyRequests: Pick<KeyRequests, "received">;
   /** The events that wait for keys. */
   readonly undecryptable: Pick<UndecryptableEvents, "retry">;

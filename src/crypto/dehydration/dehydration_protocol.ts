@@ -10,7 +10,6 @@ import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** A dehydrated device that this device has made. */
 export interface MadeDevice {
-  /** The device. */
   readonly deviceId: DeviceID;
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number;
@@ -20,7 +19,6 @@ export interface MadeDevice {
 
 /** A dehydrated device whose messages are being read. */
 export interface ReadingState {
-  /** The device. */
   readonly deviceId: DeviceID;
   /** Where the next page begins; undefined: with the first message. */
   readonly from?: string;
@@ -55,7 +53,6 @@ export type ReadingOutcome = "reading" | "unreadable" | "busy";
 
 /** Messages to a dehydrated device, in the order in which they came. */
 export interface RehydratedPage {
-  /** The device. */
   readonly deviceId: DehydratedDevice["device_id"];
   /** Some messages, unchecked. */
   readonly events: readonly unknown[];

@@ -35,7 +35,6 @@ export interface OpenedMessage {
 export interface RehydratedDeviceOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** The device. */
   readonly own: OwnDevice;
   /** Its account, which it disposes of. */
   readonly account: Account;

@@ -16,9 +16,7 @@ import { verifySignedJson } from "../encoding/encoding.ts";
  */
 export type KeyUsage = "master" | "self_signing" | "user_signing";
 
-/** The expected key. */
 export interface ExpectedKey {
-  /** Its user. */
   readonly userId: UserID;
   /** What for: this, and nothing else besides. */
   readonly usage: KeyUsage;

@@ -31,7 +31,7 @@ export type DeviceTrust = "blacklisted" | "unsigned" | "violation" | "cross-sign
 export interface Device {
   /** The device's user. */
   readonly userId: UserID;
-  /** The device. */
+  /** Identifies it among the devices of its user. */
   readonly deviceId: DeviceID;
   /** Its Curve25519 identity key, in unpadded base64. */
   readonly curve25519: string;
@@ -64,7 +64,6 @@ export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;
 export interface KnownDevices {
   /** A device by its name. */
   device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined>;
-  /** A user's device by its identity key. */
   byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
 }
 

@@ -24,11 +24,8 @@ const MAX_ALGORITHM_BYTES = 512;
 
 const encoder = new TextEncoder();
 
-/** The expected device. */
 export interface ExpectedDevice {
-  /** The user. */
   readonly userId: UserID;
-  /** The device. */
   readonly deviceId: DeviceID;
   /** The user's self-signing key, to look for its signature; undefined if there is none. */
   readonly selfSigning?: string;
@@ -150,7 +147,6 @@ const MAX_VERIFIED = 1_024;
 /** Longer keys are verified each time. */
 const MAX_VERIFIED_LENGTH = 4_096;
 
-/** The expected sender. */
 export interface ExpectedSender {
   /** The sender of the message. */
   readonly userId: string;

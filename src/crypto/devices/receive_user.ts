@@ -15,9 +15,7 @@ import type { UserRecord } from "./user_record.ts";
 
 /** A response, and the user it is about. */
 export interface ReceivedUser {
-  /** The user. */
   readonly userId: UserID;
-  /** The query. */
   readonly query: DeviceQuery;
   /** The response, unchecked. */
   readonly response: JsonObject;

@@ -29,7 +29,6 @@ export interface UserAnswer extends ShownIdentity {
 
 /** The result. */
 export interface Judgement {
-  /** The user's record. */
   readonly record: UserRecord;
   /** Possible attacks. */
   readonly alarms: readonly DeviceAlarm[];
@@ -63,7 +62,6 @@ export function judgeAnswer(judge: IdentityJudge, before: UserRecord, answer: Us
   return { record: withDevices(before, identity, devices), alarms };
 }
 
-/** The record of a user without devices. */
 export function withoutDevices(before: UserRecord): UserRecord {
   return withDevices(before, before.identity, []);
 }

@@ -25,7 +25,7 @@ const MAX_REPLACED = 32;
 
 /** The identity with which a user signs devices. */
 export interface UserIdentity {
-  /** The user. */
+  /** Whose identity it is. */
   readonly userId: UserID;
   /**
    * The master key that counts, in unpadded base64: the one that was seen first; then, of a user who was
@@ -85,7 +85,6 @@ export type ComparedIdentity = Pick<UserIdentity, "userId" | "master">;
 
 /** The cross-signing keys of a user as the server shows them, unchecked. */
 export interface ShownIdentity {
-  /** The user. */
   readonly userId: UserID;
   /** The master key. */
   readonly master: unknown;
@@ -142,7 +141,6 @@ export function userIdentity(
 export interface IdentityJudge {
   /** Verifies signatures. */
   readonly vodozemac: Vodozemac;
-  /** The own device. */
   readonly own: OwnDevice;
   /** The own user-signing key: {@link verifierOf}; undefined: none. */
   readonly verifier?: string;

@@ -13,7 +13,6 @@ import type { ComparedDevice, Device, DeviceTrust, LocalTrust } from "./device.t
 
 /** The immutable keys of a device, and the application's decision about it. */
 export interface KnownDevice {
-  /** The device. */
   readonly deviceId: DeviceID;
   /** Its Curve25519 identity key, in unpadded base64. */
   readonly curve25519: string;
@@ -31,7 +30,6 @@ export interface KnownDevice {
 
 /** What a device has shown of itself with what it has sent, whether or not the server shows it. */
 export interface Credentials {
-  /** The device. */
   readonly deviceId: DeviceID;
   /** Its Ed25519 signing key, in unpadded base64. */
   readonly ed25519: string;
@@ -132,7 +130,6 @@ export function everByIdentityKey(
 
 /** A user, and the own user-signing key, which verifies other users. */
 export interface DevicesOptions {
-  /** The user. */
   readonly userId: UserID;
   /** The key; undefined: none verifies. */
   readonly verifier: string | undefined;
@@ -194,7 +191,6 @@ export function withSignedDevice(
   return { record: { ...record, devices }, signed };
 }
 
-/** The device that was compared. */
 function compared<Known extends KnownDevice>(
   known: readonly Known[],
   { userId, deviceId, ed25519 }: ComparedDevice,

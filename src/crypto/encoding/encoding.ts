@@ -120,7 +120,6 @@ const MAX_SIGNATURE = 100;
 
 /** The signer, and the key of a signature. */
 export interface Signer {
-  /** The user. */
   readonly userId: string;
   /** The name of the key: `ed25519:` and a device ID, or a cross-signing key's own base64. */
   readonly keyId: string;

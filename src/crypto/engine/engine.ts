@@ -286,7 +286,6 @@ export class Engine {
     });
   }
 
-  /** One step. */
   async #step<Result>(
     work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
     commit?: CommitOptions,

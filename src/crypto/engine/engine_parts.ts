@@ -23,7 +23,6 @@ import { Verifications } from "../verification/mod.ts";
 import type { CryptoContext, CryptoPolicy, EngineAccount } from "../context/context.ts";
 import { Pruner } from "./pruner.ts";
 
-/** Options of the engine. */
 export interface EngineOptions {
   /** Whose it is. */
   readonly account: EngineAccount;
@@ -37,12 +36,10 @@ export interface EngineOptions {
   readonly policy: CryptoPolicy;
 }
 
-/** Runs one step of the engine. */
 export type RunStep = <Result>(
   work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
 ) => Promise<Result>;
 
-/** The parts of the engine. */
 export interface EngineParts {
   /** What they share. */
   readonly context: CryptoContext;
@@ -60,7 +57,6 @@ export interface EngineParts {
   readonly olm: OlmChannels;
   /** Messages and events that have not arrived. */
   readonly outbox: Outbox;
-  /** Encrypted rooms. */
   readonly rooms: EncryptedRooms;
   /** Megolm sessions of other devices, and copies of the own. */
   readonly inbound: InboundSessions;
@@ -68,7 +64,6 @@ export interface EngineParts {
   readonly outbound: OutboundSessions;
   /** Undecryptable events that wait for their key. */
   readonly undecryptable: UndecryptableEvents;
-  /** Requests for keys. */
   readonly keyRequests: KeyRequests;
   /** Secrets that other own devices are asked for. */
   readonly secretRequests: SecretRequests;

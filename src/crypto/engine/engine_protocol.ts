@@ -102,17 +102,14 @@ export type EngineRequest =
 
 /** A membership that this client has just changed. */
 export interface MemberChange {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The user. */
   readonly userId: UserID;
-  /** The membership. */
   readonly membership: Membership;
 }
 
 /** An encrypted event that need not be sent any more. */
 export interface SentRoomEvent {
-  /** The room. */
+  /** Where it was sent. */
   readonly roomId: RoomID;
   /** The transaction ID that it was encrypted for. */
   readonly txnId: TransactionID;

@@ -45,7 +45,6 @@ export interface AnswerOutcome extends AnswerOutput {
   readonly more?: boolean;
 }
 
-/** The outcome of a failure. */
 export interface FailureOutcome extends Pick<AnswerOutcome, "conflict"> {
   /** Whether it needs no retry: what was refused is sent in another way, or not at all. */
   readonly settled?: boolean;

@@ -54,7 +54,6 @@ export interface OwnHealth {
   readonly isSignatureDue: boolean;
   /** Whether the server has a fallback key. */
   readonly hasFallback: boolean;
-  /** The own identity. */
   readonly state: OwnIdentityState;
   /** Whether this device has made a dehydrated device. */
   readonly hasDehydrated: boolean;
@@ -62,7 +61,6 @@ export interface OwnHealth {
 
 /** What has become of offered keys. */
 export interface OfferReply {
-  /** The outcome. */
   readonly outcome: OfferOutcome;
   /** Events that can be read now, since their devices are trusted. */
   readonly recovered: readonly RecoveredEvent[];
@@ -70,7 +68,6 @@ export interface OfferReply {
 
 /** What has become of something that was to be signed. */
 export interface SigningReply {
-  /** The outcome. */
   readonly outcome: SigningOutcome;
   /** Events that can be read now, since their devices are trusted. */
   readonly recovered: readonly RecoveredEvent[];
@@ -125,7 +122,6 @@ export class IdentitySteps {
     );
   }
 
-  /** The own identity. */
   async ownIdentity(): Promise<OwnIdentityState> {
     return await this.#run(stateOf);
   }

@@ -25,7 +25,6 @@ export class LivingVodozemac {
     this.#instance = instance;
   }
 
-  /** Loads vodozemac. */
   static async load(options: LivingVodozemacOptions): Promise<LivingVodozemac> {
     return new LivingVodozemac(options, await Vodozemac.load());
   }

@@ -31,7 +31,6 @@ export interface PrunerOptions {
   readonly context: CryptoContext;
   /** Others' devices. */
   readonly devices: DeviceLists;
-  /** Olm. */
   readonly olm: OlmChannels;
   /** The own Megolm sessions. */
   readonly outbound: OutboundSessions;

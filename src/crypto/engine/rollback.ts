@@ -25,7 +25,6 @@ const HEARSAY_MS = 3_600_000;
 
 /** The encrypted events of a sync, and their results. */
 export interface DecryptedEvents {
-  /** The encrypted events. */
   readonly encrypted: readonly MessageEvent[];
   /** The result of each, in the same order. */
   readonly decrypted: readonly Decryption[];

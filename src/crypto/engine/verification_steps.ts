@@ -21,7 +21,6 @@ import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** Whom to ask for a verification. */
 export interface VerificationTarget {
-  /** The user. */
   readonly userId: UserID;
   /** The devices that are asked. */
   readonly devices: readonly DeviceID[];

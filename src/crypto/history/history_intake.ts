@@ -28,7 +28,6 @@ import { type BundleRequest, keysIn, readBundlePlace, withheldIn } from "./key_b
 
 /** The parts that it needs. */
 export interface HistoryIntakeOptions extends KeyReceivers {
-  /** The sessions. */
   readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
   /** The devices of those who share. */
   readonly devices: Pick<DeviceLists, "track" | "changed" | "isTracked" | "isBehind" | "device">;

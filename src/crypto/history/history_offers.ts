@@ -43,7 +43,6 @@ export interface HistoryRecipients {
 
 /** What is to be told to whom. */
 export interface HistoryOffer extends BundlePlace {
-  /** The user. */
   readonly userId: UserID;
 }
 

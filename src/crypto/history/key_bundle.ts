@@ -95,9 +95,7 @@ export function withheldIn(bundle: JsonObject, roomId: RoomID): SharedReason[] {
 
 /** Where a bundle is, and for which room. */
 export interface BundlePlace {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The file. */
   readonly file: EncryptedFile;
 }
 
@@ -121,6 +119,5 @@ export interface BundleRequest {
   readonly id: string;
   /** A file is downloaded, and decrypted. */
   readonly kind: "historyBundle";
-  /** The file. */
   readonly file: EncryptedFile;
 }

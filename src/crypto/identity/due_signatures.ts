@@ -17,7 +17,6 @@ import type { OwnIdentity } from "./own_identity.ts";
 
 /** What was signed: whose, and under which name the server has it. */
 export interface SignedName {
-  /** Its user. */
   readonly userId: UserID;
   /** A device's ID, or a master key. */
   readonly name: string;
@@ -25,7 +24,6 @@ export interface SignedName {
 
 /** An object with its new signature. */
 export interface DueSignature extends SignedName {
-  /** The object. */
   readonly object: JsonObject;
 }
 
@@ -220,9 +218,7 @@ const OWN_WAITS: BackoffRange = { base: 60_000, cap: 24 * 3_600_000 };
 export interface OwnSignatureOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** The own device. */
   readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
-  /** The own identity. */
   readonly ownIdentity: Pick<OwnIdentity, "shownDevice" | "isSignatureDue">;
 }
 

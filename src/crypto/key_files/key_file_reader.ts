@@ -17,7 +17,6 @@ export type KeyFileData = ReadableStream<Uint8Array> | Uint8Array | string;
 
 /** What opens a key file. */
 export interface KeyFileOptions {
-  /** The passphrase. */
   readonly passphrase: string;
   /** Aborts the reading. */
   readonly signal?: AbortSignal;

@@ -14,7 +14,6 @@ const AES_BLOCK = 16;
 
 /** How to protect a key file. */
 export interface KeyFileProtection {
-  /** The passphrase. */
   readonly passphrase: string;
   /** How often it is hashed. */
   readonly rounds: number;

@@ -14,7 +14,6 @@ import type { Outbox } from "../requests/mod.ts";
 
 /** What was asked, and whom. */
 export interface AskedDevices {
-  /** The ID of the request. */
   readonly requestId: string;
   /** The devices that were asked: only they may answer. */
   readonly devices: readonly { readonly deviceId: DeviceID; readonly curve25519: string }[];
@@ -22,11 +21,9 @@ export interface AskedDevices {
 
 /** A message that came encrypted with Olm, and may be an answer. */
 export interface OlmAnswer {
-  /** The sender. */
   readonly sender: UserID;
   /** The device that sent it, if it is known. */
   readonly device: Device | undefined;
-  /** The content. */
   readonly content: JsonObject;
 }
 

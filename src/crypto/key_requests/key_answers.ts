@@ -24,7 +24,6 @@ export interface KeyAnswersOptions {
   readonly context: CryptoContext;
   /** Other devices. */
   readonly devices: Pick<DeviceLists, "device">;
-  /** Olm. */
   readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
   /** What is on its way to the server. */
   readonly outbox: Pick<Outbox, "add">;

@@ -32,7 +32,6 @@ export interface KeyRequestsOptions extends KeyAnswersOptions {
   readonly inbound: Pick<InboundSessions, "exportSession" | "import">;
 }
 
-/** A key that was asked for. */
 interface KeyRequest extends MegolmSessionRef, AskedDevices {
   /** The sender of the event that needs the key. */
   readonly sender: UserID;

@@ -27,9 +27,7 @@ export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {
 export interface KeyReceivers {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** The sessions. */
   readonly inbound: Pick<InboundSessions, "importAll">;
-  /** The requests for keys. */
   readonly keyRequests: Pick<KeyRequests, "received">;
   /** The events that wait for keys. */
   readonly undecryptable: Pick<UndecryptableEvents, "retry">;

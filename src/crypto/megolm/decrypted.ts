@@ -11,7 +11,7 @@ import type { EventID, RoomID } from "../../types/ids.ts";
 import type { VerificationEvent } from "../../types/events/verification_event.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 
-/** An event that was decrypted. */
+/** The clear event, with what is known of its encryption. */
 export interface DecryptedEvent extends Encryptions {
   /** The event in plain text, with the envelope of the encrypted one. */
   readonly event: MessageEvent;
@@ -29,9 +29,7 @@ export interface ToDeviceMessage {
 
 /** The name of an event that waits for its key. */
 export interface UndecryptableEventRef {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The event. */
   readonly eventId: EventID;
 }
 

@@ -15,7 +15,6 @@ const KIND = "backup_due";
 
 /** A session with its mark, which is another one whenever the session has another key. */
 export interface DueSession extends MegolmSessionRef {
-  /** The mark. */
   readonly mark: string;
 }
 

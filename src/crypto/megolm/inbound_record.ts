@@ -30,7 +30,6 @@ export interface OwnerClaim {
 
 /** What devices of one user claim. */
 export interface ClaimSet {
-  /** The claims. */
   readonly claims: readonly OwnerClaim[];
   /**
    * Their place among the sessions without a message; absent: one has come, or they must not be
@@ -153,9 +152,7 @@ export function isShareable(record: Claimed): boolean {
 
 /** A ratchet that was known before. */
 export interface KnownRatchet {
-  /** The session. */
   readonly session: InboundGroupSession;
-  /** Its record. */
   readonly record: Pick<InboundRecord, "signedFrom">;
 }
 

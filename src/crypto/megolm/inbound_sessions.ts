@@ -44,7 +44,6 @@ import { type SharedReason, WithheldLog } from "./withheld_log.ts";
 export interface InboundSessionsOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** The devices of senders. */
   readonly devices: SenderDevices;
   /** The owners of devices by their signing keys. */
   readonly owners: Pick<DeviceOwners, "ownerOf">;
@@ -207,7 +206,6 @@ export class InboundSessions {
     return record && await this.#export.one(tx, { roomId, sessionId }, { record, index });
   }
 
-  /** Exports a page of the sessions. */
   async exportPage(tx: Transaction, query: SessionQuery): Promise<SessionPage> {
     return await this.#export.page(tx, query);
   }

@@ -26,7 +26,6 @@ import type { WithheldLog } from "./withheld_log.ts";
 export interface MegolmDecryptionOptions {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** The owners of sessions. */
   readonly owners: SessionOwners;
   /** The reasons for withheld keys. */
   readonly withheld: WithheldLog;

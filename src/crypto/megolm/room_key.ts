@@ -17,7 +17,6 @@ import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.t
 
 /** An `m.room_key` that came encrypted with Olm. */
 export interface ReceivedRoomKey {
-  /** The sender. */
   readonly sender: UserID;
   /** The Curve25519 key of the device that sent it. */
   readonly senderKey: string;
@@ -27,7 +26,6 @@ export interface ReceivedRoomKey {
   readonly device: Device | undefined;
   /** The keys that the device has signed itself, if it sent them along. */
   readonly deviceKeys?: DeviceKeys | undefined;
-  /** The content. */
   readonly content: JsonObject;
 }
 
@@ -35,7 +33,6 @@ export interface ReceivedRoomKey {
 export interface RoomKey {
   /** The session that it is for, as it says. */
   readonly ref: MegolmSessionRef;
-  /** The key. */
   readonly sessionKey: string;
   /** Its owner, as it says. */
   readonly claim: OwnerClaim;
@@ -65,7 +62,6 @@ export type AddedKey =
      * nothing is new.
      */
     readonly kind: "added" | "improved" | "known";
-    /** The session. */
     readonly session: MegolmSessionRef;
     /** The first index that can be decrypted now. */
     readonly firstIndex: number;

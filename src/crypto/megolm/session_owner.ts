@@ -67,7 +67,6 @@ export function isPastOnly(
     (source === "backup" || source === "bundle");
 }
 
-/** The devices of senders. */
 export type SenderDevices = Pick<DeviceLists, "devicesOf" | "everByIdentityKey" | "isSpared">;
 
 /** The owner of a session, for an event that names its sender. */
@@ -160,15 +159,12 @@ function rank({ trust }: Attribution): number {
 
 /** The parts that it needs. */
 export interface SessionOwnersOptions {
-  /** The own device. */
   readonly own: OwnDevice;
-  /** The devices of senders. */
   readonly devices: SenderDevices;
   /** The owners of devices by their signing keys. */
   readonly owners: Pick<DeviceOwners, "ownerOf">;
   /** Judges claims. */
   readonly judge: ClaimJudge;
-  /** The claims to sessions. */
   readonly claims: SessionClaims;
 }
 

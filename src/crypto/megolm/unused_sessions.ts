@@ -17,7 +17,6 @@ import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 /** A claim of a user that has to be removed. */
 export interface Evicted extends MegolmSessionRef {
-  /** The user. */
   readonly userId: UserID;
 }
 
@@ -25,7 +24,6 @@ export interface Evicted extends MegolmSessionRef {
 export interface UnusedPlace {
   /** The sender. */
   readonly userId: UserID;
-  /** Its number. */
   readonly number: number;
 }
 
@@ -33,16 +31,13 @@ export interface UnusedPlace {
 interface UnusedList {
   /** No number below is in use. */
   readonly first: number;
-  /** The next number. */
   readonly next: number;
   readonly count: number;
 }
 
 /** How many sessions may wait. */
 export interface UnusedLimits {
-  /** Of one user. */
   readonly ofUser: number;
-  /** In all. */
   readonly inAll: number;
 }
 

@@ -108,11 +108,8 @@ export class WithheldLog {
 
 /** Why a session is not shared. */
 export interface SharedReason {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The session. */
   readonly sessionId: string;
-  /** The code. */
   readonly code: string;
 }
 
@@ -136,9 +133,7 @@ function isCode(code: unknown): code is string {
 
 /** A session that a device has sent the key of. */
 export interface WithheldSession {
-  /** The room. */
   readonly roomId: string;
-  /** The session. */
   readonly sessionId: string;
   /** The Curve25519 key of the device. */
   readonly senderKey: string;

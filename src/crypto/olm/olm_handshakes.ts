@@ -69,7 +69,6 @@ export interface OlmHandshakesOptions {
   readonly ownKeys: OwnKeys;
   /** Others' devices. */
   readonly devices: KnownDevices;
-  /** The sessions. */
   readonly sessions: OlmSessions;
   /** Which devices need a session. */
   readonly claims: OlmClaims;

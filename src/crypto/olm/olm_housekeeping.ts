@@ -107,13 +107,11 @@ export interface OlmHousekeepingOptions {
   readonly ownKeys: Pick<OwnKeys, "oldestFallbackSince">;
   /** Others' devices. */
   readonly devices: KnownDevices;
-  /** The sessions. */
   readonly sessions: OlmSessions;
   /** The messages that have come. */
   readonly inbox: OlmInbox;
   /** The devices that need a session. */
   readonly claims: OlmClaims;
-  /** The unknown devices. */
   readonly unknownDevices: UnknownDevices;
 }
 

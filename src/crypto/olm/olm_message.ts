@@ -27,7 +27,6 @@ const MAX_BODY = 131_072;
 export interface ReceivedOlmMessage {
   /** The sender that it claims. */
   readonly peer: OlmPeer;
-  /** The message. */
   readonly message: OlmCiphertext;
 }
 
@@ -62,7 +61,6 @@ export function writeOlmMessage(
     readonly own: OwnDevice;
     /** The key of the device that it is for. */
     readonly curve25519: string;
-    /** The message. */
     readonly message: EncryptedOlmMessage;
     /** Lets the message be found in logs on its way. */
     readonly id: string;
@@ -85,13 +83,11 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export interface OlmPayload {
   /** The type of the event. */
   readonly type: string;
-  /** Its content. */
   readonly content: JsonObject;
 }
 
 /** A payload and its sender. */
 export interface CheckedPayload {
-  /** The payload. */
   readonly payload: OlmPayload;
   /** The signing key that the sender claims: that of its device if the device is known. */
   readonly senderEd25519: string;
@@ -105,7 +101,6 @@ export interface PayloadContext {
   readonly peer: OlmPeer;
   /** The sender's device, if it is known. */
   readonly device: Device | undefined;
-  /** The own device. */
   readonly own: OwnDevice;
   /** Checks the keys of the sender's device. */
   readonly senderKeys: SenderDeviceKeys;
@@ -177,9 +172,7 @@ function parse(plaintext: Uint8Array): JsonObject | undefined {
 export type OlmDecryption =
   | {
     readonly kind: "decrypted";
-    /** Its payload. */
     readonly payload: OlmPayload;
-    /** The sender. */
     readonly sender: UserID;
     /** The Curve25519 key of the device that sent it, in unpadded base64. */
     readonly senderKey: string;
@@ -221,7 +214,6 @@ const WITH_KEYS: ReadonlySet<string> = new Set(BUNDLE_TYPES);
 
 /** The sender of a message. */
 export interface Sender {
-  /** The user. */
   readonly sender: UserID;
   /** The device, if it is known. */
   readonly device: Device | undefined;

@@ -9,7 +9,6 @@ import { type RecordKey, recordKey } from "../records/mod.ts";
 
 /** The other end of Olm sessions: a key, and the user who claims it. */
 export interface OlmPeer {
-  /** The user. */
   readonly userId: UserID;
   /** The Curve25519 identity key of the device, in unpadded base64. */
   readonly curve25519: string;
@@ -27,7 +26,6 @@ export interface SessionEntry {
   readonly broken?: true;
 }
 
-/** The record of a peer. */
 export interface PeerRecord {
   /** The sessions: first the one that a message came in last on, or that was made last. */
   readonly sessions: readonly SessionEntry[];

@@ -69,7 +69,6 @@ export class OlmSessions {
     if (generation === undefined && setBack !== undefined) this.#begin(tx, this.#context.clock.now());
   }
 
-  /** The record of a peer. */
   async peer(tx: Transaction, peer: OlmPeer): Promise<PeerRecord> {
     return await tx.get(peerKey(peer)) ?? NEW_PEER;
   }

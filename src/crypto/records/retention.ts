@@ -96,7 +96,6 @@ export const UNUSED_IN_ALL = 200_000;
 
 /** A look at a user that is due. */
 export interface ScheduledPruning {
-  /** The user. */
   readonly userId: UserID;
   /**
    * The day on which it is due, in days since the epoch; with the user it is the key of the record.

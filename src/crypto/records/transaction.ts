@@ -10,7 +10,6 @@ import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
 
 /** A record that was found. */
 export interface VaultEntry {
-  /** Its key. */
   readonly key: KvKey;
   /** Plain data, which is never changed. */
   readonly value: unknown;

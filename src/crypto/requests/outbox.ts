@@ -22,7 +22,6 @@ export type OutgoingMessage =
   | {
     /** To devices. */
     readonly kind: "toDevice";
-    /** The type of the event. */
     readonly eventType: string;
     /** Contents by user and device, for at most 250 devices. */
     readonly messages: DeviceMessages;
@@ -32,7 +31,6 @@ export type OutgoingMessage =
   | {
     /** To a room: an encrypted event. */
     readonly kind: "roomEvent";
-    /** The room. */
     readonly roomId: RoomID;
     /** The content of the `m.room.encrypted` event. */
     readonly content: RoomEncryptedContent;

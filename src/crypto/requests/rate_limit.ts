@@ -6,7 +6,6 @@
 
 import { type Clock, elapsed } from "../../base/clock.ts";
 
-/** The limits. */
 export interface RateLimitOptions {
   /** How often one name may be used in one period. */
   readonly times: number;

@@ -82,7 +82,6 @@ export class Retries<Name> {
 
 /** How often the server has answered, whatever it was asked. */
 export interface ServerSigns {
-  /** The number of answers. */
   answers: number;
 }
 

@@ -29,13 +29,11 @@ export interface SecretAnswersOptions {
   readonly context: CryptoContext;
   /** The own devices. */
   readonly devices: Pick<DeviceLists, "device">;
-  /** Olm. */
   readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
   /** What is on its way to the server. */
   readonly outbox: Pick<Outbox, "add">;
   /** The private keys. */
   readonly ownIdentity: Pick<OwnIdentity, "seedOf">;
-  /** The key of the backup. */
   readonly backup: Pick<KeyBackup, "used">;
 }
 

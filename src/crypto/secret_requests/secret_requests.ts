@@ -59,11 +59,10 @@ export interface WantedSecrets {
 export interface AskedSecrets {
   /** The names of the secrets. */
   readonly names: readonly string[];
-  /** The devices. */
+  /** Those that were asked. */
   readonly devices: readonly DeviceID[];
 }
 
-/** A secret that was asked for. */
 interface SecretRequest extends AskedDevices {
   readonly name: string;
   /** When, in milliseconds since the epoch. */
@@ -85,7 +84,6 @@ const MAX_DEVICES = 50;
 
 const SEED_BYTES = 32;
 
-/** Requests secrets. */
 export class SecretRequests {
   readonly #options: SecretRequestsOptions;
   readonly #requests = new Map<string, SecretRequest>();

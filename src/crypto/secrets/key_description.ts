@@ -20,7 +20,6 @@ const PBKDF2 = "m.pbkdf2";
 
 /** What is known of a key. */
 export interface KeyDescription {
-  /** The key's ID. */
   readonly keyId: string;
   /** The key's name; undefined if it has none. */
   readonly name: string | undefined;

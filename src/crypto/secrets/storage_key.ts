@@ -32,13 +32,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface CheckValue {
   /** The initialization vector: 16 bytes. */
   readonly iv: Bytes;
-  /** The MAC: 32 bytes. */
   readonly mac: Bytes;
 }
 
 /** A key, open until it is disposed of. */
 export class StorageKey implements Disposable {
-  /** The key's ID. */
   readonly keyId: string;
   readonly #bytes: Bytes;
   #isOpen = true;

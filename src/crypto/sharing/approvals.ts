@@ -15,7 +15,7 @@ import { readShares } from "./share_records.ts";
  * identity.
  */
 export interface NewRecipient {
-  /** The user. */
+  /** Who gets keys for the first time. */
   readonly userId: UserID;
   /**
    * The master key of the user's identity, in unpadded base64; undefined: none, so that the server
@@ -26,11 +26,9 @@ export interface NewRecipient {
 
 /** The room and the users to approve. */
 export interface ApprovalInput {
-  /** The room. */
   readonly roomId: RoomID;
   /** Its session. */
   readonly record: OutboundRecord;
-  /** The users. */
   readonly users: readonly UserID[];
   /** Gives the identities of users. */
   readonly devices: { identityOf(tx: Transaction, userId: UserID): Promise<UserIdentity | undefined> };

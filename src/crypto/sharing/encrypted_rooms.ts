@@ -17,9 +17,7 @@ import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { type MemberKind, RoomMembers } from "./room_members.ts";
 import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
 
-/** The changes of a room. */
 export interface RoomChanges {
-  /** The room. */
   readonly roomId: RoomID;
   /** Users who left, or may have left unseen, even if they are back. */
   readonly left: readonly UserID[];

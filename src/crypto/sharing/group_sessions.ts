@@ -15,17 +15,13 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /** A room that gets a new session. */
 export interface NewSession {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The room's settings. */
   readonly settings: RoomSettings;
   /** The session that the new one replaces. */
   readonly previous: OutboundRecord | undefined;
 }
 
-/** A session of a room. */
 export interface RoomSession {
-  /** The room. */
   readonly roomId: RoomID;
   /** Its session. */
   readonly record: OutboundRecord;

@@ -23,7 +23,6 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /** A room that is to be made ready. */
 export interface PreparedRoom extends PrepareInput {
-  /** The room's settings. */
   readonly settings: RoomSettings;
   /** The recipients of what is sent. */
   readonly recipients: ReadonlySet<UserID>;

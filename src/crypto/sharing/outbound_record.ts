@@ -32,7 +32,6 @@ export type RotationCause =
 
 /** A session that another one has replaced. */
 export interface RetiredSession {
-  /** Its ID. */
   readonly sessionId: string;
   /** How many pieces the list of those it was shared with has. */
   readonly rosterPieces: number;
@@ -42,7 +41,6 @@ export interface RetiredSession {
 
 /** The own group session of a room. */
 export interface OutboundRecord {
-  /** Its ID. */
   readonly sessionId: string;
   /** The ratchet; secret. */
   readonly state: Uint8Array;
@@ -81,7 +79,6 @@ export function outboundKey(roomId: RoomID): RecordKey<OutboundRecord> {
  * noticed.
  */
 export interface OutboundCheckpoint {
-  /** Its ID. */
   readonly sessionId: string;
   /** Whether it must not be used any more. */
   readonly isOver: boolean;

@@ -34,7 +34,6 @@ import {
 } from "./share_records.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** A device by its name. */
 type DeviceName = Pick<Device, "userId" | "deviceId">;
 
 /** Makes, shares, uses and replaces the own Megolm sessions. */

@@ -20,7 +20,6 @@ export interface FreshnessParts {
   readonly context: CryptoContext;
   /** The members of rooms. */
   readonly rooms: EncryptedRooms;
-  /** With which devices. */
   readonly devices: DeviceLists;
   /** The own sessions. */
   readonly outbound: OutboundSessions;

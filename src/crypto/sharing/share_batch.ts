@@ -20,17 +20,14 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {
-  /** The room. */
   readonly roomId: RoomID;
   /** The session. */
   readonly record: OutboundRecord;
   /** Its key from an index on; undefined if the earlier ratchet is lost. */
   readonly keyAt: (index: number) => Promise<string | undefined>;
-  /** The plan. */
   readonly plan: SharePlan;
 }
 
-/** The outcome of a batch. */
 export interface BatchOutcome {
   /** The session's record, not written yet. */
   readonly record: OutboundRecord;

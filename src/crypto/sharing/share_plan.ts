@@ -26,7 +26,6 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /** A task for a device: it gets the key, or a withheld notice. */
 export interface ShareTask {
-  /** The device. */
   readonly device: Device;
   /** What it got before. */
   readonly before: DeviceShare | undefined;
@@ -44,7 +43,6 @@ export interface SharePlan extends Omit<ShareReport, "sessionId"> {
 
 /** The devices of a room, and the session that is meant for them. */
 export interface PlanInput {
-  /** The room. */
   readonly roomId: RoomID;
   /** The session. */
   readonly record: OutboundRecord;

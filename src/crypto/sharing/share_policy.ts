@@ -10,7 +10,7 @@ import type { SendPolicy } from "../context/context.ts";
 
 /** A device that does not get the key, and why. */
 export interface WithheldDevice {
-  /** The device. */
+  /** Which device gets no key. */
   readonly device: Device;
   /** A code of `m.room_key.withheld`. */
   readonly code: Exclude<WithheldCode, "m.history_not_shared">;

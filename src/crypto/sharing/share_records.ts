@@ -14,7 +14,6 @@ import type { WithheldDevice } from "./share_policy.ts";
 /** What a device got of a session. */
 export type DeviceShare =
   | {
-    /** The device. */
     readonly deviceId: DeviceID;
     /** It got the key, or would have: the server did not take the message. */
     readonly kind: "key" | "failed";
@@ -28,7 +27,6 @@ export type DeviceShare =
     readonly at: number;
   }
   | {
-    /** The device. */
     readonly deviceId: DeviceID;
     /** It got a notice that it does not get the key, or silence. */
     readonly kind: "withheld";

@@ -41,11 +41,9 @@ export type OwnCopies = Pick<InboundSessions, "addOwn" | "exportSession">;
 export interface SharingParts {
   /** What the parts share. */
   readonly context: CryptoContext;
-  /** Encrypted rooms. */
   readonly rooms: EncryptedRooms;
   /** Other users' devices. */
   readonly devices: RecipientDevices;
-  /** Olm. */
   readonly olm: SharingChannels;
   /** What is on its way to the server. */
   readonly outbox: Outbox;

@@ -30,7 +30,6 @@ export type RoomReadiness =
   | {
     /** Keys are on their way: the `toDevice` requests about a session have to arrive. */
     readonly needs: "toDevice";
-    /** The session. */
     readonly sessionId: string;
   }
   | {
@@ -46,7 +45,6 @@ export type RoomReadiness =
 
 /** Asks what a room needs before its next event. */
 export interface PrepareInput {
-  /** The room. */
   readonly roomId: RoomID;
   /** What has failed too often, and is not waited for any more. */
   readonly tolerate: {
@@ -65,7 +63,7 @@ export interface PrepareInput {
 
 /** The devices that have the key of a room's group session, and those that do not. */
 export interface ShareReport {
-  /** The session. */
+  /** Identifies the outbound Megolm session. */
   readonly sessionId: string;
   /** Devices that have it. */
   readonly shared: readonly Device[];
@@ -75,7 +73,6 @@ export interface ShareReport {
 
 /** The description of a room that the engine needs before it encrypts for it. */
 export interface RoomDescription {
-  /** The room. */
   readonly roomId: RoomID;
   /** The content of `m.room.encryption`. */
   readonly encryption: JsonObject;
@@ -85,11 +82,8 @@ export interface RoomDescription {
   readonly members: readonly { readonly userId: UserID; readonly membership: "join" | "invite" }[];
 }
 
-/** What to encrypt. */
 export interface EncryptInput {
-  /** The room. */
   readonly roomId: RoomID;
-  /** The event's type. */
   readonly eventType: string;
   /** The event's content. */
   readonly content: JsonObject;
@@ -115,7 +109,6 @@ export interface Encrypted {
 
 /** State of a room that changes. */
 export interface RoomStateInput {
-  /** The room. */
   readonly roomId: RoomID;
   /** The state events, in the order in which they take effect. */
   readonly events: readonly StateEvent[];

@@ -19,7 +19,6 @@ import {
 
 /** A message of the other side. */
 export interface IncomingStep {
-  /** Which step. */
   readonly step: VerificationStep;
   /** Its content, unchecked. */
   readonly content: JsonObject;

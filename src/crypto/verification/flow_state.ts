@@ -213,7 +213,6 @@ export class FlowState {
 
 /** A message to be sent. */
 export interface OutgoingStep {
-  /** Its type. */
   readonly type: string;
   /** Its content, which says which verification it belongs to. */
   readonly content: JsonObject;

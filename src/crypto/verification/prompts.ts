@@ -17,7 +17,6 @@ const MAX_PROMPTS = 100;
 
 /** What is to be done with one more request. */
 export interface PromptVerdict {
-  /** Whether it may wait. */
   readonly mayWait: boolean;
   /** The request that gives way to it, if one has to: the oldest of the user with the most. */
   readonly instead?: VerificationFlow;

@@ -20,7 +20,6 @@ import { VerificationFault } from "./verification_message.ts";
  */
 export type QrMode = "other-user" | "trusting" | "untrusting";
 
-/** What is in a code. */
 export interface QrCode {
   /** What it verifies. */
   readonly mode: QrMode;
@@ -135,7 +134,6 @@ const IDENTITY: VerifiedKeys = { device: false, identity: true };
 /** One side of it, or both: each device can show a code until one is scanned. */
 export class QrReciprocation {
   readonly #binding: QrBinding;
-  /** The code that is shown. */
   #shown: QrCode | undefined;
 
   /** @param binding What it is bound to. */

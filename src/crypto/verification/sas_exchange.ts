@@ -28,9 +28,7 @@ const OLD_MAC = "hkdf-hmac-sha256";
 
 /** One of the two devices. */
 export interface SasParty {
-  /** The user. */
   readonly userId: UserID;
-  /** The device. */
   readonly deviceId: DeviceID;
 }
 

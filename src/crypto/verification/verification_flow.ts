@@ -31,7 +31,6 @@ import { QrReciprocation } from "./qr_reciprocation.ts";
 import { SasExchange, sasOffer } from "./sas_exchange.ts";
 import { checkedContent, VerificationFault } from "./verification_message.ts";
 
-/** One verification. */
 export class VerificationFlow {
   /** Its name within this device. */
   readonly id: string;

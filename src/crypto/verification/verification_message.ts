@@ -29,7 +29,6 @@ import { EncryptionError } from "../../errors/encryption_error.ts";
 
 /** A fault of the other device: the verification is cancelled with a code. It never leaves the engine. */
 export class VerificationFault extends EncryptionError {
-  /** The code to cancel with. */
   readonly problem: VerificationCancelCode;
 
   /**
@@ -61,7 +60,6 @@ const SHAPES = {
   cancel: verificationCancel,
 } as const;
 
-/** The content of a step. */
 export type StepContent<Step extends VerificationStep> = typeof SHAPES[Step] extends Shape<infer Content>
   ? Content
   : never;

@@ -21,15 +21,12 @@ import type { FlowName } from "./protocol.ts";
 export interface VerificationSend {
   /** The verification. */
   readonly id: string;
-  /** The room. */
   readonly roomId: RoomID;
   /** The other user. */
   readonly userId: UserID;
   /** The devices that are to read it; none: all of that user. */
   readonly devices: readonly DeviceID[];
-  /** Its type. */
   readonly type: string;
-  /** Its content. */
   readonly content: JsonObject;
   /** Makes a repetition of the request one request. */
   readonly txnId: TransactionID;

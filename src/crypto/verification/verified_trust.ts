@@ -22,7 +22,6 @@ export interface VerifiedTrustParts {
   readonly signing: IdentitySigning;
 }
 
-/** What was verified. */
 export interface Verified {
   /** The other user, who may be the own one. */
   readonly userId: UserID;

@@ -28,7 +28,6 @@ import { FORMERLY_WANTED, type KeyBackupAPI, latestVersion, publicKeyOf, WANTED 
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;
 
-/** The operations. */
 export class KeyBackupOperations implements KeyBackup {
   readonly #engine: EngineRunner;
   readonly #api: KeyBackupAPI;

@@ -22,7 +22,6 @@ const FEW_KEYS = 10;
 export interface DeviceFacts {
   /** Whether the server has shown other keys of it. */
   readonly conflict: boolean;
-  /** The device's keys. */
   readonly device: DeviceKeys;
   /** Whether the own identity has signed what the server shows. */
   readonly isSigned: boolean;

@@ -39,7 +39,6 @@ export interface IdentityTools {
 
 /** What a call uses, and the secret storage, which it opens once: a passphrase takes time. */
 export class IdentityCall implements IdentityTools, Disposable {
-  /** The Crypto actor. */
   readonly actor: ActorRef<CryptoHandlers>;
   /** The wall clock. */
   readonly clock: Clock;

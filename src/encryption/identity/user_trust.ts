@@ -25,7 +25,6 @@ interface Signing {
   readonly name: string;
   /** Its name in errors. */
   readonly named: string;
-  /** Signs it. */
   readonly sign: () => Promise<SigningReply>;
 }
 
@@ -76,7 +75,6 @@ export class UserTrust {
     engine.requests.wake();
   }
 
-  /** A user's identity. */
   async getIdentity(userId: UserID): Promise<UserIdentity | undefined> {
     await this.getDevices(userId); // they come together
     return await this.#engine.actor.identityOf(userId);

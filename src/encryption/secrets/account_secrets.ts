@@ -15,7 +15,6 @@ import { isShallow, type JsonObject } from "../../types/json.ts";
 /** The operations that secret storage is made of. */
 export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "listAccountData">;
 
-/** Account data by type. */
 export type AccountData = ReadonlyMap<string, JsonObject>;
 
 /** The account data that names the default key. */

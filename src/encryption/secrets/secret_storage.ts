@@ -30,7 +30,7 @@ export interface SecretStorageInfo {
 
 /** A key of secret storage, as it was given to its owner. */
 export interface SecretStorageKey {
-  /** The key's ID. */
+  /** As account data names it: `m.secret_storage.key.` and this. */
   readonly keyId: string;
   /** What opens the storage. It is as secret as all that is in it. */
   readonly recoveryKey: string;

@@ -26,7 +26,6 @@ export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<Array
 const WAYS: readonly VerificationWay[] = ["sas"];
 const KNOWN_WAYS: readonly VerificationWay[] = ["sas", "show-qr", "scan-qr"];
 
-/** A verification. */
 export class LiveVerification implements VerificationRequest {
   readonly #act: Act;
   readonly #done = Promise.withResolvers<VerificationResult>();

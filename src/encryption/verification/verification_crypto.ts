@@ -23,7 +23,6 @@ export type VerificationPeer =
     readonly deviceId?: DeviceID;
   }
   | {
-    /** The user. */
     readonly userId: UserID;
     /** The room through which to ask; what is sent to it is encrypted as the room is. */
     readonly roomId: RoomID;
@@ -53,7 +52,7 @@ export interface VerificationComparison {
 export interface VerificationResult {
   /** The user, who may be the own one. */
   readonly userId: UserID;
-  /** The device. */
+  /** Which device of theirs it is. */
   readonly deviceId: DeviceID;
   /**
    * Whether the device's key was verified. It is trusted from now on; an own device was signed, if the

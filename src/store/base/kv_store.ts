@@ -13,7 +13,7 @@ export type KvKey = readonly string[];
 
 /** A value under its key. */
 export interface KvEntry {
-  /** The key. */
+  /** Where it is kept. */
   readonly key: KvKey;
   /** The value: plain data, never changed again. */
   readonly value: unknown;
@@ -26,7 +26,6 @@ export type KvMutation =
   | {
     /** Sets the value. */
     readonly type: "set";
-    /** The key. */
     readonly key: KvKey;
     /** Plain data that structured clone supports; it must not be changed after the call. */
     readonly value: unknown;
@@ -40,7 +39,7 @@ export type KvMutation =
 
 /** A condition of a commit. */
 export interface KvCheck {
-  /** The key. */
+  /** The entry that is looked at. */
   readonly key: KvKey;
   /** The versionstamp that it must have; `null`: there must be no value. */
   readonly versionstamp: string | null;

@@ -15,7 +15,7 @@ import { assertUsable, COPY_LEASE, ImportTarget } from "./import_target.ts";
 import type { KvStore } from "../base/mod.ts";
 import { hasRecords, isLocal, Lease } from "../device/mod.ts";
 
-/** The progress of a copy. */
+/** How much of a copy is done. */
 export interface DeviceCopyProgress {
   /** The records copied so far. */
   readonly records: number;
@@ -33,15 +33,15 @@ export interface DeviceCopyOptions {
   readonly key?: Uint8Array | CryptoKey;
   /** Called after each 64 KiB or so. */
   readonly onProgress?: (progress: DeviceCopyProgress) => void;
-  /** Aborts it. */
+  /** Aborts the copy where it is. */
   readonly signal?: AbortSignal;
   /** The wall clock. Default: the machine's own. */
   readonly clock?: Clock;
 }
 
-/** The device to export, and options. */
+/** Which device to export, and how. */
 export interface ExportDeviceOptions extends DeviceCopyOptions {
-  /** The user. */
+  /** Whose device it is. */
   readonly mxid: UserID;
   /** The user's device. */
   readonly deviceId: DeviceID;
@@ -49,9 +49,9 @@ export interface ExportDeviceOptions extends DeviceCopyOptions {
 
 const COPYING: OptionNames<DeviceCopyOptions> = { key: true, onProgress: true, signal: true, clock: true };
 
-/** The imported device. */
+/** What an import has written. */
 export interface ImportedDevice extends DeviceCopyProgress {
-  /** The user. */
+  /** Whose device it is. */
   readonly mxid: UserID;
   /** The user's device. */
   readonly deviceId: DeviceID;

@@ -22,7 +22,6 @@ type EndItem = readonly ["end", number];
 interface CopiedRecord {
   /** Its key, without the parts that name the device. */
   readonly path: KvKey;
-  /** The value. */
   readonly value: unknown;
   /** The bytes of both in the copy. */
   readonly size: number;

@@ -11,11 +11,9 @@ import { Sent } from "../../base/sent.ts";
 
 /** Options of a connection. */
 export interface KvConnectOptions {
-  /** The access token. */
   readonly accessToken: string;
   /** How long a request is repeated that the server does not answer, in milliseconds. */
   readonly patience: number;
-  /** The clock. */
   readonly clock: Clock;
 }
 

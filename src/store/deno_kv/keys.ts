@@ -21,7 +21,6 @@ const ESCAPE = "\uE000";
 const ITSELF = "\uFFFF";
 const FIRST_SURROGATE = 0xd800;
 
-/** The key of a value. */
 export function valueKey(key: KvKey): Deno.KvKey {
   const physical = [NAMESPACE, "value", ...key.map(toWellFormed)];
   const size = keyBytes(physical);

@@ -59,7 +59,6 @@ function tagged(tag: number, bytes: Uint8Array): Uint8Array {
 
 /** The writes for a key. */
 export interface EncodedChange {
-  /** The key. */
   readonly key: KvKey;
   /** Its record, and those of the parts. */
   readonly writes: readonly KvWrite[];

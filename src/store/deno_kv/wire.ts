@@ -21,7 +21,6 @@ export interface WireRange {
 
 /** A write of an atomic operation. */
 interface WireWrite {
-  /** The key. */
   readonly key: Deno.KvKey;
   /** The new record; `undefined` removes the entry. */
   readonly record: Uint8Array | undefined;

@@ -10,7 +10,6 @@ import { decodeValue, encodeValue } from "../base/mod.ts";
 
 /** One change of the database. */
 export interface KvWrite {
-  /** The key. */
   readonly key: Deno.KvKey;
   /** The new record; `undefined` removes the entry. */
   readonly record: Uint8Array | undefined;
@@ -85,7 +84,6 @@ export function cutBytes(bytes: Uint8Array): Uint8Array[] {
 
 /** The head in front of the records of some writes. */
 interface FrameHead {
-  /** The keys. */
   readonly keys: readonly Deno.KvKey[];
   /** The length of each record; {@link REMOVAL} if there is none. */
   readonly lengths: readonly number[];

@@ -13,7 +13,7 @@ import { assertNotSealed } from "./assert_not_sealed.ts";
 
 /** A user's device. */
 export interface StoredDevice {
-  /** The user. */
+  /** Whose device it is. */
   readonly mxid: UserID;
   /** The device; empty if the user's token belongs to none. */
   readonly deviceId: DeviceID;
@@ -60,7 +60,7 @@ export interface DeviceInspection extends StoredDevice, StoredAmount {
 
 /** The device to inspect, and a signal. */
 export interface InspectDeviceOptions extends StoredDevice {
-  /** Aborts it. */
+  /** Aborts the inspection where it is. */
   readonly signal?: AbortSignal;
 }
 

@@ -76,7 +76,6 @@ export type ShownRecord = readonly [to: number, shown: string];
 
 /** A room, beside its state. */
 export interface RoomRecord {
-  /** The room. */
   readonly roomId: RoomID;
   /** The user's membership. */
   readonly membership: Membership;

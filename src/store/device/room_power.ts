@@ -49,7 +49,6 @@ export function powerLevelOf(user: UserID, { powerLevels, create }: RoomPower): 
   return level(own, level(powerLevels.users_default, 0));
 }
 
-/** The level that an action requires. */
 export function requiredLevel(action: PowerAction, { powerLevels }: RoomPower): number {
   const levels = powerLevels ?? {};
   if (action === "invite") return level(levels.invite, 0);

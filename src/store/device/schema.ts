@@ -181,7 +181,6 @@ class SchemaDraft {
     }
   }
 
-  /** Sets a value. */
   set(key: KvKey, value: unknown): void {
     this.#changes.set(JSON.stringify(key), { key, value });
   }

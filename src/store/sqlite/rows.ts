@@ -85,7 +85,6 @@ export class SqliteRows {
     return row && entryOf(decodeKey(listed.key), row);
   }
 
-  /** Reads in one snapshot. */
   snapshot<Result>(read: () => Result): Result {
     this.#begin.get();
     try {
@@ -117,7 +116,6 @@ export class SqliteRows {
     }
   }
 
-  /** Whether checks hold. */
   holds(checks: readonly KvCheck[]): boolean {
     return checks.every(({ key, versionstamp }) => {
       const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column

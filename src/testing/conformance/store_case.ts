@@ -68,7 +68,6 @@ export function remove(key: KvKey): KvMutation {
   return { type: "delete", key };
 }
 
-/** Reads one entry. */
 export async function read(store: KvStore, key: KvKey): Promise<KvEntry | undefined> {
   return (await store.getMany([key]))[0];
 }

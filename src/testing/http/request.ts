@@ -220,7 +220,6 @@ export function roomToWrite(request: AuthedRequest): Room {
 
 /** What a caller may read of a room, and up to where. */
 interface Reading {
-  /** The room. */
   readonly room: Room;
   /** The last stream position that the caller may see state of: their leaving, or no end. */
   readonly until: number;
@@ -267,7 +266,6 @@ export function oncePerTransaction(
   return request.device.once(scope, async () => await action());
 }
 
-/** The room of an ID or an alias. */
 export function resolveRoom(server: ServerState, idOrAlias: string): string {
   if (isRoomId(idOrAlias)) return idOrAlias;
   if (!/^#[^:]*:/.test(idOrAlias)) {

@@ -53,7 +53,6 @@ interface Node {
 
 /** A route together with the values of its path parameters. */
 interface RouteMatch {
-  /** The route. */
   readonly route: Route;
   /** The decoded path parameters by name. */
   readonly params: Readonly<Record<string, string>>;

@@ -123,15 +123,12 @@ export class EventFilter {
 export class SyncFilter {
   /** Global account data. */
   readonly accountData: EventFilter;
-  /** Presence. */
   readonly presence: EventFilter;
   /** Which rooms at all. */
   readonly rooms: EventFilter;
-  /** Account data of rooms. */
   readonly roomAccountData: EventFilter;
   /** Typing and receipts. */
   readonly ephemeral: EventFilter;
-  /** State. */
   readonly state: EventFilter;
   /** Timelines. */
   readonly timeline: EventFilter;

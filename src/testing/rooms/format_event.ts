@@ -19,7 +19,6 @@ import { redactedId } from "./room_version.ts";
 
 /** For whom events are formatted. */
 export interface Viewer {
-  /** The user. */
   readonly user: UserID;
   /** The device, which alone receives its transaction IDs; nobody does if it is absent. */
   readonly device?: object;

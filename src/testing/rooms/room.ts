@@ -13,11 +13,8 @@ import { PowerLevels } from "./power_levels.ts";
 import { firstAfter, membershipOf, Relations, type RoomEvent } from "./room_event.ts";
 import type { RoomVersion } from "./room_version.ts";
 
-/** A room. */
 export class Room {
-  /** Its ID. */
   readonly id: RoomID;
-  /** Its version. */
   readonly version: RoomVersion;
   /** The name of the homeserver. */
   readonly serverName: string;
@@ -201,7 +198,6 @@ class Receipts {
     );
   }
 
-  /** The receipts of a user. */
   of(user: UserID): Receipt[] {
     return [...this.#receipts.values()].filter((receipt) => receipt.user === user);
   }

@@ -21,7 +21,6 @@ export interface EventDraft {
   readonly sender: UserID;
   /** The state key; `undefined` for what is not state. */
   readonly stateKey?: string;
-  /** The content. */
   readonly content: JsonObject;
   /** The event that a redaction redacts. */
   readonly redacts?: EventID;
@@ -31,11 +30,8 @@ export interface EventDraft {
   readonly transaction?: { readonly device: object; readonly id: string };
 }
 
-/** An event of a room. */
 export interface RoomEvent extends EventDraft {
-  /** Its ID. */
   readonly id: EventID;
-  /** The room. */
   readonly roomId: RoomID;
   /** The content; what a redaction leaves of it once there is one. */
   content: JsonObject;

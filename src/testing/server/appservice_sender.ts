@@ -18,9 +18,7 @@ import type { User } from "../users/mod.ts";
 export interface SendingServer {
   /** What was set when it was made. */
   readonly settings: { /** The name behind the colon. */ readonly serverName: string };
-  /** Users by ID. */
   readonly users: ReadonlyMap<UserID, User>;
-  /** Aliases. */
   readonly aliases: ReadonlyMap<RoomAlias, { readonly room: RoomID }>;
   /** The time, in milliseconds since the epoch. */
   readonly now: number;
@@ -45,7 +43,6 @@ interface Waiting {
   readonly unknown: string | undefined;
 }
 
-/** A transaction. */
 interface Transaction {
   readonly id: number;
   readonly body: JsonObject;

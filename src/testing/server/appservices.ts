@@ -18,7 +18,6 @@ import { AppserviceSender, type SendingServer } from "./appservice_sender.ts";
 interface AppserviceServer extends SendingServer {
   /** Knows access tokens. */
   readonly sessions: { /** Refuses what is none. */ find(token: string | undefined): unknown };
-  /** Adds a user. */
   addUser(localpart: string, password: string | undefined): User;
 }
 
@@ -34,7 +33,6 @@ type Kind = keyof TestRegistration["namespaces"];
 
 /** An application service, as the homeserver has it. */
 class RegisteredAppservice {
-  /** Its registration. */
   readonly registration: TestRegistration;
   /** Its own user. */
   readonly sender: UserID;
@@ -63,7 +61,6 @@ class RegisteredAppservice {
     return userId === this.sender || this.match("users", userId) !== undefined;
   }
 
-  /** The namespace that an identifier is in. */
   match(kind: Kind, identifier: string): TestNamespace | undefined {
     return this.registration.namespaces[kind]?.find((each) => this.#expressions.get(each)?.test(identifier));
   }
@@ -79,7 +76,6 @@ export class Appservices {
     this.#server = server;
   }
 
-  /** Adds one. */
   add(registration: TestRegistration, fetch: AppserviceFetch): void {
     this.#all.push(new RegisteredAppservice(this.#server, registration, fetch));
   }

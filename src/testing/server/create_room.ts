@@ -17,17 +17,13 @@ import type { ServerState } from "./server_state.ts";
 export interface InitialState {
   /** The event type. */
   readonly type: string;
-  /** The state key. */
   readonly stateKey: string;
-  /** The content. */
   readonly content: JsonObject;
 }
 
 /** What a room begins with. */
 interface RoomPlan {
-  /** Its creator. */
   readonly creator: UserID;
-  /** Its version. */
   readonly version: RoomVersion;
   /** `private_chat`, `trusted_private_chat` or `public_chat`. */
   readonly preset: string;
@@ -35,9 +31,7 @@ interface RoomPlan {
   readonly published: boolean;
   /** Its alias, which must be free. */
   readonly alias?: RoomAlias;
-  /** Its name. */
   readonly name?: unknown;
-  /** Its topic. */
   readonly topic?: unknown;
   /** State that overrides what the preset brings. */
   readonly initialState: readonly InitialState[];

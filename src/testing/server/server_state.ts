@@ -47,13 +47,10 @@ export class ServerState {
   readonly sessions: Sessions;
   /** User-interactive authentications under way. */
   readonly uia: UiaSessions;
-  /** Users by ID. */
   readonly users: Map<UserID, User> = new Map();
-  /** Rooms by ID. */
   readonly rooms: Map<RoomID, Room> = new Map();
   /** Tokens that open a session once. */
   readonly loginTokens: Map<string, { readonly user: User; readonly expiresAt: number }> = new Map();
-  /** Aliases. */
   readonly aliases: Map<RoomAlias, Alias> = new Map();
   /** Whose devices have changed. */
   readonly deviceChanges: DeviceChanges = new DeviceChanges();

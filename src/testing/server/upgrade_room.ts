@@ -28,7 +28,6 @@ const CARRIED = [
 
 /** What a room is replaced by. */
 interface Upgrade {
-  /** Its version. */
   readonly version: RoomVersion;
   /** Who is its creator beside the user; versions before 12 know only one. */
   readonly additionalCreators: readonly string[];
@@ -124,7 +123,6 @@ function creationContent(
   };
 }
 
-/** The rooms of a space. */
 function spaceChildren(old: Room): InitialState[] {
   if (old.state("m.room.create")?.content.type !== "m.space") return [];
   return old.fullState().filter(({ type, content }) =>

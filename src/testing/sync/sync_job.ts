@@ -15,7 +15,6 @@ export interface SyncJob {
   readonly server: ServerState;
   /** Who syncs. */
   readonly user: User;
-  /** On which device. */
   readonly device: Device;
   /** Where the client stands; `undefined` for an initial sync. */
   readonly since: SyncToken | undefined;

@@ -97,7 +97,6 @@ export class KeyBackups {
     return this.#backups.get(user)?.at(-1);
   }
 
-  /** One version. */
   find(user: UserID, version: string): KeyBackup | undefined {
     return this.#backups.get(user)?.find((backup) => backup.version === version);
   }

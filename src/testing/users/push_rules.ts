@@ -42,7 +42,6 @@ export class PushRules {
     this.#now = structuredClone(this.#rules);
   }
 
-  /** One rule. */
   find(kind: PushRuleKind, id: string): PushRule | undefined {
     return this.#rules[kind].find((rule) => rule.rule_id === id);
   }
@@ -99,7 +98,6 @@ export const PUSH_RULE_KINDS = ["override", "content", "room", "sender", "underr
 /** One of {@link PUSH_RULE_KINDS}. */
 export type PushRuleKind = typeof PUSH_RULE_KINDS[number];
 
-/** A push rule. */
 export interface PushRule {
   /** Its ID; those of predefined rules begin with a dot. */
   readonly rule_id: string;

@@ -37,9 +37,7 @@ interface Work {
 interface PushingServer {
   /** What was set when it was made. */
   readonly settings: Required<Pick<HomeserverOptions, "clock">> & Pick<HomeserverOptions, "pushFetch">;
-  /** Users by ID. */
   readonly users: ReadonlyMap<UserID, User>;
-  /** Rooms by ID. */
   readonly rooms: ReadonlyMap<RoomID, Room>;
   /** Unread counters. */
   readonly unread: Pick<Unread, "of">;

@@ -26,9 +26,7 @@ import type { Device, User } from "./user.ts";
 
 /** What an access token stands for. */
 export interface Session {
-  /** The user. */
   readonly user: User;
-  /** The device. */
   readonly device: Device;
   /** The access token. */
   readonly token: string;

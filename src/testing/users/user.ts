@@ -56,7 +56,6 @@ export interface KeptDehydratedDevice {
   readonly data: JsonObject;
 }
 
-/** A user. */
 export class User {
   /** The full ID. */
   readonly id: UserID;
@@ -68,7 +67,6 @@ export class User {
   isErased = false;
   /** The global profile: `displayname`, `avatar_url` and whatever else was set. */
   readonly profile: Map<string, unknown> = new Map();
-  /** The devices by ID. */
   readonly devices: Map<DeviceID, Device> = new Map();
   /** Global account data by type. */
   readonly accountData: VersionedMap<JsonObject> = new VersionedMap();
@@ -82,7 +80,6 @@ export class User {
   readonly forgotten: Set<RoomID> = new Set();
   /** Uploaded filters; the index is the ID. */
   readonly filters: JsonObject[] = [];
-  /** The push rules. */
   readonly pushRules: PushRules;
   /** The pushers by app ID and push key. */
   readonly pushers: Map<string, JsonObject> = new Map();
@@ -163,9 +160,7 @@ export const MAX_DEVICE_NAME = 100;
 
 const TRANSACTIONS_KEPT = 10_000;
 
-/** A device. */
 export class Device {
-  /** Its ID. */
   readonly id: DeviceID;
   /** The name that its user gave it. */
   displayName: string | undefined;

@@ -18,19 +18,19 @@ export type DehydratedDeviceData = JsonObject & {
 
 /** A dehydrated device as the server keeps it. */
 export interface DehydratedDevice {
-  /** The device. */
+  /** Identifies it among the devices of its user. */
   device_id: DeviceID;
   /** Its private keys, encrypted. */
   device_data: DehydratedDeviceData;
 }
 
-/** A dehydrated device to upload. */
+/** What a client sends to leave a dehydrated device behind. */
 export interface DehydratedDeviceUpload extends DehydratedDevice {
   /** Its identity keys, signed. */
   device_keys: DeviceKeys;
   /** The name of the device; Synapse refuses an upload without the member. */
   initial_device_display_name: string | null;
-  /** Its one-time keys. */
+  /** Keys that others can claim once each, by their IDs. */
   one_time_keys?: OneTimeKeys;
   /** Its fallback keys, one for each algorithm: it has to serve when the others are used up. */
   fallback_keys?: OneTimeKeys;

@@ -28,7 +28,6 @@ export type DeviceAlarm =
     readonly kind: "keys-changed" | "key-reused" | "device-id-is-key";
     /** Whose device it is. */
     readonly userId: UserID;
-    /** The device. */
     readonly deviceId: DeviceID;
   }
   | {

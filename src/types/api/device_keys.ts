@@ -16,7 +16,7 @@ export type Signatures = { [userId: UserID]: { [keyId: string]: string } };
 export interface DeviceKeys {
   /** The device's user. */
   user_id: UserID;
-  /** The device. */
+  /** Identifies it among the devices of its user. */
   device_id: DeviceID;
   /** The encryption algorithms that the device supports. */
   algorithms: Open<EncryptionAlgorithm>[];

@@ -6,7 +6,7 @@
 
 /** The answer of `/.well-known/matrix/client`. */
 export interface DiscoveryInformation {
-  /** The homeserver. */
+  /** Where the client-server API is. */
   "m.homeserver": DiscoveredServer;
   /** The identity server to use. */
   "m.identity_server"?: DiscoveredServer;

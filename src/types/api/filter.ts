@@ -32,7 +32,7 @@ export interface RoomFilter {
   include_leave?: boolean;
   /** Which messages and changes of state. */
   timeline?: RoomEventFilter;
-  /** Which state. */
+  /** Leaves out state events. Default: all are given. */
   state?: RoomEventFilter;
   /** Which typing notices and receipts. */
   ephemeral?: RoomEventFilter;
@@ -40,7 +40,7 @@ export interface RoomFilter {
   account_data?: RoomEventFilter;
 }
 
-/** Which events. */
+/** Leaves out events of any kind. */
 export interface EventFilter {
   /** At most how many, more than 0. */
   limit?: number;
@@ -54,7 +54,7 @@ export interface EventFilter {
   not_senders?: UserID[];
 }
 
-/** Which events of rooms. */
+/** Leaves out events of rooms. */
 export interface RoomEventFilter extends EventFilter {
   /** Rooms to send; all if absent. */
   rooms?: RoomID[];

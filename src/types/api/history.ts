@@ -23,7 +23,7 @@ export interface MessagesResponse {
 
 /** An event and what is around it. */
 export interface EventContextResponse {
-  /** The event. */
+  /** What was asked for. */
   event?: ClientEvent;
   /** Events before it, the nearest first. */
   events_before?: ClientEvent[];
@@ -59,7 +59,7 @@ export interface ThreadsResponse {
 
 /** The event that is closest to a time. */
 export interface TimestampToEventResponse {
-  /** The event. */
+  /** Identifies the event that is nearest to the time. */
   event_id: EventID;
   /** When it was sent, in milliseconds since the epoch. */
   origin_server_ts: number;

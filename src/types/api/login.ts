@@ -42,7 +42,7 @@ export interface PhoneIdentifier {
 
 /** A way to log in. */
 export interface LoginFlow {
-  /** The type of login. */
+  /** Such as `m.login.password`. */
   type: Open<LoginType>;
   /**
    * Of `m.login.token`: whether a logged-in device can get a token for another one. Default:
@@ -72,7 +72,7 @@ export interface IdentityProvider {
 
 /** The answer to a login. */
 export interface LoginResponse {
-  /** The user. */
+  /** Whom the homeserver logged in. */
   user_id: UserID;
   /** The token to make requests with. Secret. */
   access_token: string;
@@ -111,7 +111,7 @@ export interface LoginTokenResponse {
 
 /** Whose token it is. */
 export interface WhoamiResponse {
-  /** The user. */
+  /** Whose access token it is. */
   user_id: UserID;
   /** The device; absent if the token belongs to none, as an application service's. */
   device_id?: DeviceID;

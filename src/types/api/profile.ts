@@ -41,7 +41,7 @@ export interface UserSearchResponse {
 
 /** A user that a search found. */
 export interface UserSearchResult {
-  /** The user. */
+  /** Who was found. */
   user_id: UserID;
   /** The user's display name. */
   display_name?: string;

@@ -24,7 +24,7 @@ export interface PublicRoomsResponse {
 
 /** A room, as someone outside sees it. */
 export interface PublicRoomsChunk {
-  /** The room. */
+  /** Identifies it, also where it has no alias. */
   room_id: RoomID;
   /** How many members the room has. */
   num_joined_members: number;
@@ -38,7 +38,7 @@ export interface PublicRoomsChunk {
   topic?: string;
   /** The room's picture. */
   avatar_url?: ContentURI;
-  /** The room's alias. */
+  /** The alias that it is best known by. */
   canonical_alias?: RoomAlias;
   /** Who may join. Default: `public`. */
   join_rule?: Open<JoinRule>;
@@ -60,7 +60,7 @@ export interface PublicRoomsRequest {
   limit?: number;
   /** The token of a page. */
   since?: DirectoryPaginationToken;
-  /** Which rooms. */
+  /** Leaves out rooms. Default: all are listed. */
   filter?: PublicRoomsFilter;
   /** Whether to have rooms of all third-party networks. Default: `false`. */
   include_all_networks?: boolean;
@@ -74,7 +74,7 @@ export interface RoomSummary extends PublicRoomsChunk {
   allowed_room_ids?: RoomID[];
   /** What the room is encrypted with, if it is. */
   encryption?: Open<EncryptionAlgorithm>;
-  /** The room's version. */
+  /** Such as `12`; decides how its events are checked. */
   room_version?: string;
   /** What the user is to the room; of `getRoomSummary()` alone. */
   membership?: Membership;
@@ -102,7 +102,7 @@ export interface StrippedChildStateEvent extends StrippedState<"m.space.child", 
 
 /** Where an alias leads. */
 export interface RoomAliasResponse {
-  /** The room. */
+  /** Where the alias leads to. */
   room_id: RoomID;
   /** Servers that know the room. */
   servers: string[];

@@ -7,7 +7,7 @@
 
 import type { Open } from "../enums.ts";
 
-/** A push rule. */
+/** Decides whether an event notifies. */
 export interface PushRule {
   /** The rule's ID, unique within its kind; the server's own start with a dot. */
   rule_id: string;
@@ -45,7 +45,7 @@ export type PushAction = Open<"notify"> | SetTweakAction;
 
 /** How to notify. */
 export interface SetTweakAction {
-  /** What is set. */
+  /** The tweak, such as `sound`. */
   set_tweak: Open<"sound" | "highlight">;
   /** The name of the sound (`default`), or whether to highlight (`true` if absent). */
   value?: unknown;
@@ -68,7 +68,7 @@ export interface PushCondition {
   value?: string | number | boolean | null;
 }
 
-/** The kinds of condition. */
+/** What a condition can compare. */
 export type PushConditionKind =
   /** A property matches a glob. */
   | "event_match"

@@ -84,7 +84,7 @@ export type RecentEmojiContent = {
 
 /** An emoji that the user used. */
 export interface RecentEmoji {
-  /** The emoji. */
+  /** The character itself, or a sequence of several. */
   emoji: string;
   /** How often it was used. */
   total: number;
@@ -120,9 +120,9 @@ export type SecretStorageKeyContent = {
 export interface SecretStoragePassphrase {
   /** The algorithm: PBKDF2 with SHA-512. */
   algorithm: Open<"m.pbkdf2">;
-  /** The salt. */
+  /** Makes keys of equal passphrases differ. */
   salt: string;
-  /** The number of iterations. */
+  /** How often PBKDF2 hashes; more makes guessing slower. */
   iterations: number;
   /** The length of the key, in bits. Default: 256. */
   bits?: number;

@@ -12,7 +12,6 @@ import type { Open } from "../enums.ts";
 
 /** What all call events have. */
 export type BaseCallContent = {
-  /** The call. */
   call_id: string;
   /**
    * The sending end of the call: one device of one user; absent of clients from before there were

@@ -88,7 +88,7 @@ export interface AvatarInfo extends BaseFileInfo {
 export interface EncryptedFile {
   /** Where the encrypted bytes are. */
   url: ContentURI;
-  /** The key. */
+  /** Decrypts the content; a JSON Web Key. */
   key: EncryptedFileKey;
   /** The first counter block of AES-CTR: 16 bytes in unpadded base64. */
   iv: string;

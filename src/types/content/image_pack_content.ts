@@ -18,7 +18,7 @@ export type RoomImagePackContent = {
   pack?: ImagePackMeta;
 };
 
-/** An image of a pack. */
+/** A picture that is used as emoji or sticker. */
 export interface ImagePackImage {
   /** Where the image is. */
   url: ContentURI;

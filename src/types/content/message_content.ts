@@ -26,7 +26,7 @@ export type BaseMessageContent = {
 
 /** Whom a message mentions. */
 export interface Mentions {
-  /** The users. */
+  /** Who is notified of it. */
   user_ids?: UserID[];
   /** Whether it mentions everyone in the room. Default: `false`. */
   room?: boolean;
@@ -53,7 +53,7 @@ export type BaseMediaContent = BaseMessageContent & FormattedText & {
   file?: EncryptedFile;
 };
 
-/** Content of a text message. */
+/** What someone said. */
 export type TextMessageContent = BaseMessageContent & FormattedText & {
   /** The kind of message. */
   msgtype: typeof MessageType.TEXT;
@@ -71,7 +71,7 @@ export type NoticeMessageContent = BaseMessageContent & FormattedText & {
   msgtype: typeof MessageType.NOTICE;
 };
 
-/** Content of a message with an image. */
+/** A picture, in clear or encrypted. */
 export type ImageMessageContent = BaseMediaContent & {
   /** The kind of message. */
   msgtype: typeof MessageType.IMAGE;
@@ -79,7 +79,7 @@ export type ImageMessageContent = BaseMediaContent & {
   info?: ImageInfo;
 };
 
-/** Content of a message with a file. */
+/** An attachment of any kind. */
 export type FileMessageContent = BaseMediaContent & {
   /** The kind of message. */
   msgtype: typeof MessageType.FILE;
@@ -103,7 +103,7 @@ export type VideoMessageContent = BaseMediaContent & {
   info?: VideoInfo;
 };
 
-/** Content of a message with a location. */
+/** A place on the map. */
 export type LocationMessageContent = BaseMessageContent & {
   /** The kind of message. */
   msgtype: typeof MessageType.LOCATION;
@@ -151,21 +151,21 @@ export type KeyVerificationRequestMessageContent = BaseMessageContent & Formatte
  * ```
  */
 export interface MessageTypeContents {
-  /** Text. */
+  /** What someone said. */
   "m.text": TextMessageContent;
   /** An action of the sender. */
   "m.emote": EmoteMessageContent;
   /** Text of a bot. */
   "m.notice": NoticeMessageContent;
-  /** An image. */
+  /** A picture. */
   "m.image": ImageMessageContent;
-  /** A file. */
+  /** An attachment of any kind. */
   "m.file": FileMessageContent;
   /** An audio clip. */
   "m.audio": AudioMessageContent;
   /** A video clip. */
   "m.video": VideoMessageContent;
-  /** A location. */
+  /** A place on the map. */
   "m.location": LocationMessageContent;
   /** A notice of the homeserver's administration. */
   "m.server_notice": ServerNoticeMessageContent;

@@ -27,7 +27,7 @@ export interface RelatesTo {
 
 /** The event that another replies to. */
 export interface InReplyTo {
-  /** The event's ID. */
+  /** What is replied to. */
   event_id: EventID;
 }
 

@@ -85,7 +85,6 @@ export type RoomCanonicalAliasContent = {
  * aliases.
  */
 export type RoomAliasesContent = {
-  /** The aliases. */
   aliases: RoomAlias[];
 };
 

@@ -24,7 +24,6 @@ export type RoomKeyContent = {
   algorithm: typeof EncryptionAlgorithm.MEGOLM_V1;
   /** The room that the session is used in. */
   room_id: RoomID;
-  /** The session. */
   session_id: string;
   /** The session's key, in unpadded base64. */
   session_key: string;
@@ -41,7 +40,6 @@ export type ForwardedRoomKeyContent = {
   algorithm: typeof EncryptionAlgorithm.MEGOLM_V1;
   /** The room that the session is used in. */
   room_id: RoomID;
-  /** The session. */
   session_id: string;
   /** The session's key, in unpadded base64. */
   session_key: string;
@@ -114,7 +112,7 @@ export interface RequestedKeyInfo {
   algorithm: Open<EncryptionAlgorithm>;
   /** The room that the session is used in. */
   room_id: RoomID;
-  /** The session. */
+  /** Identifies the Megolm session of the key. */
   session_id: string;
   /** The Curve25519 key of the device that started the session; deprecated. */
   sender_key?: string;
@@ -147,6 +145,5 @@ export type SecretRequestContent = {
 export type SecretSendContent = {
   /** The request that it answers. */
   request_id: string;
-  /** The secret. */
   secret: string;
 };

@@ -62,7 +62,6 @@ export type VerificationStartContent = SasStartContent | ReciprocateStartContent
 
 /** Content of `m.key.verification.start` to compare short strings. */
 export type SasStartContent = BaseVerificationContent & {
-  /** The method. */
   method: "m.sas.v1";
   /** The device that starts. */
   from_device: DeviceID;
@@ -80,7 +79,6 @@ export type SasStartContent = BaseVerificationContent & {
 
 /** Content of `m.key.verification.start` after a QR code was scanned. */
 export type ReciprocateStartContent = BaseVerificationContent & {
-  /** The method. */
   method: "m.reciprocate.v1";
   /** The device that starts. */
   from_device: DeviceID;
@@ -92,9 +90,7 @@ export type ReciprocateStartContent = BaseVerificationContent & {
 export type VerificationAcceptContent = BaseVerificationContent & {
   /** The method, if the device says it: newer ones do not. */
   method?: "m.sas.v1";
-  /** The key agreement protocol. */
   key_agreement_protocol: string;
-  /** The hash. */
   hash: string;
   /** The way to authenticate a message. */
   message_authentication_code: string;

@@ -25,7 +25,7 @@ export interface BasicEvent<Type extends string = string, Content extends object
 /** An event of a room, where the room is known from elsewhere, as it is in a sync response. */
 export interface ClientEventWithoutRoomID<Type extends string = string, Content extends object = JsonObject>
   extends BasicEvent<Type, Content> {
-  /** The event's ID. */
+  /** Unique in all rooms; its format depends on the room's version. */
   event_id: EventID;
   /** The user who sent it. */
   sender: UserID;
@@ -41,7 +41,7 @@ export interface ClientEventWithoutRoomID<Type extends string = string, Content 
   redacts?: EventID;
 }
 
-/** An event of a room. */
+/** What happened in a room, as the homeserver shows it. */
 export interface ClientEvent<Type extends string = string, Content extends object = JsonObject>
   extends ClientEventWithoutRoomID<Type, Content> {
   /** The room of the event. */
@@ -126,13 +126,13 @@ export interface BundledAggregations {
 
 /** Events that refer to an event with `m.reference`. */
 export interface ReferenceAggregation {
-  /** The events. */
+  /** Those that refer to it. */
   chunk: RelatedEvent[];
 }
 
 /** An event of which only the ID is given. */
 export interface RelatedEvent {
-  /** The event's ID. */
+  /** Identifies it among the room's events. */
   event_id: EventID;
 }
 

@@ -38,7 +38,7 @@ export interface DefineEventOptions<
    * The type, as the wire has it; name it after a domain that you own, as in `com.example.poll`.
    */
   type: Type;
-  /** The class. */
+  /** Where events of the type occur. */
   class: Class;
   /**
    * What checks contents, of any library with Standard Schema: Zod, Valibot, ArkType and
@@ -101,7 +101,6 @@ export function validateContent<Content extends object>(
     : acceptedContent(type, result);
 }
 
-/** The content that a schema accepted. */
 function acceptedContent<Content extends object>(
   type: string,
   result: ContentSchemaResult<Content>,

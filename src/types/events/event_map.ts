@@ -125,7 +125,7 @@ export interface StateContents {
   "m.room.join_rules": RoomJoinRulesContent;
   /** What a user is to the room. */
   "m.room.member": RoomMemberContent;
-  /** The room's name. */
+  /** How users see the room called. */
   "m.room.name": RoomNameContent;
   /** The events to keep at hand. */
   "m.room.pinned_events": RoomPinnedEventsContent;
@@ -183,11 +183,11 @@ export interface MessageContents {
   "m.reaction": ReactionContent;
   /** An encrypted event. */
   "m.room.encrypted": RoomEncryptedContent;
-  /** A message. */
+  /** What someone said, wrote or attached. */
   "m.room.message": RoomMessageContent;
   /** The removal of what an event says. */
   "m.room.redaction": RoomRedactionContent;
-  /** A sticker. */
+  /** A picture that stands for itself. */
   "m.sticker": StickerContent;
 }
 
@@ -259,13 +259,13 @@ export interface ToDeviceContents {
   "m.key.verification.mac": VerificationMacContent;
   /** Verification: the request is accepted. */
   "m.key.verification.ready": VerificationReadyContent;
-  /** Verification: the request. */
+  /** Asks to verify each other. */
   "m.key.verification.request": VerificationRequestContent;
   /** Verification: a method begins. */
   "m.key.verification.start": VerificationStartContent;
   /** An event, encrypted for the device. */
   "m.room.encrypted": OlmEncryptedContent;
-  /** A key. */
+  /** Opens the messages of a Megolm session. */
   "m.room_key": RoomKeyContent;
   /** That there will be no key. */
   "m.room_key.withheld": RoomKeyWithheldContent;
@@ -275,7 +275,7 @@ export interface ToDeviceContents {
   "m.room_key_request": RoomKeyRequestContent;
   /** A question for a secret. */
   "m.secret.request": SecretRequestContent;
-  /** A secret. */
+  /** Answers a request for a secret. */
   "m.secret.send": SecretSendContent;
 }
 

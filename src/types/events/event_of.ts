@@ -28,13 +28,13 @@ import type { JsonObject } from "../json.ts";
 
 /** The contents of each class, by type. */
 export interface ContentsByClass {
-  /** Contents of state. */
+  /** What is set in a room, by type. */
   state: StateContents;
   /** Contents of messages. */
   message: MessageContents;
   /** Contents of what is not kept. */
   ephemeral: EphemeralContents;
-  /** Contents of account data. */
+  /** What clients keep on the server, by type. */
   account_data: AccountDataContents;
   /** Contents of messages to a device. */
   to_device: ToDeviceContents;

@@ -31,7 +31,7 @@ export type EventClass =
 export interface EventTypeRef<Type extends string = string, Class extends EventClass = EventClass> {
   /** The type, as the wire has it. */
   readonly type: Type;
-  /** The class. */
+  /** Where events of the type occur. */
   readonly class: Class;
 }
 

@@ -10,11 +10,11 @@ import type { JsonObject } from "../json.ts";
 
 /** A piece of state that a new room is to have. */
 export interface InitialStateEvent {
-  /** The type. */
+  /** Such as `m.room.topic`. */
   type: string;
   /** Which piece of the state of this type it is. Default: empty. */
   state_key?: string;
-  /** The content. */
+  /** As the type defines it. */
   content: JsonObject;
 }
 
@@ -26,7 +26,7 @@ export interface Invite3pid {
   id_access_token: string;
   /** What the address is of. */
   medium: Open<ThirdPartyMedium>;
-  /** The address. */
+  /** Usually an email address. */
   address: string;
 }
 

@@ -16,7 +16,6 @@ export const REQUEST_TYPE = "m.key.verification.request";
 
 /** An event of a verification: plain data. */
 export interface VerificationEvent {
-  /** Its type. */
   readonly type: string;
   /** Who has sent it, as the server says. */
   readonly sender: UserID;
@@ -26,9 +25,7 @@ export interface VerificationEvent {
   readonly content: JsonObject;
   /** Where it stands, if it came through a room. */
   readonly place?: {
-    /** The room. */
     readonly roomId: RoomID;
-    /** The event. */
     readonly eventId: EventID;
     /** When it was sent, as the server says, in milliseconds since the epoch. */
     readonly at: number;
