@@ -258,7 +258,8 @@ export class Composer<C extends Context = Context> {
 
   /**
    * Adds middleware whose failures go to a handler, and no further; but not that a conversation, or
-   * the bot, has ended.
+   * the bot, has ended. What a function does not await has no place in the tree any more when it
+   * fails: that goes to `bot.catch()`.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
    * @param middleware The functions, or trees of them.

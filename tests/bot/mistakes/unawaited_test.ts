@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bot, type Context, defineSession } from "@greenroom/matrix/bot";
+import { type Bot, Composer, type Context, defineSession } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";
 
@@ -139,6 +139,22 @@ Deno.test("A step that fails and is not awaited is reported as any failure, and 
     if (!catches) assertStringIncludes(logged[0] ?? "", 'command: "go"');
     assertEquals(reported.length, catches ? 0 : 2);
   }
+});
+
+Deno.test("A step that is not awaited fails behind a boundary: bot.catch() gets it", async () => {
+  const caught: string[] = [];
+  await using tester = trying((bot) => {
+    const inner = new Composer();
+    inner.command("go", (c) => void c.reactTo("$gone", ""));
+    inner.command("wait", (c) => c.reactTo("$gone", ""));
+    bot.errorBoundary((_, c) => void caught.push(`boundary ${c}`), inner);
+    bot.catch((_, c) => void caught.push(`catch ${c}`));
+  });
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await room.say("!wait");
+  await tester.until(() => caught.length === 2, "Both were to fail");
+  assertEquals(caught, ["catch !go", "boundary !wait"]);
 });
 
 Deno.test("What is called when a function has ended is said in the log once, and sends", async () => {
