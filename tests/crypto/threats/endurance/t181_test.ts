@@ -1,6 +1,6 @@
 /**
- * A homeserver puts anything into any field of what it passes on to a running device: messages to it, clear and
- * encrypted, account data, device lists, answers about keys.
+ * A homeserver puts anything into any field of what it tells a running device: messages to it, account data,
+ * device lists, answers about keys.
  *
  * What must hold: the rest of the same response is heard, the next message is read, the device still sends, nothing
  * is thrown out of the client, and what it remembers does not grow.
