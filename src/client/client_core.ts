@@ -82,8 +82,7 @@ export class ClientCore {
     this.deliverer = new Deliverer(client.registry, client.log, this);
     this.dispatcher = this.#spawnDispatcher();
     this.own = this.#encryption(api);
-    const pruneCrypto = this.own?.prune;
-    this.housekeeping = new Housekeeping({ store, ready, pruneCrypto, clock, log: client.log });
+    this.housekeeping = new Housekeeping(this, client);
     const syncer = this.syncer = this.#spawnSyncer(api, first);
     const actors = [syncer, this.dispatcher, ...(this.own === undefined ? [] : [this.own]), store];
     this.supervisor = this.#supervise(actors);

@@ -50,7 +50,7 @@ export function clientOperations(
       asUserId,
     });
   }, attachmentCipher);
-  return { ...api, ...notingEncryption(api, { stateStore, log }), ...notingMembers(api, client) };
+  return { ...api, ...notingEncryption(api, stateStore, log), ...notingMembers(api, client) };
 }
 
 /**

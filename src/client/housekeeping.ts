@@ -6,8 +6,8 @@
 
 import { type Clock, elapsed } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { ActorError, type ActorRef, ActorStoppedError } from "../actors/kernel/mod.ts";
-import type { StoreHandlers } from "../actors/store/mod.ts";
+import { ActorError, ActorStoppedError } from "../actors/kernel/mod.ts";
+import type { OpenableStore } from "../actors/store/mod.ts";
 
 /** What was removed. */
 export interface PruneSummary {
@@ -18,21 +18,10 @@ export interface PruneSummary {
   readonly removed: Readonly<Record<string, number>>;
 }
 
-/** What housekeeping works with. */
-export interface HousekeepingOptions {
-  /** Stores the state of rooms, and when this was done last. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** Opens the store, the first time. */
-  readonly ready: () => Promise<void>;
-  /**
-   * Prunes the records of encryption, and resolves to the number of removed ones by kind. Absent:
-   * there is none.
-   */
-  readonly pruneCrypto: (() => Promise<Readonly<Record<string, number>>>) | undefined;
-  /** The wall clock. */
-  readonly clock: Clock;
-  /** Logs what was removed. */
-  readonly log: Logger;
+/** The actors whose records are pruned. */
+interface PrunedCore extends OpenableStore {
+  /** Prunes the records of encryption, and resolves to the number of removed ones by kind. */
+  readonly own: { prune(): Promise<Readonly<Record<string, number>>> } | undefined;
 }
 
 const DAY = 86_400_000;
@@ -54,13 +43,18 @@ const DOUBTS = ["pruneDoubts"];
 
 /** Prunes when it is due, or on request. */
 export class Housekeeping {
-  readonly #options: HousekeepingOptions;
+  readonly #core: PrunedCore;
+  readonly #clock: Clock;
+  readonly #log: Logger;
   #checkedAt: number | undefined;
   #running: Promise<PruneSummary> | undefined;
 
-  /** @param options What it works with. */
-  constructor(options: HousekeepingOptions) {
-    this.#options = options;
+  /**
+   * @param core Has what is pruned.
+   * @param client Its wall clock, and its log.
+   */
+  constructor(core: PrunedCore, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+    [this.#core, this.#clock, this.#log] = [core, clock, log];
   }
 
   /**
@@ -68,7 +62,7 @@ export class Housekeeping {
    * again the next day.
    */
   async pruneIfDue(): Promise<void> {
-    const { clock, log } = this.#options;
+    const [clock, log] = [this.#clock, this.#log];
     if (elapsed(clock.now(), this.#checkedAt) < DAY) return;
     try {
       if (!await this.#isDue()) return;
@@ -96,7 +90,7 @@ export class Housekeeping {
 
   /** Whether the last time is a day ago, on a clock that can be trusted. */
   async #isDue(): Promise<boolean> {
-    const { store, ready, clock } = this.#options;
+    const [{ store, ready }, clock] = [this.#core, this.#clock];
     await ready();
     const [checkedAt, doubts] = await store.readRecords([CHECKED_AT, DOUBTS]);
     const now = clock.now();
@@ -116,11 +110,11 @@ export class Housekeeping {
     this.#checkedAt = checkedAt;
     const notes = [[CHECKED_AT, checkedAt], [DOUBTS, doubts]] as const;
     const mutations = notes.map(([key, value]) => ({ type: "set", key, value } as const));
-    await this.#options.store.commitRecords(mutations);
+    await this.#core.store.commitRecords(mutations);
   }
 
   async #prune(): Promise<PruneSummary> {
-    const { store, ready, pruneCrypto, clock } = this.#options;
+    const [{ store, ready, own }, clock] = [this.#core, this.#clock];
     await ready();
     const now = clock.now();
     this.#checkedAt = now;
@@ -130,7 +124,7 @@ export class Housekeeping {
       state += step.removed;
       isDone = step.isDone;
     }
-    const ofCrypto = Object.entries(await pruneCrypto?.() ?? {});
+    const ofCrypto = Object.entries(await own?.prune() ?? {});
     await this.#note(now, 0);
     return {
       removed: {

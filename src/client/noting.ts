@@ -31,21 +31,14 @@ export function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>)
 
 type MakingRooms = Pick<RoomsAPI, "createRoom"> & Pick<RoomExtrasAPI, "upgradeRoom">;
 
-/** What {@link notingEncryption} works with. */
-export interface NotingEncryptionOptions {
-  /** Stores which rooms are encrypted. */
-  readonly stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">;
-  /** Where failures are logged. */
-  readonly log: Logger;
-}
-
 /**
  * The operations that make rooms, and store which are encrypted. The successor of an encrypted room
  * is.
  */
 export function notingEncryption(
   api: MakingRooms,
-  { stateStore, log }: NotingEncryptionOptions,
+  stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">,
+  log: Logger,
 ): MakingRooms {
   const noted = noting(log);
   const note = async (roomId: RoomID, encryption: JsonObject | undefined): Promise<void> => {

@@ -111,7 +111,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
       ready,
       dispatcher,
       send: requestSender(api, clock),
-      describe: roomDescriber({ core: coreAPI(session), stateStore }),
+      describe: roomDescriber(coreAPI(session), stateStore),
       onNewRecipient: options.onNewRecipient,
       log,
     });

@@ -56,10 +56,8 @@ class Stage {
     return new Housekeeping({
       store: answeredBy(async (kind, body) => await answers[kind]?.(body as never)),
       ready: () => Promise.resolve(),
-      pruneCrypto: undefined,
-      clock: { now: () => this.now, delay: () => Promise.resolve() },
-      log: this.log,
-    });
+      own: undefined,
+    }, { clock: { now: () => this.now, delay: () => Promise.resolve() }, log: this.log });
   }
 }
 

@@ -176,20 +176,16 @@ const FAILED = {
   toDevice: "the key could not be sent to the members' devices",
 };
 
-/** What {@link roomDescriber} works with. */
-export interface RoomDescriberOptions {
-  /** The operations without the store that keeps what they return. */
-  readonly core: Pick<CoreAPI, "getMembers" | "getStateEvent">;
-  /** Says how a room is encrypted, once that was seen. */
-  readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
-}
-
 /**
  * Makes the function that reads a room's description from the server. Its members may be others
  * than those that syncs have shown.
+ *
+ * @param core The operations without the store that keeps what they return.
+ * @param stateStore Says how a room is encrypted, once that was seen.
  */
 export function roomDescriber(
-  { core, stateStore }: RoomDescriberOptions,
+  core: Pick<CoreAPI, "getMembers" | "getStateEvent">,
+  stateStore: Pick<StateStore, "getEncryptionInfo">,
 ): (roomId: RoomID) => Promise<RoomDescription> {
   const content = async (roomId: RoomID, type: string): Promise<JsonObject | undefined> => {
     try {

@@ -10,7 +10,7 @@ import type { TransactionID } from "../../types/ids.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { HandlerSessionsOptions } from "./handler_sessions.ts";
+import type { OpenableStore } from "../store/mod.ts";
 
 /** The record of the key that IDs are made with. */
 const KEY = ["send_key"];
@@ -22,11 +22,11 @@ const KEY = ["send_key"];
  * once.
  */
 export class SendIds {
-  readonly #options: HandlerSessionsOptions;
+  readonly #options: OpenableStore;
   #hash: Promise<Hash> | undefined;
 
   /** @param options The store that has the key. */
-  constructor(options: HandlerSessionsOptions) {
+  constructor(options: OpenableStore) {
     this.#options = options;
   }
 

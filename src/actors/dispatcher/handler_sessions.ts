@@ -8,18 +8,10 @@
 import { RecentMap } from "../../base/recent_map.ts";
 import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import type { ActorRef } from "../kernel/mod.ts";
 import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";
-import type { StoreHandlers } from "../store/mod.ts";
+import type { OpenableStore } from "../store/mod.ts";
 import { sessionKey } from "./session_keys.ts";
 import type { SessionUpdate } from "./session_updates.ts";
-
-/** The parts that {@link HandlerSessions} uses. */
-export interface HandlerSessionsOptions {
-  readonly store: ActorRef<StoreHandlers>;
-  /** Opens the store, the first time. */
-  readonly ready: () => Promise<void>;
-}
 
 /** A handler that is to run with its session. */
 export interface SessionRun {
@@ -58,7 +50,7 @@ const IDLE_SESSIONS = 1_000;
 
 /** Runs handlers with their sessions. */
 export class HandlerSessions {
-  readonly #options: HandlerSessionsOptions;
+  readonly #options: OpenableStore;
   /** The sessions with a running handler or a commit under way. */
   readonly #busy = new Map<string, Kept>();
   /** The other sessions, those that were used last. */
@@ -67,7 +59,7 @@ export class HandlerSessions {
   #committed: Promise<unknown> = Promise.resolve();
 
   /** @param options The parts that it uses. */
-  constructor(options: HandlerSessionsOptions) {
+  constructor(options: OpenableStore) {
     this.#options = options;
   }
 

@@ -61,16 +61,8 @@ export function spawnStore({ kv, lease, clock = systemClock, log }: StoreOptions
   const writer = new StoreWriter({ kv: kv ?? new MemoryStore(), lease: leased, log });
   const state = kv === undefined ? new MemoryRoomState() : new StoredRoomState(writer);
   const keeper = new StoreKeeper(writer, clock);
-  const handlers = new StoreHandlers({ writer, state, keeper, clock });
+  const handlers = new StoreHandlers(writer, state, keeper, clock);
   return keeper.store = spawn({ name: "store", handlers, log }); // which asks it in turn
-}
-
-/** What the Store's handlers work with. */
-interface StoreParts {
-  readonly writer: StoreWriter;
-  readonly state: RoomState;
-  readonly keeper: StoreKeeper;
-  readonly clock: Clock;
 }
 
 type Turn<Reply> = Reply | Promise<Reply>;
@@ -87,8 +79,13 @@ export class StoreHandlers implements AsyncDisposable {
   readonly #attempts: StoreAttempts;
   #opening: Promise<void> = Promise.resolve();
 
-  /** @param parts What they work with. */
-  constructor({ writer, state, keeper, clock }: StoreParts) {
+  /**
+   * @param writer Reads and writes records.
+   * @param state The state of rooms.
+   * @param keeper Writes what is left when nothing else does.
+   * @param clock Says when.
+   */
+  constructor(writer: StoreWriter, state: RoomState, keeper: StoreKeeper, clock: Clock) {
     const shown = new ShownLog(writer);
     this.#writer = writer;
     this.#keeper = keeper;

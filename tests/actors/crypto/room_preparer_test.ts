@@ -245,8 +245,8 @@ Deno.test("A new recipient gets the key unless onNewRecipient says no", async ()
 
 Deno.test("A room is described by the server: its members, its history visibility, and its encryption unless known", async () => {
   const member = (userId: string, membership: string) => ({ state_key: userId, content: { membership } });
-  const describe = roomDescriber({
-    core: {
+  const describe = roomDescriber(
+    {
       getMembers: () =>
         Promise.resolve([member("@a:a", "join"), member("@b:a", "invite"), member("@c:a", "ban")] as never),
       getStateEvent: (_roomId: string, type: unknown) =>
@@ -254,8 +254,8 @@ Deno.test("A room is described by the server: its members, its history visibilit
           ? Promise.resolve({ history_visibility: "joined" } as never)
           : Promise.reject(new Error("known already")),
     },
-    stateStore: { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
-  });
+    { getEncryptionInfo: () => Promise.resolve({ algorithm: "m" }) },
+  );
   assertEquals(await describe("!room:a"), {
     roomId: "!room:a",
     encryption: { algorithm: "m" },
@@ -266,10 +266,10 @@ Deno.test("A room is described by the server: its members, its history visibilit
 
 Deno.test("A room that the server says is not encrypted is refused; a failure to find out is a failure", async () => {
   const failing = (error: Error) =>
-    roomDescriber({
-      core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
-      stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
-    });
+    roomDescriber(
+      { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.reject(error) },
+      { getEncryptionInfo: () => Promise.resolve(undefined) },
+    );
   const init = { operation: "get", method: "GET", path: "/", status: 404, body: { errcode: "M_NOT_FOUND" } };
   await assertRejects(
     () => failing(new NotFoundError(init as never))("!room:a"),
@@ -277,9 +277,9 @@ Deno.test("A room that the server says is not encrypted is refused; a failure to
     "is not encrypted",
   );
   await assertRejects(() => failing(new TypeError("down"))("!room:a"), TypeError, "down");
-  const odd = roomDescriber({
-    core: { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
-    stateStore: { getEncryptionInfo: () => Promise.resolve(undefined) },
-  });
+  const odd = roomDescriber(
+    { getMembers: () => Promise.resolve([]), getStateEvent: () => Promise.resolve(["m"] as never) },
+    { getEncryptionInfo: () => Promise.resolve(undefined) },
+  );
   await assertRejects(() => odd("!room:a"), EncryptionError, "is not encrypted");
 });
