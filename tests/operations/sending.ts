@@ -239,7 +239,7 @@ export const sending: readonly Operation[] = [
     name: "sendMessageEvent() of a redaction redacts, whatever the room's version",
     covers: ["sendMessageEvent"],
     async run(scene) {
-      const [alice] = await scene.players("alice");
+      const alice = await scene.player("alice", { unlimited: "people" });
       for (const roomVersion of ["6", "10", "11", "12"]) {
         const roomId = await alice.createRoom({ roomVersion });
         const redacts = await alice.sendText(roomId, "Oops");
