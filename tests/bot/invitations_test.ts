@@ -134,6 +134,25 @@ Deno.test("An invitation that was withdrawn is not tried any more; a new one is 
   assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
 });
 
+Deno.test("An invitation that was withdrawn is not tried any more when another was accepted at once", async () => {
+  await using tester = polite();
+  await tester.start();
+  const refuses = refusing(tester, AWAY);
+  const room = await invited(tester);
+  await passing(tester, 100_000);
+  const path = `/rooms/${encodeURIComponent(room)}`;
+  await tester.request("alice", "POST", `${path}/kick`, { user_id: tester.mxid });
+  refuses.remove();
+  await tester.request("alice", "POST", `${path}/invite`, { user_id: tester.mxid });
+  await tester.settle();
+  assertEquals([membership(tester, room), hellos(tester, room)], ["join", 1]);
+  const joins = () =>
+    tester.homeserver.requests.filter("POST", "/join").filter(({ user }) => user === tester.mxid).length;
+  const before = joins();
+  await passing(tester, 600_000, 5_000);
+  assertEquals([joins(), hellos(tester, room)], [before, 1]);
+});
+
 Deno.test("c.join() takes an invitation that its server has not heard of yet", async () => {
   await using tester = trying((bot) =>
     void bot.on("invite", async (c) => {

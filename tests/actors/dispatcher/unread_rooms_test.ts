@@ -130,3 +130,14 @@ Deno.test("Of more than a thousand messages that wait, the others are said immed
   note.told(unread("@a:a", "MISSING_KEY"));
   assertEquals(told().length, 1);
 });
+
+Deno.test("Messages that have waited make room for others, thousands of times", async () => {
+  const { note, told, clock, recovered } = scene(["m.room.message"], ENCRYPTS);
+  recovered.add("$e");
+  for (let time = 0; time < 4; time++) {
+    for (let index = 0; index < 900; index++) note.told(unread(`@${index}:a`, "MISSING_KEY"));
+    await clock.tick(15_000);
+  }
+  note.told(unread("@b:b", "MISSING_KEY", {}, "$other"));
+  assertEquals(told(), [], "nothing is said immediately");
+});

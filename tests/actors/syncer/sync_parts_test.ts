@@ -101,6 +101,12 @@ Deno.test("takeApart() gives an invitation or a knock as the own member event, t
   }
 });
 
+Deno.test("takeApart() takes the last own member event of an invitation: who invites may put others before it", () => {
+  const [forged, own] = ["@forged:a", "@bob:a"].map((sender) => member(OWN, "invite", { sender }));
+  const parts = take({ rooms: { invite: { [ROOM]: { invite_state: { events: [forged, own] } } } } });
+  assertEquals(parts.rooms[0]?.state.map(({ sender }) => sender), ["@bob:a"]);
+});
+
 Deno.test("takeApart() leaves out an invitation without the own member event, and counts it", () => {
   const invite = (events: unknown) => take({ rooms: { invite: { [ROOM]: { invite_state: { events } } } } });
   assertEquals(invite([member("@bob:a", "invite")]).rooms, []);
