@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Appservice, AppservicePingError } from "@greenroom/matrix/appservice";
+import { grownBy } from "../support/growth.ts";
 import { appserviceScene, registration } from "./scene.ts";
 
 Deno.test("ping() resolves when the homeserver gets through", async () => {
@@ -83,4 +84,34 @@ Deno.test("start() without ping asks the homeserver nothing", async () => {
   await scene.serving?.stop();
   await done;
   assertEquals(scene.stage.homeserver.requests.filter("POST", "/ping").length, 0);
+});
+
+Deno.test("Of thousands of pings the latest IDs are kept, and of none what else is in it", async () => {
+  await using scene = await appserviceScene();
+  const headers = { authorization: `Bearer ${registration.hs_token}` };
+  let count = 0;
+  const knock = async (times: number, transaction_id: string): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      const body = JSON.stringify({
+        transaction_id: `${transaction_id}${count++}`,
+        rest: "x".repeat(50_000),
+      });
+      const request = new Request("https://echo.example/_matrix/app/v1/ping", {
+        method: "POST",
+        headers,
+        body,
+      });
+      assertEquals((await scene.serving?.fetch(request))?.status, 200);
+    }
+  };
+  await knock(100, "ping");
+  await grownBy(() => Promise.resolve(), 1); // which collects garbage
+  const before = Deno.memoryUsage().heapUsed;
+  const grown = await grownBy(async () => {
+    await knock(1_500, "ping");
+    await knock(500, "x".repeat(50_000));
+  }, 200);
+  assertEquals(grown, []);
+  const more = Deno.memoryUsage().heapUsed - before;
+  assert(more < 4e6, `${more} bytes more`); // 100 bodies are 5 MB
 });
