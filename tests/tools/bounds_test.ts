@@ -33,8 +33,13 @@ export class Kept {
   #list: string[] = [];
   readonly #names: readonly string[] = [];
   #count = 0;
+  #open = 0;
+  end(): void {
+    this.#open--;
+  }
   add(name: string): void {
     known.add(name);
+    this.#open++;
     const local = new Map([[name, ++this.#count]]);
     this.#list.push(name, ...this.#names, String(local.size));
   }
@@ -42,10 +47,10 @@ export class Kept {
 `;
 const FILES = [{ path: "src/a/kept.ts", text: SOURCE }, { path: "tests/a/kept_test.ts", text: "" }];
 
-Deno.test("Fields and modules that are added to are collections; locals and fixed ones are not", () => {
+Deno.test("Fields and modules that are added to, and what counts up and down, are found; locals and fixed ones are not", () => {
   assertEquals(collectionsIn(FILES), [
     { file: "src/a/kept.ts", owner: "module", names: ["known"] },
-    { file: "src/a/kept.ts", owner: "Kept", names: ["#byName", "#later", "#list"] },
+    { file: "src/a/kept.ts", owner: "Kept", names: ["#byName", "#later", "#list", "#open"] },
   ]);
 });
 
@@ -53,7 +58,7 @@ Deno.test("A collection without a row, a row without a collection, and a row wit
   const row = (owner: string, names: string, bound: string, test: string) =>
     `| \`kept.ts\` ${owner} | ${names} | ${bound} | ${test} |`;
   const table = (...rows: string[]) => ["## `src/a`", ...rows].join("\n");
-  const whole = row("Kept", "`#byName`, `#later`, `#list`", "ten names", "`tests/a/kept_test.ts`");
+  const whole = row("Kept", "`#byName`, `#later`, `#list`, `#open`", "ten names", "`tests/a/kept_test.ts`");
   const ofModule = row("module", "`known`", "as long as the process", "");
   assertEquals(checkBounds(FILES, table(whole, ofModule)), []);
   assertEquals(boundsRows(table(whole))[0]?.test, "tests/a/kept_test.ts");

@@ -2,7 +2,7 @@
  * What grows: the collections that live longer than a call, and what `bounds.md` says of each.
  *
  * A row is about a class, or about a module, and names all of its collections: maps, sets, lists that something is
- * added to, caches. Locals of functions are not meant, and not `src/testing/`, whose homeserver keeps all of a test.
+ * added to, caches; and what counts up and down. Locals of functions are not meant, and not `src/testing/`, whose homeserver keeps all of a test.
  *
  * @module
  */
@@ -52,7 +52,7 @@ function collectionsOf({ path: file, text }: SourceFile): Collections[] {
   const visit = (node: ts.Node): void => {
     if (ts.isClassLike(node)) {
       for (const member of node.members) {
-        if (ts.isPropertyDeclaration(member) && isCollection(member, node)) {
+        if (ts.isPropertyDeclaration(member) && (isCollection(member, node) || isBalance(member, node))) {
           note(node.name?.text ?? "class", member.name.getText());
         }
       }
@@ -71,6 +71,14 @@ function isCollection({ name, initializer, type }: ts.PropertyDeclaration, owner
   const isList = type?.getText().endsWith("[]") ||
     initializer !== undefined && ts.isArrayLiteralExpression(initializer);
   return isList && isFilled(owner, `this.${name.getText()}`);
+}
+
+/** Whether something counts up and down: one that misses a way down is too high after thousands. */
+function isBalance({ name, initializer }: ts.PropertyDeclaration, owner: ts.Node): boolean {
+  if (initializer === undefined || !ts.isNumericLiteral(initializer)) return false;
+  const [text, field] = [owner.getText(), `this.${name.getText()}`];
+  const has = (...forms: string[]) => forms.some((form) => text.includes(form));
+  return has(`++${field}`, `${field}++`, `${field} += `) && has(`--${field}`, `${field}--`, `${field} -= `);
 }
 
 function isNew(value: ts.Expression): boolean {
