@@ -201,3 +201,21 @@ Deno.test("C17: what is signed anew while its upload is under way is uploaded an
     assertEquals(Object.keys(signatures[ME] ?? {}), [`ed25519:${other.selfSigning?.publicKey}`]);
   }
 });
+
+Deno.test("T163: a signature that the server does not show waits, and goes when what was signed is gone", async () => {
+  const scene = await signingScene();
+  const { bot, alice, server, uploads } = scene;
+  const name = masterOf(alice);
+  const fate = async () => (await bot.engine.identities.signatureFate({ userId: ALICE, name })).state;
+  scene.onUpload = () => ({ failures: { "@carol:example.org": {} } }); // which takes nothing
+  await bot.engine.identities.signIdentity({ userId: ALICE, master: name });
+  for (let round = 0; round < 3; round++) await bot.flush();
+  assertEquals([await fate(), uploads.length], ["due", 1]);
+  await server.clock.tick(10_000);
+  await bot.flush();
+  assertEquals([await fate(), uploads.length], ["due", 2]);
+  alice.crossSign();
+  await bot.sync({ deviceLists: { changed: [ALICE], left: [] } });
+  await bot.flush();
+  assertEquals([await fate(), uploads.length], ["uploaded", 2], "nothing is left to sign");
+});
