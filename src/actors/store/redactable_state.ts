@@ -58,7 +58,7 @@ export class RedactableState implements RoomState {
     const byId = new Map<EventID | undefined, MessageEvent>();
     for (const redaction of redactions) byId.set(redactedId(redaction, version), redaction);
     byId.delete(undefined);
-    const stored = which === "new" ? [] : await this.#find(roomId, new Set(byId.keys()));
+    const stored = which === "new" ? [] : await this.#find(roomId, new Set(byId.keys()), state);
     const events = [...changed.values(), ...stored.filter((event) => !changed.has(nameOf(event)))];
     const redacted = events.flatMap((event) => {
       const redaction = byId.get(event.event_id);
@@ -67,12 +67,20 @@ export class RedactableState implements RoomState {
     if (redacted.length > 0) this.set(roomId, redacted, mutations);
   }
 
-  /** The pieces of a room's state that events with these IDs have set. */
-  async #find(roomId: RoomID, ids: ReadonlySet<EventID | undefined>): Promise<StoredState[]> {
+  /**
+   * The pieces of a room's state that events with these IDs have set.
+   *
+   * @param news What the same commit sets, which a list does not have yet.
+   */
+  async #find(
+    roomId: RoomID,
+    ids: ReadonlySet<EventID | undefined>,
+    news: readonly StoredState[],
+  ): Promise<StoredState[]> {
     if (ids.size === 0) return [];
     let known = this.#rooms.get(roomId);
     if (known === undefined) {
-      const state = await this.#state.list(roomId);
+      const state = [...await this.#state.list(roomId), ...news];
       known = { ids: new Map(), limit: 2 * state.length + MAX_REPLACED };
       this.#note(known, roomId, state);
     }

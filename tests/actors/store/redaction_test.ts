@@ -1,5 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { redactedId, redactedState, versionOf } from "../../../src/actors/store/redactable_state.ts";
+import { spawnStore } from "../../../src/actors/store/store_actor.ts";
+import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
+import { MemoryStore } from "../../../src/store/base/mod.ts";
+import type { RoomID } from "../../../src/types/ids.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -80,3 +84,19 @@ for (const [type, content, versions] of CONTENTS) {
     });
   }
 }
+
+Deno.test("State that comes in one response with the first redaction of a room is redacted by a later one", async () => {
+  const store = spawnStore({ kv: new MemoryStore() });
+  await store.open([]);
+  const roomId = "!room" as RoomID;
+  const commit = async (nextBatch: string, room: object) => {
+    const rooms = [{ roomId, membership: "join", state: [], complete: true, lossy: false, ...room }];
+    await store.commitSync({ nextBatch, repeated: false, rooms } as unknown as SyncChange);
+  };
+  const topic = state("m.room.topic", { topic: "x" }, { event_id: "$topic" });
+  await commit("t0", {});
+  await commit("t1", { state: [topic], redactions: [redaction({ redacts: "$message" })] });
+  await commit("t2", { redactions: [redaction({ redacts: "$topic", content: { redacts: "$topic" } })] });
+  assertEquals((await store.getState({ roomId, type: "m.room.topic", stateKey: "" }))?.content, {});
+  await store.stop();
+});
