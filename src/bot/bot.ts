@@ -19,39 +19,33 @@ import {
   ValueError,
 } from "../../mod.ts";
 import type { EventID, EventType, MatrixEvent, RoomID } from "../../types.ts";
-import type { BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
+import {
+  type BotHost,
+  type BotOptions,
+  checkBotOptions,
+  clientsOptions,
+  type HostedBotOptions,
+} from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { type BotSession, BotSessions, isCutOff, Run, RunTime } from "./run/mod.ts";
-import { hiddenNames } from "./commands/command.ts";
+import { type BotSession, BotSessions, isCutOff, Once, Patience, Run, RunTime } from "./run/mod.ts";
+import { hiddenNames } from "./commands/mod.ts";
 import { Composer } from "./composer.ts";
-import type { Context } from "./context/context.ts";
-import { type BotRoom, BotRooms } from "./context/bot_room.ts";
-import { Conversations } from "./conversations/conversations.ts";
-import { WaitedTypes } from "./conversations/waited_types.ts";
-import { REMIND } from "./context/inner.ts";
-import { TimerContext } from "./context/timer_context.ts";
-import { Access } from "./policy/access.ts";
-import { Invitations } from "./policy/invitations.ts";
-import { type Inviter, Inviters } from "./policy/inviters.ts";
-import { InviteLimiter } from "./policy/invite_limit.ts";
-import { JoinQueue } from "./policy/join_queue.ts";
-import { RateLimiter } from "./policy/rate_limit.ts";
-import { Once } from "./once.ts";
-import { checkBotOptions, clientsOptions } from "./option_names.ts";
+import { type BotRoom, BotRooms, type Context, REMIND, TimerContext } from "./context/context.ts";
+import { Conversations, WaitedTypes } from "./conversations/conversations.ts";
+import {
+  Access,
+  Invitations,
+  InviteLimiter,
+  type Inviter,
+  Inviters,
+  JoinQueue,
+  RateLimiter,
+  reportUnread,
+} from "./policy/mod.ts";
 import { checkFunction } from "../errors/check_function.ts";
 import { checkOptions } from "../errors/known_names.ts";
-import { Patience } from "./patience.ts";
-import { announcer } from "./running/announce.ts";
-import { BotAccount } from "./running/account.ts";
-import { optionsFromEnv } from "./running/env.ts";
-import { LazyStore } from "./running/lazy_store.ts";
-import { noteDevice } from "./running/known_devices.ts";
-import { reportUnread } from "./running/unread.ts";
-import { untilBack } from "./running/until_back.ts";
-import { within } from "./timers/within.ts";
-import { ReminderLimit } from "./timers/reminder_limit.ts";
-import { readCron } from "./timers/schedule.ts";
-import { type Due, type Timer, Timers } from "./timers/timers.ts";
+import { announcer, BotAccount, LazyStore, noteDevice, optionsFromEnv, untilBack } from "./running/mod.ts";
+import { type Due, readCron, ReminderLimit, type Timer, Timers, within } from "./timers/mod.ts";
 import { Updates } from "./updates.ts";
 
 /** Text that a bot still has to send. */

@@ -5,15 +5,10 @@
  */
 
 import type { Client } from "../../mod.ts";
-import type { BotSessions } from "./run/mod.ts";
-import type { Conversations } from "./conversations/conversations.ts";
-import type { WaitedTypes } from "./conversations/waited_types.ts";
-import type { Once } from "./once.ts";
-import type { Patience } from "./patience.ts";
-import type { Access } from "./policy/access.ts";
-import type { Inviters } from "./policy/inviters.ts";
-import type { JoinQueue } from "./policy/join_queue.ts";
-import type { Timers } from "./timers/timers.ts";
+import type { BotSessions, Once, Patience } from "./run/mod.ts";
+import type { Conversations, WaitedTypes } from "./conversations/conversations.ts";
+import type { Access, Inviters, JoinQueue } from "./policy/mod.ts";
+import type { Timers } from "./timers/mod.ts";
 
 /** What the parts of a bot share. */
 export interface BotParts {

@@ -8,10 +8,8 @@
 
 import { ValueError } from "../../mod.ts";
 import { checkFunction } from "../errors/check_function.ts";
-import type { Args, CommandOptions, Schemas } from "./commands/pattern.ts";
-import { type Command, parsePattern } from "./commands/command.ts";
-import type { Context } from "./context/context.ts";
-import { CALL, COMMAND } from "./context/inner.ts";
+import { type Args, type Command, type CommandOptions, parsePattern, type Schemas } from "./commands/mod.ts";
+import { CALL, COMMAND, type Context } from "./context/context.ts";
 import {
   checkQueries,
   ConversationEndedError,

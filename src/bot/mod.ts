@@ -15,9 +15,42 @@
 
 import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
-export { Bot } from "./bot.ts";
-export type { BotStartOptions, EveryOptions, PendingReminder, ReminderHandler, RemindersAPI } from "./bot.ts";
-export type { ArgumentType, ArgumentTypes } from "./commands/argument_types.ts";
+export {
+  Bot,
+  type BotStartOptions,
+  type EveryOptions,
+  type PendingReminder,
+  type ReminderHandler,
+  type RemindersAPI,
+} from "./bot.ts";
+export {
+  type Args,
+  type ArgumentDescription,
+  type ArgumentKind,
+  type ArgumentResult,
+  type ArgumentSchema,
+  type ArgumentSchemaProperties,
+  type ArgumentType,
+  type ArgumentTypes,
+  type ArgumentValue,
+  type ArgumentValues,
+  type Asking,
+  type BareName,
+  type Command,
+  COMMAND_DESCRIPTION,
+  type CommandDescription,
+  type CommandOptions,
+  type CommandState,
+  describeCommand,
+  type FlagNames,
+  type OptionalNames,
+  type Parameter,
+  readArguments,
+  readStructuredCommand,
+  type RequiredNames,
+  type Schemas,
+  type StructuredCommand,
+} from "./commands/mod.ts";
 export type { BotBehaviour, BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
 export {
   type AnyMessage,
@@ -32,67 +65,68 @@ export {
   type Queries,
   type Query,
 } from "./run/mod.ts";
-export type { Command, Parameter } from "./commands/command.ts";
-export type {
-  Args,
-  ArgumentResult,
-  ArgumentSchema,
-  ArgumentSchemaProperties,
-  ArgumentValue,
-  Asking,
-  BareName,
-  CommandOptions,
-  FlagNames,
-  OptionalNames,
-  RequiredNames,
-  Schemas,
-} from "./commands/pattern.ts";
 export {
-  type ArgumentDescription,
-  type ArgumentKind,
-  type ArgumentValues,
-  COMMAND_DESCRIPTION,
-  type CommandDescription,
-  type CommandState,
-  describeCommand,
-  readArguments,
-  readStructuredCommand,
-  type StructuredCommand,
-} from "./commands/structured.ts";
-export { Composer } from "./composer.ts";
-export type {
-  CommandContext,
-  HeardContext,
-  Middleware,
-  MiddlewareLike,
-  Next,
-  QueryContext,
+  type CommandContext,
+  Composer,
+  type HeardContext,
+  type Middleware,
+  type MiddlewareLike,
+  type Next,
+  type QueryContext,
 } from "./composer.ts";
-export { Context } from "./context/context.ts";
-export type { AskOptions, ConfirmOptions, MenuOptions, WaitOptions } from "./context/context.ts";
-export type { ChoiceLabels, ConfirmWords } from "./conversations/choices.ts";
-export { BotRoom } from "./context/bot_room.ts";
-export { RoomContext } from "./context/room_context.ts";
-export type { NamedReminder, ReminderDelay } from "./context/room_context.ts";
-export type { BotMedia, CaptionOptions, FileOptions, ImageOptions } from "./context/pictures.ts";
-export type { SendPollOptions } from "./context/polls.ts";
-export type { Streamed, StreamOptions } from "./context/stream.ts";
-export { TimerContext } from "./context/timer_context.ts";
-export type { WriteOptions } from "./context/writing.ts";
+export {
+  type AskOptions,
+  type BotMedia,
+  BotRoom,
+  type CaptionOptions,
+  type ChoiceLabels,
+  type ConfirmOptions,
+  type ConfirmWords,
+  Context,
+  type FileOptions,
+  type ImageOptions,
+  type MenuOptions,
+  type NamedReminder,
+  type ReminderDelay,
+  RoomContext,
+  type Streamed,
+  type StreamOptions,
+  TimerContext,
+  type WaitOptions,
+  type WriteOptions,
+} from "./context/context.ts";
+export {
+  type Poll,
+  POLL_EVENTS,
+  type PollAnswer,
+  type PollAnswerTally,
+  pollEnd,
+  type PollEndContent,
+  type PollEvent,
+  type PollOptions,
+  type PollRelation,
+  pollResponse,
+  type PollResponseContent,
+  pollStart,
+  type PollStartContent,
+  type PollTally,
+  readPoll,
+  type SendPollOptions,
+  tallyPoll,
+  type TallyPollOptions,
+} from "./polls/mod.ts";
 export {
   type DescribedImage,
   type DescribedImageInfo,
   describeImage,
   type DescribeImageOptions,
-} from "./media/describe_image.ts";
-export { type ImageMeasures, measureImage } from "./media/measure_image.ts";
+  type ImageMeasures,
+  measureImage,
+} from "./media/mod.ts";
 export {
+  type BuiltServerAcl,
   followUpgrade,
   type FollowUpgradeOptions,
-  type TombstoneEvent,
-} from "./moderation/follow_upgrade.ts";
-export { type Glob, readGlob } from "./text/glob.ts";
-export {
   POLICY_RULE_TYPES,
   type PolicyEvent,
   type PolicyKind,
@@ -100,68 +134,46 @@ export {
   type PolicyListsOptions,
   type PolicyRule,
   type PolicyRuleType,
-} from "./moderation/policy_lists.ts";
-export {
   type RedactedMessages,
   redactMessages,
   type RedactMessagesOptions,
-} from "./moderation/redact_messages.ts";
-export {
-  type BuiltServerAcl,
   type ServerAcl,
   serverAcl,
   type ServerAclOptions,
+  type TombstoneEvent,
   updateServerAcl,
   type UpdateServerAclOptions,
-} from "./moderation/server_acl.ts";
-export type { InviteLimit } from "./policy/invite_limit.ts";
-export type { AccessOptions, Admins } from "./policy/access.ts";
-export type { Inviter } from "./policy/inviters.ts";
-export type { RateLimit } from "./policy/rate_limit.ts";
+} from "./moderation/mod.ts";
 export {
-  POLL_EVENTS,
-  pollEnd,
-  type PollEndContent,
-  type PollOptions,
-  type PollRelation,
-  pollResponse,
-  type PollResponseContent,
-  pollStart,
-  type PollStartContent,
-} from "./polls/poll_contents.ts";
-export type { PollEvent } from "./polls/poll_count.ts";
-export { type Poll, type PollAnswer, readPoll } from "./polls/read_poll.ts";
-export {
-  type PollAnswerTally,
-  type PollTally,
-  tallyPoll,
-  type TallyPollOptions,
-} from "./polls/tally_poll.ts";
-export { closeMarkdown } from "./text/close_markdown.ts";
-export {
-  formatHtml,
-  formatMarkdown,
-  type FormattedMessage,
-  formatText,
-  type MentionOptions,
-} from "./text/format_message.ts";
-export { formatHtmlPieces, formatPieces, type FormatPiecesOptions } from "./text/format_pieces.ts";
-export { htmlToText } from "./text/html_to_text.ts";
-export {
+  closeMarkdown,
   escapeMarkdown,
   eventUrl,
   findMatrixLinks,
+  formatHtml,
+  formatHtmlPieces,
+  formatMarkdown,
+  formatPieces,
+  type FormatPiecesOptions,
+  type FormattedMessage,
+  formatText,
+  type Glob,
+  htmlToText,
   type LinkTarget,
   linkTo,
   mention,
   mentionHtml,
-} from "./text/mention.ts";
-export { mentionsRoom, mentionsUser, withoutName } from "./text/mentions_user.ts";
-export { type ReadText, readText } from "./text/read_text.ts";
-export { stripReplyFallback } from "./text/reply_fallback.ts";
-export { sanitizeHtml } from "./text/sanitize_html.ts";
-export { splitMessage } from "./text/split_message.ts";
-export { defineSession } from "../../mod.ts";
-export type { SessionDefinition, SessionKey, SessionScope } from "../../mod.ts";
+  type MentionOptions,
+  mentionsRoom,
+  mentionsUser,
+  readGlob,
+  type ReadText,
+  readText,
+  sanitizeHtml,
+  splitMessage,
+  stripReplyFallback,
+  withoutName,
+} from "./text/mod.ts";
+export type { AccessOptions, Admins, InviteLimit, Inviter, RateLimit } from "./policy/mod.ts";
+export { defineSession, type SessionDefinition, type SessionKey, type SessionScope } from "../../mod.ts";
 
 endOwnCode();

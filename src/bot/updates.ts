@@ -7,24 +7,23 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
-import { SAY_FAILED } from "./context/inner.ts";
+import { ALWAYS, Context, type Found, SAY_FAILED } from "./context/context.ts";
 import { type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
 import type { BotBehaviour } from "./bot_options.ts";
 import type { BotParts } from "./bot_parts.ts";
-import { CommandFinder } from "./command_finder.ts";
-import { answerBuiltIn, CANCEL, isBuiltIn } from "./commands/built_in.ts";
-import type { Command } from "./commands/command.ts";
+import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
+import type { Command } from "./commands/mod.ts";
 import type { Next } from "./composer.ts";
-import { ALWAYS, Context, type Found } from "./context/context.ts";
 import type { Conversations } from "./conversations/conversations.ts";
 import {
   ConversationEndedError,
+  editedEvent,
   isCutOff,
   type KeptEvent,
   keptOf,
   keptUpdate,
-  laneOf,
   placeOf,
+  queueOf,
   Run,
   runDetails,
   RunTime,
@@ -33,12 +32,9 @@ import {
   type Update,
   updateOf,
 } from "./run/mod.ts";
-import { editedEvent } from "./policy/edits.ts";
-import type { Invitation, Invitations } from "./policy/invitations.ts";
-import type { Inviters } from "./policy/inviters.ts";
-import type { RateLimiter } from "./policy/rate_limit.ts";
-import { isObserved, observed } from "./running/telemetry.ts";
-import type { Accepted } from "./timers/accepted.ts";
+import type { Invitation, Invitations, Inviters, RateLimiter } from "./policy/mod.ts";
+import { isObserved, observed } from "./running/mod.ts";
+import type { Accepted } from "./timers/mod.ts";
 
 /** What updates need beside the parts that all share. */
 interface UpdatesOptions {
@@ -84,7 +80,7 @@ export class Updates {
   /** Commands that a function in front of them keeps messages from, as was told. */
   readonly #unreached = new Set<string>();
   /** What waits for what is being done for a user in a room. */
-  readonly #lanes = new Map<string, (() => void)[]>();
+  readonly #queues = new Map<string, (() => void)[]>();
 
   /** @param options What it works with. */
   constructor(options: UpdatesOptions) {
@@ -121,7 +117,7 @@ export class Updates {
       const now = client.api.clock.now();
       if (!limiter.take(sender, sentAt(event) ?? now, now)) return this.#tellLimit(type, event, context);
     }
-    return this.#inOrder(laneOf(room, sender), (over) => this.#update(type, event, context, over));
+    return this.#inOrder(queueOf(room, sender), (over) => this.#update(type, event, context, over));
   }
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
@@ -166,16 +162,16 @@ export class Updates {
   }
 
   /** Does things of one kind one after the other. */
-  #inOrder(lane: string, work: (over: () => void) => Promise<void>): Promise<void> {
-    const before = this.#lanes.get(lane);
+  #inOrder(queue: string, work: (over: () => void) => Promise<void>): Promise<void> {
+    const before = this.#queues.get(queue);
     const waiting = before ?? [];
     const over = (): void => {
       const next = waiting.shift();
-      if (next === undefined) this.#lanes.delete(lane);
+      if (next === undefined) this.#queues.delete(queue);
       else next();
     };
     if (before !== undefined) return new Promise<void>((begin) => before.push(begin)).then(() => work(over));
-    this.#lanes.set(lane, waiting);
+    this.#queues.set(queue, waiting);
     return work(over);
   }
 
@@ -191,7 +187,7 @@ export class Updates {
 
   async #run(type: string, event: MatrixEvent, context: HandlerContext, time: RunTime): Promise<void> {
     const read = updateOf(type, event);
-    const run = new Run({ context, time, lane: laneOf(read.room, read.sender) });
+    const run = new Run({ context, time, queue: queueOf(read.room, read.sender) });
     const isEdit = read.edits !== undefined || read.queries.has("edit");
     const update = isEdit ? await this.#heardEdit(read, context) : read;
     if (update === undefined) return;
@@ -287,8 +283,8 @@ export class Updates {
   }
 
   #tellInvitation(event: Invitation, context: HandlerContext): Promise<void> {
-    const lane = laneOf(event.room_id, event.sender);
-    return this.#inOrder(lane, (over) => this.#update("INVITE", event, context, over));
+    const queue = queueOf(event.room_id, event.sender);
+    return this.#inOrder(queue, (over) => this.#update("INVITE", event, context, over));
   }
 
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */

@@ -2,8 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { consoleLogger, StoreError, ValueError } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
 import { loggerOf } from "../../src/base/log.ts";
-import { optionsFromEnv } from "../../src/bot/running/env.ts";
-import { announcer } from "../../src/bot/running/announce.ts";
+import { announcer, optionsFromEnv } from "../../src/bot/running/mod.ts";
 import { printed } from "../support/printed.ts";
 
 const NO_LOG = false;

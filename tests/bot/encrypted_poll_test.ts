@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client, MemoryStore } from "@greenroom/matrix";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
-import { countPoll, endPoll, sendPoll } from "../../src/bot/context/polls.ts";
-import { POLL_EVENTS, pollEnd, pollResponse } from "../../src/bot/polls/poll_contents.ts";
+import { countPoll, endPoll, sendPoll } from "../../src/bot/polls/mod.ts";
+import { POLL_EVENTS, pollEnd, pollResponse } from "../../src/bot/mod.ts";
 
 Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let its creator end a poll", async () => {
   await using homeserver = new Homeserver();

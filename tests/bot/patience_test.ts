@@ -1,8 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { TestClock } from "@greenroom/matrix/testing";
 import { systemClock } from "../../src/base/clock.ts";
-import { Patience } from "../../src/bot/patience.ts";
-import { RunTime } from "../../src/bot/run/run_time.ts";
+import { Patience, RunTime } from "../../src/bot/run/mod.ts";
 
 const newTime = (): RunTime => new RunTime(new AbortController().signal);
 

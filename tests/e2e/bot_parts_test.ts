@@ -1,14 +1,19 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Client, MemoryStore, ValueError } from "@greenroom/matrix";
 import type { EventID, RoomID, RoomMessageContent } from "@greenroom/matrix/types";
-import { followUpgrade } from "../../src/bot/moderation/follow_upgrade.ts";
-import { PolicyLists } from "../../src/bot/moderation/policy_lists.ts";
-import { redactMessages } from "../../src/bot/moderation/redact_messages.ts";
-import { updateServerAcl } from "../../src/bot/moderation/server_acl.ts";
-import { POLL_EVENTS, pollEnd, pollResponse, pollStart } from "../../src/bot/polls/poll_contents.ts";
-import { tallyPoll } from "../../src/bot/polls/tally_poll.ts";
+import {
+  followUpgrade,
+  PolicyLists,
+  POLL_EVENTS,
+  pollEnd,
+  pollResponse,
+  pollStart,
+  redactMessages,
+  tallyPoll,
+  updateServerAcl,
+} from "../../src/bot/mod.ts";
 import { MAX_TEXT_BYTES } from "../../src/bot/text/format_pieces.ts";
-import { byteLength } from "../../src/bot/text/split_message.ts";
+import { byteLength } from "../../src/bot/text/mod.ts";
 import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, synapseTest } from "./support/synapse.ts";

@@ -796,7 +796,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The first refusal of an invitation is taken for good",
-    path: "src/bot/policy/join_patience.ts",
+    path: "src/bot/policy/joining.ts",
     find: "const mayHearLate = (error.status === 403 || error.status === 404) && tried < HEARS_LATE;",
     replace: "const mayHearLate = false;",
     worlds: ["--kit", "--quirk=invitations wait"],

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
+import { memberOf, textOf } from "../text/mod.ts";
 import type { RoomAlias, RoomID, UserID } from "../../../types.ts";
-import { linkOf } from "./link_of.ts";
 
 /** What an argument becomes, by its type. */
 export interface ArgumentTypes {
@@ -130,4 +131,22 @@ function readFlag(text: string): boolean | undefined {
   const word = text.trim().toLowerCase();
   if (["true", "yes", "on", "1"].includes(word)) return true;
   return ["false", "no", "off", "0"].includes(word) ? false : undefined;
+}
+
+/** What an ID, a link, or the object that stands for a room or an event leads to. */
+export function linkOf(value: unknown): MatrixLink | undefined {
+  const text = textOf(value)?.trim();
+  const via = memberOf(value, "via");
+  const eventId = memberOf(value, "event_id");
+  try {
+    if (text !== undefined && !/^[@#!]/.test(text)) return parseMatrixLink(text);
+    const link = {
+      id: text ?? memberOf(value, "id") ?? memberOf(value, "room_id"),
+      ...(eventId !== undefined && { eventId }),
+      ...(Array.isArray(via) && via.length > 0 && { via }),
+    } as MatrixLink;
+    return parseMatrixLink(matrixToUrl(link)); // which checks all of it
+  } catch {
+    return undefined;
+  }
 }

@@ -6,7 +6,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import type { PillText } from "../text/pills.ts";
+import type { PillText } from "./pills.ts";
 import { ARGUMENT_TYPES, type ArgumentType, isArgumentType, readArgument } from "./argument_types.ts";
 import type { ArgumentSchema, CommandOptions } from "./pattern.ts";
 

@@ -11,9 +11,8 @@
 
 import { type MatrixLink, ValueError } from "../../../mod.ts";
 import type { JsonObject, UserID } from "../../../types.ts";
-import { isObject, memberOf, textOf } from "../text/json.ts";
-import { readArgument } from "./argument_types.ts";
-import { linkOf } from "./link_of.ts";
+import { isObject, memberOf, textOf } from "../text/mod.ts";
+import { linkOf, readArgument } from "./argument_types.ts";
 
 /** The type of the state event that describes a command. */
 export const COMMAND_DESCRIPTION = "org.matrix.msc4391.command_description";

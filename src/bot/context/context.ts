@@ -19,8 +19,7 @@ import type {
 } from "../../../types.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
-import type { Arguments, Command } from "../commands/command.ts";
-import { usageOf } from "../commands/help.ts";
+import { type Arguments, type Command, usageOf } from "../commands/mod.ts";
 import {
   type ChoiceLabels,
   confirmed,
@@ -30,7 +29,7 @@ import {
   meaningOf,
   withLabels,
   type Word,
-} from "../conversations/choices.ts";
+} from "./choices.ts";
 import {
   checkQueries,
   ConversationEndedError,
@@ -43,12 +42,19 @@ import {
   type Update,
   type Wait,
 } from "../run/mod.ts";
-import { isSendersWord } from "../policy/clear_events.ts";
-import { joinLate } from "../policy/join_patience.ts";
+import { isSendersWord, joinLate } from "../policy/mod.ts";
 import { CALL, COMMAND, SAY_FAILED } from "./inner.ts";
 import { checkCall } from "./option_names.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
+export { BotRoom, BotRooms } from "./bot_room.ts";
+export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
+export { CALL, COMMAND, REMIND, SAY_FAILED } from "./inner.ts";
+export type { BotMedia, CaptionOptions, FileOptions, ImageOptions } from "./pictures.ts";
+export { type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
+export type { Streamed, StreamOptions } from "./stream.ts";
+export { TimerContext } from "./timer_context.ts";
+export type { WriteOptions } from "./writing.ts";
 
 /** What {@linkcode Context.ask} waits for. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {

@@ -6,7 +6,7 @@
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { CaptionOptions, FileOptions, ImageOptions } from "./pictures.ts";
-import type { SendPollOptions } from "./polls.ts";
+import type { SendPollOptions } from "../polls/mod.ts";
 import type { StreamOptions } from "./stream.ts";
 import type { WriteOptions } from "./writing.ts";
 

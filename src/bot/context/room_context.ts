@@ -19,8 +19,7 @@ import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
-import type { PollTally } from "../polls/tally_poll.ts";
-import { countPoll, endPoll, sendPoll, type SendPollOptions } from "./polls.ts";
+import { countPoll, endPoll, type PollTally, sendPoll, type SendPollOptions } from "../polls/mod.ts";
 import {
   type BotMedia,
   bytesOf,

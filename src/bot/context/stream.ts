@@ -7,7 +7,7 @@
 import { type Client, relationTo } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { isCutOff } from "../run/mod.ts";
-import { closeMarkdown } from "../text/close_markdown.ts";
+import { closeMarkdown } from "../text/mod.ts";
 import { contentOf, notifiedBy, type Placing, write, type WriteOptions } from "./writing.ts";
 
 /** Options of {@linkcode RoomContext.stream}. */

@@ -8,7 +8,7 @@ import type { EventID, RoomID, UserID } from "../../../types.ts";
 import { REMIND } from "./inner.ts";
 import type { BotParts } from "../bot_parts.ts";
 import type { Run } from "../run/mod.ts";
-import type { Due, Reminder } from "../timers/timers.ts";
+import type { Due, Reminder } from "../timers/mod.ts";
 import { RoomContext } from "./room_context.ts";
 
 /** From when on a reminder's text says that it is late, in milliseconds: five minutes, as documented. */

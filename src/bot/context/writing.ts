@@ -6,7 +6,7 @@
 
 import { type ReplyPlace, ValueError } from "../../../mod.ts";
 import type { Mentions, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
-import { splitMessage } from "../text/split_message.ts";
+import { splitMessage } from "../text/mod.ts";
 
 /** How text is written. */
 export interface WriteOptions {

@@ -23,8 +23,9 @@ import {
   hasSaid,
   isCutOff,
   type KeptEvent,
-  laneOf,
   Locks,
+  type Once,
+  queueOf,
   Run,
   type RunEnd,
   type RunTime,
@@ -32,9 +33,9 @@ import {
   type WaitEntry,
   Waits,
 } from "../run/mod.ts";
-import type { Once } from "../once.ts";
-import type { Timers } from "../timers/timers.ts";
+import type { Timers } from "../timers/mod.ts";
 import { type ConversationRecord, CONVERSATIONS, forgetTaken, noteTaken } from "./conversation_records.ts";
+export { WaitedTypes } from "./waited_types.ts";
 
 /** A conversation at work: without an ID and what it waits for, it is new. */
 interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer" | "taken"> {
@@ -80,7 +81,7 @@ export class Conversations {
    */
   async expect(run: Run, wait: Omit<Wait, "at">): Promise<void> {
     const { conversation } = run;
-    const isInOrder = wait.from !== undefined && run.lane === laneOf(wait.room, wait.from);
+    const isInOrder = wait.from !== undefined && run.queue === queueOf(wait.room, wait.from);
     if (run.isReplaying) return;
     run.checkMayAsk();
     if (conversation === undefined || isInOrder) return;
@@ -116,14 +117,14 @@ export class Conversations {
       readonly run: Run;
     },
   ): Promise<boolean> {
-    const { context, time, lane } = run;
+    const { context, time, queue } = run;
     this.#waits.take(run);
     let isOver = true;
     try {
       const concerns = (each: WaitEntry) => fits(each, place, queries);
       for (const { id, wait: { at } } of await this.#waits.of(place.room, concerns, context.deliveryId)) {
         const answer = { at, kept };
-        if (await this.#resume(id, { at, answer, context, time, lane, by: run }) !== undefined) {
+        if (await this.#resume(id, { at, answer, context, time, queue, by: run }) !== undefined) {
           return true;
         }
       }
@@ -174,7 +175,7 @@ export class Conversations {
     const [latest] = await this.#waits.of(room, ({ owner }) => owner === sender, context.deliveryId);
     if (latest === undefined) return undefined;
     const { id, wait: { at } } = latest;
-    const run = await this.#resume(id, { at, end: "cancelled", context, time, lane: laneOf(room, sender) });
+    const run = await this.#resume(id, { at, end: "cancelled", context, time, queue: queueOf(room, sender) });
     const { room_id: home } = (run?.conversation?.start.event ?? {}) as { room_id?: RoomID };
     return run && home === room && hasSaid(run.steps.slice(at + 1));
   }
@@ -199,7 +200,7 @@ export class Conversations {
       readonly end?: ConversationEnding;
       readonly context: HandlerContext;
       readonly time: RunTime;
-      readonly lane?: string;
+      readonly queue?: string;
       /** The run that has the answer in hand. */
       readonly by?: Run;
     },

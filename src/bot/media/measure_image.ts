@@ -6,7 +6,7 @@
 
 import { ValueError } from "../../../mod.ts";
 import { colourTable, LITTLE_ENDIAN } from "./decode_gif.ts";
-import { pngChunks } from "./png_chunks.ts";
+import { pngChunks } from "./image_parts.ts";
 
 /** What {@link measureImage} finds. */
 export interface ImageMeasures {

@@ -8,8 +8,8 @@
 import { type Client, ForbiddenError, NotFoundError, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { joinLate } from "../policy/join_patience.ts";
-import { memberOf } from "../text/json.ts";
+import { joinLate } from "../policy/mod.ts";
+import { memberOf } from "../text/mod.ts";
 import { serverOf } from "./server_acl.ts";
 
 /** As much of an `m.room.tombstone` as is looked at. */

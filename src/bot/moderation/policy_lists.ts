@@ -6,8 +6,7 @@
  */
 
 import { checkOptions } from "../../errors/known_names.ts";
-import { GlobIndex } from "./glob_index.ts";
-import { memberOf, textOf } from "../text/json.ts";
+import { GlobIndex, memberOf, textOf } from "../text/mod.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
 
 /** What rules are about. */

@@ -8,9 +8,7 @@
 import { type Client, NotFoundError, ValueError } from "../../../mod.ts";
 import type { EventID, RoomID, RoomServerAclContent, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { memberOf } from "../text/json.ts";
-import { byteLength } from "../text/split_message.ts";
-import { readGlob } from "../text/glob.ts";
+import { byteLength, memberOf, readGlob } from "../text/mod.ts";
 import { type PolicyLists, type PolicyRule, withoutPort } from "./policy_lists.ts";
 
 /** What a server ACL says: all members are there. */

@@ -4,11 +4,10 @@
  * @module
  */
 
+import type { EncryptionInfo, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
-import type { MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import { type Glob, readGlob } from "../text/glob.ts";
-import { isSendersWord } from "./clear_events.ts";
+import { type Glob, readGlob } from "../text/mod.ts";
 
 /** Who is an admin of a bot: users, or who has a power level in the room that it is about. */
 export type Admins = readonly UserID[] | {
@@ -134,4 +133,62 @@ function globsOf(option: string, patterns: readonly string[]): readonly Glob[] {
       }, which is no user ID, nor a pattern like "@*:example.org"`,
     );
   });
+}
+
+/** An event, and how it was encrypted; undefined: it was not. */
+interface Received {
+  readonly event: Pick<MatrixEvent, "type">;
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+}
+
+/**
+ * Whether nobody but its sender's device can have written an event: it was encrypted. Of a reaction that
+ * includes what it is to, and with what, which stands in the relation.
+ */
+export function isSendersWord({ event, encryption }: Received): boolean {
+  if (encryption === undefined) return false;
+  return event.type !== "m.reaction" || ("relation" in encryption && encryption.relation === "encrypted");
+}
+
+const UNREADABLE = "An encrypted message can't be read, and is not answered unless its key comes";
+const UNTRUSTED = "An encrypted message is not answered unless the device that sent it comes to be trusted";
+/**
+ * How long a message may wait to be read, in milliseconds: its key, or the look-up of its sender, may
+ * be on its way.
+ */
+const PATIENCE = 15_000;
+/** How many senders and reasons are remembered, beyond which they are said again; and how many messages wait. */
+const MAX_SAID = 1_000;
+
+/**
+ * Has encrypted messages that can't be read logged, once for each sender and reason.
+ *
+ * @param client The bot's client.
+ * @param access Whom the bot hears: nobody misses an answer to others.
+ * @param signal Signals that the bot ends: what is unread by then is said.
+ */
+export function reportUnread(client: Client, access: Access, signal: AbortSignal): void {
+  const said = new Set<string>();
+  let waiting = 0;
+  client.addEventHandler("UNDECRYPTABLE", ({ event, reason, code }) => {
+    const { sender } = event;
+    const { room_id: room } = event as typeof event & { room_id: RoomID };
+    const what = `${sender} ${code}`;
+    if (said.has(what) || !access.hears(sender) || !access.hearsIn(room)) return;
+    const then = client.crypto; // another takes its place if another process has had the device
+    const say = () => {
+      const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);
+      if (said.has(what) || isRead) return;
+      if (said.size >= MAX_SAID) said.clear();
+      said.add(what);
+      client.log.warn(code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, { sender, room, error: reason });
+    };
+    if (waiting >= MAX_SAID) return say();
+    waiting++;
+    // Not awaited: a handler that waits would hold up what comes after it.
+    client.api.clock.delay(PATIENCE, { signal, persistent: false }).catch(() => {}).then(() => {
+      waiting--;
+      say();
+    });
+  }, { name: "bot-unread" });
 }

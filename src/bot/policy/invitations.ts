@@ -5,14 +5,17 @@
  * @module
  */
 
-import type { Client, HandlerContext } from "../../../mod.ts";
+import {
+  type Client,
+  defineSession,
+  type HandlerContext,
+  type SessionChange,
+  type SessionDefinition,
+} from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
-import type { Accepted } from "../timers/accepted.ts";
-import type { Timers } from "../timers/timers.ts";
-import type { Inviters } from "./inviters.ts";
-import { nextJoin } from "./join_patience.ts";
-import type { InviteLimiter } from "./invite_limit.ts";
-import type { JoinQueue } from "./join_queue.ts";
+import type { Accepted, Timers } from "../timers/mod.ts";
+import { type JoinQueue, nextJoin } from "./joining.ts";
+import type { InviteLimiter } from "./limits.ts";
 
 /** An invitation into a room. */
 export type Invitation = Accepted["event"];
@@ -120,5 +123,51 @@ export class Invitations {
     const kept = { ...event, unsigned: undefined };
     const timer = { kind: "join", invitation: { event: kept, at } } as const;
     this.#options.timers.add(context, due, timer, `join ${event.room_id}`);
+  }
+}
+
+/** Who has invited a bot, and when. */
+export interface Inviter {
+  /** Who. */
+  readonly by: UserID;
+  /** When the invitation was handled, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const INVITERS = defineSession<{ inviter: Inviter | undefined }>({
+  name: "bot.inviters",
+  per: "room",
+  initial: () => ({ inviter: undefined }),
+});
+
+/** A change of a session, as `updateSession()` takes it. */
+type Update = [
+  SessionDefinition<{ inviter: Inviter | undefined }>,
+  RoomID,
+  SessionChange<{ inviter: Inviter | undefined }>,
+];
+
+/** Remembers who has invited. */
+export class Inviters {
+  readonly #client: Client;
+
+  /** @param client Keeps it. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Who has invited into a room; undefined: nobody, as far as is known. */
+  async of(room: RoomID): Promise<Inviter | undefined> {
+    return (await this.#client.sessions.read(INVITERS, room))?.inviter;
+  }
+
+  /** Notes who has invited. */
+  note(room: RoomID, inviter: Inviter): Update {
+    return [INVITERS, room, () => ({ inviter })];
+  }
+
+  /** Forgets who has invited into a room that the bot has left. */
+  forget(room: RoomID): Update {
+    return [INVITERS, room, () => null];
   }
 }

@@ -4,11 +4,20 @@
  * @module
  */
 
-export { type BotSession, BotSessions, sessionKeyFor } from "./bot_sessions.ts";
+export { type BotSession, BotSessions, Locks, sessionKeyFor } from "./bot_sessions.ts";
 export { ConversationEndedError, type ConversationEnding, ConversationError, isCutOff } from "./errors.ts";
 export { currentRun, Run } from "./run.ts";
-export { RunTime } from "./run_time.ts";
-export { keptOf, keptUpdate, placeOf, sentAt, threadOf, type Update, updateOf } from "./update.ts";
+export { Patience, RunTime } from "./patience.ts";
+export {
+  editedEvent,
+  keptOf,
+  keptUpdate,
+  placeOf,
+  sentAt,
+  threadOf,
+  type Update,
+  updateOf,
+} from "./update.ts";
 export {
   type AnyMessage,
   type AnyPollEvent,
@@ -23,6 +32,7 @@ export {
 export { Begun } from "./begun.ts";
 export {
   type Answer,
+  checkReplayed,
   hasSaid,
   type KeptEvent,
   runDetails,
@@ -30,6 +40,5 @@ export {
   type Step,
   type Wait,
 } from "./run_record.ts";
-export { Locks } from "./locks.ts";
-export { checkReplayed } from "./replayed.ts";
-export { type EventPlace, fits, laneOf, type WaitEntry, Waits } from "./waits.ts";
+export { type EventPlace, fits, queueOf, type WaitEntry, Waits } from "./waits.ts";
+export { Once } from "./once.ts";

@@ -15,7 +15,7 @@ import type {
   MessageTypeContents,
   RoomMessageContent,
 } from "../../../types.ts";
-import { isObject, memberOf } from "../text/json.ts";
+import { isObject, memberOf } from "../text/mod.ts";
 
 /** A room's message whose content is that of a `msgtype`. */
 export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<

@@ -1,6 +1,5 @@
 /**
- * One run of a bot's functions for an update: what they did, in steps that can be replayed, and
- * where they wait for an answer.
+ * One run of a bot's functions: what they did, in steps that can be replayed, and what they wait for.
  *
  * @module
  */
@@ -8,13 +7,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { HandlerContext } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
-import { Afterwards, forever, type RunWatch } from "./afterwards.ts";
-import { Begun } from "./begun.ts";
+import { Afterwards, Begun, forever, type RunWatch } from "./begun.ts";
 import { ConversationError } from "./errors.ts";
-import { keptError } from "./kept_error.ts";
-import { replayed } from "./replayed.ts";
-import type { Answer, KeptEvent, RunEnd, Step, Wait } from "./run_record.ts";
-import type { RunTime } from "./run_time.ts";
+import {
+  type Answer,
+  keptError,
+  type KeptEvent,
+  replayed,
+  type RunEnd,
+  type Step,
+  type Wait,
+} from "./run_record.ts";
+import type { RunTime } from "./patience.ts";
 
 /** What a run is made of. */
 export interface RunOptions {
@@ -29,7 +33,7 @@ export interface RunOptions {
   /** How long it may take. */
   readonly time: RunTime;
   /** What waits until it has ended: events of one user in a room. Default: nothing. */
-  readonly lane?: string;
+  readonly queue?: string;
 }
 
 /** The most steps of a conversation. */
@@ -70,7 +74,7 @@ export class Run {
   /** How long it may take. */
   readonly time: RunTime;
   /** What waits until it has ended. */
-  readonly lane: string | undefined;
+  readonly queue: string | undefined;
   /** What was done, and what it came to. */
   readonly steps: Step[];
   /** The conversation that it begins or goes on with, if it asks; undefined: it can't ask. */
@@ -99,10 +103,10 @@ export class Run {
   #isWaiting = false;
 
   /** @param options What it is made of. */
-  constructor({ context, steps = [], answer, taken, time, lane }: RunOptions) {
+  constructor({ context, steps = [], answer, taken, time, queue }: RunOptions) {
     this.context = context;
     this.#taken = taken;
-    this.lane = lane;
+    this.queue = queue;
     this.time = time;
     this.steps = [...steps];
     this.#kept = steps.length;
@@ -262,10 +266,8 @@ export class Run {
       if (this.#at === 0 && this.begun.isIdle) return leave(DONE);
       this.begun.settled().then(() => this.#isWaiting || leave(DONE)); // a wait leaves by itself
     };
-    const failed = (error: unknown): void => {
-      if (this.begun.isIdle) return fail(error);
-      this.begun.settled().then(() => fail(error));
-    };
+    const failed = (error: unknown): unknown =>
+      this.begun.isIdle ? fail(error) : this.begun.settled().then(() => fail(error));
     this.time.whenOver(fail);
     places.run({ inside: this.#inside, at: undefined, parts: 0 }, functions).then(done, failed);
     return promise;

@@ -4,13 +4,20 @@
  * @module
  */
 
-import { encryptionOf } from "../../../mod.ts";
-import type { EncryptionInfo, EventID, MatrixEvent, RoomID, SenderInfo, UserID } from "../../../types.ts";
+import { type Client, encryptionOf, MatrixRequestError } from "../../../mod.ts";
+import type {
+  ClientEvent,
+  EncryptionInfo,
+  EventID,
+  MatrixEvent,
+  RoomID,
+  SenderInfo,
+  UserID,
+} from "../../../types.ts";
 import type { EventPlace } from "./waits.ts";
 import { queriesOf } from "./queries.ts";
 import type { KeptEvent } from "./run_record.ts";
-import { memberOf, textOf } from "../text/json.ts";
-import { type ReadText, readText } from "../text/read_text.ts";
+import { memberOf, type ReadText, readText, textOf } from "../text/mod.ts";
 
 /** An update: an event, and what it is to the bot. */
 export interface Update<E extends MatrixEvent = MatrixEvent> {
@@ -86,4 +93,31 @@ export function placeOf({ room, sender, thread, event, type }: Update): EventPla
   const relation = (event.content as { "m.relates_to"?: { event_id?: unknown } })["m.relates_to"];
   const reactionTo = type === "m.reaction" ? String(relation?.event_id) : undefined;
   return { room, sender, thread: thread ?? "", reactionTo };
+}
+
+/**
+ * The event that an edit changes, if that is its own sender's. Servers hand on edits of others, too; the server is
+ * asked for the original, whose sender and thread are in clear in encrypted rooms as well.
+ *
+ * @returns Undefined also if the server does not show the original.
+ */
+export async function editedEvent(
+  client: Client,
+  { room, sender, edits }: {
+    readonly room: RoomID;
+    readonly sender: UserID;
+    /** What it edits; undefined: it does not say so. */
+    readonly edits: EventID | undefined;
+  },
+): Promise<ClientEvent | undefined> {
+  if (edits === undefined) return undefined;
+  try {
+    const original = await client.getEvent(room, edits);
+    return original.sender === sender ? original : undefined;
+  } catch (error) {
+    if (error instanceof MatrixRequestError && (error.status === 404 || error.status === 403)) {
+      return undefined;
+    }
+    throw error;
+  }
 }

@@ -198,10 +198,10 @@ export class Waits {
 
   /** The deliveries in hand that would be taken for answers to a question of a run; undefined: there are none. */
   #inHandBefore(run: Run, { room, from }: Omit<Wait, "at">): readonly string[] | undefined {
-    const isOf = (lane = ""): boolean =>
-      from === undefined ? lane.startsWith(`${room} `) : lane === laneOf(room, from);
-    const found = [...this.#inHand].flatMap(({ lane, context: { deliveryId } }) =>
-      deliveryId !== undefined && deliveryId !== run.id && isOf(lane) ? [deliveryId] : []
+    const isOf = (queue = ""): boolean =>
+      from === undefined ? queue.startsWith(`${room} `) : queue === queueOf(room, from);
+    const found = [...this.#inHand].flatMap(({ queue, context: { deliveryId } }) =>
+      deliveryId !== undefined && deliveryId !== run.id && isOf(queue) ? [deliveryId] : []
     );
     return found.length === 0 ? undefined : found;
   }
@@ -243,7 +243,7 @@ export class Waits {
 }
 
 /** Whose events are handled one after the other. */
-export function laneOf(room: RoomID, sender: string): string {
+export function queueOf(room: RoomID, sender: string): string {
   return `${room} ${sender}`;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { type Client, MatrixRequestError } from "../../../mod.ts";
-import { isPassing } from "../timers/jobs.ts";
+import { isPassing } from "../timers/mod.ts";
 
 /** How long to wait at first, and at most, in milliseconds. */
 const FIRST = 5_000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, MatrixRequestError, NetworkError } from "../../../mod.ts";
+import { type Client, type Clock, MatrixRequestError, NetworkError } from "../../../mod.ts";
 import { isCutOff } from "../run/mod.ts";
 
 /** How many are done side by side. */
@@ -95,4 +95,22 @@ export function isPassing(error: unknown): boolean {
     if (each instanceof MatrixRequestError) return each.status >= 500 || each.status === 429;
   }
   return false;
+}
+
+/**
+ * Waits until work has ended, or the time is over: then it goes on, and what it fails with is not
+ * told any more.
+ *
+ * @param ms The time, in milliseconds.
+ * @returns Whether it has ended.
+ * @throws What the work throws in time.
+ */
+export async function within(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  const ended = new AbortController();
+  const late = clock.delay(Math.max(0, ms), { signal: ended.signal }).then(() => false, () => false);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    ended.abort();
+  }
 }

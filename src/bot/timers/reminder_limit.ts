@@ -6,7 +6,7 @@
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
-import { dueOf } from "./timer_key.ts";
+import { dueOf } from "./timer.ts";
 
 /** Whose reminder it is, and where. */
 interface Owner {

@@ -6,48 +6,11 @@
  */
 
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
-import type { EventID, RoomID, UserID } from "../../../types.ts";
-import { type ConversationEnding, isCutOff } from "../run/mod.ts";
-import type { Accepted } from "./accepted.ts";
+import { isCutOff } from "../run/mod.ts";
 import { Jobs } from "./jobs.ts";
 import type { ReminderLimit } from "./reminder_limit.ts";
+import { type Due, dueOf, keyOf, nameOf, type Reminder, type Timer } from "./timer.ts";
 import type { Schedule } from "./schedule.ts";
-import { dueOf, keyOf, nameOf } from "./timer_key.ts";
-
-/** A reminder, as it was asked for. */
-export interface Reminder {
-  /** The room to be reminded in. */
-  readonly room: RoomID;
-  /** The thread; empty: none. */
-  readonly thread: EventID | "";
-  /** The event in which it was asked for; undefined: in none. */
-  readonly event: EventID | undefined;
-  /** Who asked for it; undefined: nobody. */
-  readonly by: UserID | undefined;
-  /** Which of the bot's functions it is for; empty: the text is said. */
-  readonly name: string;
-  /** What to say, or what the function gets: plain data. */
-  readonly data: unknown;
-}
-
-/** What is due. */
-export type Timer =
-  | {
-    readonly kind: "wait";
-    readonly conversation: string;
-    readonly at: number;
-    readonly end: ConversationEnding;
-  }
-  | { readonly kind: "remind"; readonly reminder: Reminder }
-  | { readonly kind: "join"; readonly invitation: Accepted };
-
-/** When something was due, and that it is done now. */
-export interface Due {
-  /** When, in milliseconds since the epoch. */
-  readonly due: number;
-  /** How late it is, in milliseconds. */
-  readonly late: number;
-}
 
 const TIMERS = defineSession<{ timer: Timer | undefined }>({
   name: "bot.timers",

@@ -6,7 +6,7 @@ import {
   describeCommand,
   readArguments,
   readStructuredCommand,
-} from "../../../src/bot/commands/structured.ts";
+} from "../../../src/bot/mod.ts";
 
 const BOT = "@bot:a.b";
 const BAN: CommandDescription = {

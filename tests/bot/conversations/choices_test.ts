@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { confirmed, confirmWords, meaningOf } from "../../../src/bot/conversations/choices.ts";
+import { confirmed, confirmWords, meaningOf } from "../../../src/bot/context/choices.ts";
 import { trying } from "../support.ts";
 import { took } from "../text/took.ts";
 

@@ -3,9 +3,8 @@ import { isBlurhashValid } from "blurhash";
 import fc from "fast-check";
 import jpeg from "jpeg-js";
 import { ValueError } from "../../../mod.ts";
-import { decodeImage } from "../../../src/bot/media/decode_image.ts";
-import { describeImage } from "../../../src/bot/media/describe_image.ts";
-import { measureImage } from "../../../src/bot/media/measure_image.ts";
+import { describeImage, measureImage } from "../../../src/bot/mod.ts";
+import { decodeImage } from "../../../src/bot/media/describe_image.ts";
 import { shrink, turn } from "../../../src/bot/media/pixels.ts";
 import { concat, deflate, gif, jpg, png, pngHeader, pngOf, rgba, tiff, webp } from "./images.ts";
 

@@ -3,10 +3,7 @@ import { Client, ForbiddenError, LimitExceededError, ValueError } from "../../..
 import type { ClientEvent, EventID, RoomID, UserID } from "../../../types.ts";
 import { Homeserver, TestClock } from "../../../src/testing/mod.ts";
 import { untilSettled } from "../../support/scripted_fetch.ts";
-import { followUpgrade } from "../../../src/bot/moderation/follow_upgrade.ts";
-import { PolicyLists } from "../../../src/bot/moderation/policy_lists.ts";
-import { redactMessages } from "../../../src/bot/moderation/redact_messages.ts";
-import { updateServerAcl } from "../../../src/bot/moderation/server_acl.ts";
+import { followUpgrade, PolicyLists, redactMessages, updateServerAcl } from "../../../src/bot/mod.ts";
 
 async function clientOf(homeserver: Homeserver, name: string, clock?: TestClock): Promise<Client> {
   const { accessToken: token } = await homeserver.createUser(name);

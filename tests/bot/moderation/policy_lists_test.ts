@@ -2,13 +2,13 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
 import type { EventID } from "../../../types.ts";
-import { readGlob } from "../../../src/bot/text/glob.ts";
 import {
   POLICY_RULE_TYPES,
   type PolicyEvent,
   PolicyLists,
-} from "../../../src/bot/moderation/policy_lists.ts";
-import { serverAcl } from "../../../src/bot/moderation/server_acl.ts";
+  readGlob,
+  serverAcl,
+} from "../../../src/bot/mod.ts";
 import { took } from "../text/took.ts";
 
 const LIST = "!list:a.b";

@@ -2,10 +2,17 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
-import { POLL_EVENTS, pollEnd, pollResponse, pollStart } from "../../../src/bot/polls/poll_contents.ts";
-import { readPoll, readPollVote } from "../../../src/bot/polls/read_poll.ts";
-import { countOf, tallyOf, tallyPoll } from "../../../src/bot/polls/tally_poll.ts";
-import type { PollEvent } from "../../../src/bot/polls/poll_count.ts";
+import {
+  POLL_EVENTS,
+  pollEnd,
+  type PollEvent,
+  pollResponse,
+  pollStart,
+  readPoll,
+  tallyPoll,
+} from "../../../src/bot/mod.ts";
+import { readPollVote } from "../../../src/bot/polls/read_poll.ts";
+import { countOf, tallyOf } from "../../../src/bot/polls/tally_poll.ts";
 
 const ALICE = "@alice:a.b";
 let ids = 0;

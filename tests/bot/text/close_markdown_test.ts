@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { closeMarkdown } from "../../../src/bot/text/close_markdown.ts";
-import { formatMarkdown } from "../../../src/bot/text/format_message.ts";
+import { closeMarkdown, formatMarkdown } from "../../../src/bot/mod.ts";
 import { took } from "./took.ts";
 
 const CASES: Record<string, readonly (readonly [partial: string, closed: string])[]> = {

@@ -2,8 +2,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Client, EventTooLargeError, MemoryStore } from "../../../mod.ts";
 import type { EventID, RoomMessageContent } from "../../../types.ts";
 import { Homeserver } from "../../../src/testing/mod.ts";
-import { formatPieces, MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
-import { byteLength } from "../../../src/bot/text/split_message.ts";
+import { formatPieces } from "../../../src/bot/mod.ts";
+import { MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
+import { byteLength } from "../../../src/bot/text/mod.ts";
 
 const MEGOLM = { algorithm: "m.megolm.v1.aes-sha2" } as const;
 

@@ -1,9 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
-import { formatHtml } from "../../../src/bot/text/format_message.ts";
-import { htmlToText } from "../../../src/bot/text/html_to_text.ts";
-import { sanitizeHtml } from "../../../src/bot/text/sanitize_html.ts";
+import { formatHtml, htmlToText, sanitizeHtml } from "../../../src/bot/mod.ts";
 import { took } from "./took.ts";
 
 const TAGS =

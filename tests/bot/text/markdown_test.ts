@@ -1,13 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { formatMarkdown, formatText } from "../../../src/bot/text/format_message.ts";
 import {
   escapeMarkdown,
   findMatrixLinks,
+  formatMarkdown,
+  formatText,
   linkTo,
   mention,
   mentionHtml,
-} from "../../../src/bot/text/mention.ts";
-import { sanitizeHtml } from "../../../src/bot/text/sanitize_html.ts";
+  sanitizeHtml,
+} from "../../../src/bot/mod.ts";
 import fc from "fast-check";
 
 const html = async (markdown: string) =>

@@ -1,8 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { mentionsRoom, mentionsUser, withoutName } from "../../../src/bot/text/mentions_user.ts";
-import { readText } from "../../../src/bot/text/read_text.ts";
-import { stripReplyFallback } from "../../../src/bot/text/reply_fallback.ts";
+import {
+  mentionsRoom,
+  mentionsUser,
+  readText,
+  stripReplyFallback,
+  withoutName,
+} from "../../../src/bot/mod.ts";
 import { took } from "./took.ts";
 
 const BOT = "@stage-bot:a.b";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import * as fc from "fast-check";
 import { formatHtml, formatHtmlPieces, htmlToText, sanitizeHtml } from "@greenroom/matrix/bot";
-import { splitHtml } from "../../../src/bot/text/split_html.ts";
+import { splitHtml } from "../../../src/bot/text/format_pieces.ts";
 import { trying } from "../support.ts";
 
 const words = (html: string): string => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, "");

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ValueError } from "../../../mod.ts";
-import { formatMarkdown } from "../../../src/bot/text/format_message.ts";
-import { formatPieces, MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
-import { mention } from "../../../src/bot/text/mention.ts";
-import { byteLength, splitMessage } from "../../../src/bot/text/split_message.ts";
+import { formatMarkdown, formatPieces, mention, splitMessage } from "../../../src/bot/mod.ts";
+import { MAX_TEXT_BYTES } from "../../../src/bot/text/format_pieces.ts";
+import { byteLength } from "../../../src/bot/text/mod.ts";
 import { took } from "./took.ts";
 
 Deno.test("splitMessage() leaves text alone that is short enough", () => {

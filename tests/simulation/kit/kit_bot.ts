@@ -14,8 +14,8 @@ import {
   defineSession,
 } from "@greenroom/matrix/bot";
 import type { RoomID } from "@greenroom/matrix/types";
-import { isCutOff } from "../../../src/bot/run/errors.ts";
-import { nextJoin } from "../../../src/bot/policy/join_patience.ts";
+import { isCutOff } from "../../../src/bot/run/mod.ts";
+import { nextJoin } from "../../../src/bot/policy/joining.ts";
 import { describe } from "../../../bench/kill/answering.ts";
 import type { Chance } from "../core/chance.ts";
 import type { Device } from "../world/device.ts";

@@ -8,8 +8,8 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "../../../../mod.ts";
-import { decodeImage } from "../../../../src/bot/media/decode_image.ts";
-import { measureImage } from "../../../../src/bot/media/measure_image.ts";
+import { decodeImage } from "../../../../src/bot/media/describe_image.ts";
+import { measureImage } from "../../../../src/bot/mod.ts";
 import { imageBombs } from "../../../support/image_bombs.ts";
 
 const MEGABYTE = 1_024 * 1_024;

@@ -9,8 +9,8 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { countPoll, sendPoll } from "../../../../src/bot/context/polls.ts";
-import { POLL_EVENTS, pollEnd, pollResponse } from "../../../../src/bot/polls/poll_contents.ts";
+import { countPoll, sendPoll } from "../../../../src/bot/polls/mod.ts";
+import { POLL_EVENTS, pollEnd, pollResponse } from "../../../../src/bot/mod.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { newSharer, roomOf, sharer, sharing } from "../../../encryption/history/scene.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { parseMatrixLink } from "../../../mod.ts";
-import { cleanHtml } from "./clean_html.ts";
+import { cleanHtml } from "../text/mod.ts";
 
 /** A pill: the text that shows it, and what it links to. */
 interface Pill {

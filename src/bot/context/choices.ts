@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import type { WriteOptions } from "../context/writing.ts";
+import type { WriteOptions } from "./writing.ts";
 
 /** The words of {@linkcode Context.confirm}. */
 export interface ConfirmWords {

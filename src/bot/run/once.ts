@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Client, defineSession } from "../../mod.ts";
-import type { Run } from "./run/mod.ts";
+import { type Client, defineSession } from "../../../mod.ts";
+import type { Run } from "./run.ts";
 
 /** By step, what the handler of an event found out; the record goes when the handler has settled. */
 const ONCE = defineSession<{ values: Readonly<Record<string, unknown>> }>({

@@ -6,10 +6,9 @@
 
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
-import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "../polls/poll_contents.ts";
-import { editedPoll } from "../polls/poll_edits.ts";
-import { pollEventOf } from "../polls/read_poll.ts";
-import { countOf, type PollTally, tallyOf } from "../polls/tally_poll.ts";
+import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "./poll_contents.ts";
+import { editedPoll, pollEventOf } from "./read_poll.ts";
+import { countOf, type PollTally, tallyOf } from "./tally_poll.ts";
 
 /** What {@linkcode RoomContext.sendPoll} takes beside the question and the answers. */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;

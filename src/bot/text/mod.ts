@@ -1,0 +1,33 @@
+/**
+ * Text: reading and writing Markdown, HTML, mentions and patterns.
+ *
+ * @module
+ */
+
+export { cleanHtml, sanitizeHtml } from "./clean_html.ts";
+export { closeMarkdown } from "./close_markdown.ts";
+export {
+  formatHtml,
+  formatMarkdown,
+  type FormattedMessage,
+  formatText,
+  type MentionOptions,
+} from "./format_message.ts";
+export { formatHtmlPieces, formatPieces, type FormatPiecesOptions } from "./format_pieces.ts";
+export { type Glob, GlobIndex, readGlob } from "./glob.ts";
+export { htmlToText } from "./html_to_text.ts";
+export { isObject, memberOf, textOf } from "./json.ts";
+export {
+  escapeMarkdown,
+  eventUrl,
+  findMatrixLinks,
+  type LinkTarget,
+  linkTo,
+  mention,
+  mentionHtml,
+  mentionsRoom,
+  mentionsUser,
+  withoutName,
+} from "./mention.ts";
+export { type ReadText, readText, stripReplyFallback } from "./read_text.ts";
+export { byteLength, splitMessage } from "./split_message.ts";

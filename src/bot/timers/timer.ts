@@ -1,0 +1,68 @@
+/**
+ * A timer as it is stored, and its key: that begins with the time, so that the next one comes first.
+ *
+ * @module
+ */
+
+import type { EventID, MemberEvent, RoomID, UserID } from "../../../types.ts";
+import type { ConversationEnding } from "../run/mod.ts";
+
+/** An invitation that is accepted. */
+export interface Accepted {
+  readonly event: MemberEvent & { readonly room_id: RoomID };
+  /** When it was handled first, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A reminder, as it was asked for. */
+export interface Reminder {
+  /** The room to be reminded in. */
+  readonly room: RoomID;
+  /** The thread; empty: none. */
+  readonly thread: EventID | "";
+  /** The event in which it was asked for; undefined: in none. */
+  readonly event: EventID | undefined;
+  /** Who asked for it; undefined: nobody. */
+  readonly by: UserID | undefined;
+  /** Which of the bot's functions it is for; empty: the text is said. */
+  readonly name: string;
+  /** What to say, or what the function gets: plain data. */
+  readonly data: unknown;
+}
+
+/** What is due. */
+export type Timer =
+  | {
+    readonly kind: "wait";
+    readonly conversation: string;
+    readonly at: number;
+    readonly end: ConversationEnding;
+  }
+  | { readonly kind: "remind"; readonly reminder: Reminder }
+  | { readonly kind: "join"; readonly invitation: Accepted };
+
+/** When something was due, and that it is done now. */
+export interface Due {
+  /** When, in milliseconds since the epoch. */
+  readonly due: number;
+  /** How late it is, in milliseconds. */
+  readonly late: number;
+}
+
+/** The last moment that a date can be. */
+const LAST = 8.64e15;
+
+/** The key of a timer that is due at a time, in milliseconds since the epoch. */
+export function keyOf(due: number, name: string = crypto.randomUUID()): string {
+  const time = new Date(Math.min(Math.max(due, 0), LAST)).toISOString();
+  return `${time.length > 24 ? time : `+00${time}`}|${name}`; // years of six digits sort too
+}
+
+export function nameOf(key: string): string {
+  return key.slice(key.indexOf("|") + 1);
+}
+
+/** When a timer is due, by its key. */
+export function dueOf(key: string): number {
+  return Date.parse(key.split("|", 1)[0] ?? "");
+}
