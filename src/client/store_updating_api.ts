@@ -52,6 +52,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
    * The create event counts with its sender, which is not in the content: it comes with sync.
    */
   const noteContent = async (
+    stateStore: StateStore,
     roomId: RoomID,
     type: string,
     stateKey: string,
@@ -81,64 +82,75 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     ...core,
 
     async getMembers(roomId, options = {}) {
-      const members = await core.getMembers(roomId, options);
-      const { at, membership, notMembership } = options;
-      if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
-      const events = stored(members).filter(isMember);
-      await noted(
-        roomId,
-        () =>
-          notMembership === undefined
-            ? stateStore.setMembers(roomId, events, { only: membership })
-            : stateStore.updateState(roomId, events),
-      );
-      return members;
+      return await stateStore.during(roomId, async (stateStore) => {
+        const members = await core.getMembers(roomId, options);
+        const { at, membership, notMembership } = options;
+        if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
+        const events = stored(members).filter(isMember);
+        await noted(
+          roomId,
+          () =>
+            notMembership === undefined
+              ? stateStore.setMembers(roomId, events, { only: membership })
+              : stateStore.updateState(roomId, events),
+        );
+        return members;
+      });
     },
 
     async getJoinedMembers(roomId, options) {
-      const members = await core.getJoinedMembers(roomId, options);
-      const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
-        [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
-      );
-      await noted(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
-      return members;
+      return await stateStore.during(roomId, async (stateStore) => {
+        const members = await core.getJoinedMembers(roomId, options);
+        const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
+          [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
+        );
+        await noted(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
+        return members;
+      });
     },
 
     async getState(roomId, options) {
-      const state = await core.getState(roomId, options);
-      await noted(roomId, async () => {
-        const events = stored(state);
-        await stateStore.setMembers(roomId, events.filter(isMember));
-        await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+      return await stateStore.during(roomId, async (stateStore) => {
+        const state = await core.getState(roomId, options);
+        await noted(roomId, async () => {
+          const events = stored(state);
+          await stateStore.setMembers(roomId, events.filter(isMember));
+          await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+        });
+        return state;
       });
-      return state;
     },
 
     async getStateEvent(roomId, eventType, options) {
-      const answer = await core.getStateEvent(roomId, eventType, options);
-      const isWhole = options?.format === "event";
-      const events = isWhole ? stored([answer as unknown as ClientStateEvent]) : [];
-      if (isWhole) await noted(roomId, () => stateStore.updateState(roomId, events));
-      else await noteContent(roomId, typeName(eventType), options?.stateKey ?? "", answer);
-      return answer;
+      return await stateStore.during(roomId, async (stateStore) => {
+        const answer = await core.getStateEvent(roomId, eventType, options);
+        const isWhole = options?.format === "event";
+        const events = isWhole ? stored([answer as unknown as ClientStateEvent]) : [];
+        if (isWhole) await noted(roomId, () => stateStore.updateState(roomId, events));
+        else await noteContent(stateStore, roomId, typeName(eventType), options?.stateKey ?? "", answer);
+        return answer;
+      });
     },
 
     async sendStateEvent(roomId, eventType, content, options = {}) {
       const { stateKey = "", signal } = options;
-      let event: OutgoingEvent | undefined;
-      const send = async (): Promise<EventID> => {
-        event = await outgoingEvent(eventType, "state", content);
-        return await core.sendStateEvent(roomId, event.eventType, event.content, options);
-      };
-      const note = async (eventId?: EventID): Promise<void> => {
-        if (event !== undefined) await noteContent(roomId, event.eventType, stateKey, event.content, eventId);
-      };
-      if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
-        return await encryptionSends.run(roomId, { send, note, signal });
-      }
-      const eventId = await send();
-      await note(eventId);
-      return eventId;
+      return await stateStore.during(roomId, async (stateStore) => {
+        let event: OutgoingEvent | undefined;
+        const send = async (): Promise<EventID> => {
+          event = await outgoingEvent(eventType, "state", content);
+          return await core.sendStateEvent(roomId, event.eventType, event.content, options);
+        };
+        const note = async (eventId?: EventID): Promise<void> => {
+          if (event === undefined) return;
+          await noteContent(stateStore, roomId, event.eventType, stateKey, event.content, eventId);
+        };
+        if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
+          return await encryptionSends.run(roomId, { send, note, signal });
+        }
+        const eventId = await send();
+        await note(eventId);
+        return eventId;
+      });
     },
 
     async fillMemberEvent(roomId, userId, content, options) {

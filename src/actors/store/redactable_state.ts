@@ -45,13 +45,14 @@ export class RedactableState implements RoomState {
    * @param change What a response changes of a room, after its state was set.
    * @param which Whether the stored state, too, or only that of the change.
    * @param mutations Where to add what changes.
+   * @returns What was redacted.
    */
   async redact(
     { roomId, state, redactions }: Pick<RoomChange, "roomId" | "state" | "redactions">,
     which: "stored" | "new",
     mutations: KvMutation[],
-  ): Promise<void> {
-    if (redactions === undefined) return;
+  ): Promise<StoredState[]> {
+    if (redactions === undefined) return [];
     const changed = new Map(state.map((event) => [nameOf(event), event]));
     const create = { roomId, type: "m.room.create", stateKey: "" };
     const version = versionOf(changed.get(CREATE) ?? (await this.getMany([create]))[0]);
@@ -65,6 +66,7 @@ export class RedactableState implements RoomState {
       return redaction === undefined ? [] : [redactedState(event, redaction, version)];
     });
     if (redacted.length > 0) this.set(roomId, redacted, mutations);
+    return redacted;
   }
 
   /**
@@ -125,7 +127,7 @@ export class RedactableState implements RoomState {
 const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 
 /** Names a piece of state. */
-function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
+export function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
   return JSON.stringify([type, state_key]);
 }
 

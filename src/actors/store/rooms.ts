@@ -7,18 +7,20 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
-import type { Membership } from "../../types/enums.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isSameJson } from "../../types/json.ts";
 import type { RoomState } from "./stored_room_state.ts";
 import type {
   FormerRoom,
   FormerRooms,
+  MembersChange,
   PrunedRooms,
   RememberedRoom,
   RoomChange,
+  StateChange,
   StateQuery,
 } from "./store_protocol.ts";
+import { ReadsUnderWay } from "./reads_under_way.ts";
 import { RedactableState } from "./redactable_state.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
 import type { ShownLog } from "./shown_log.ts";
@@ -53,6 +55,8 @@ export class StoreRooms {
   readonly #clock: Clock;
   readonly #shown: ShownLog;
   readonly #records: RoomRecords;
+  /** The requests under way that read or send state. */
+  readonly reads: ReadsUnderWay = new ReadsUnderWay();
   /** Rooms that change with what is being committed. */
   readonly #changing = new Set<RoomID>();
 
@@ -126,7 +130,8 @@ export class StoreRooms {
       }
       if (state.length > 0) this.#state.set(roomId, state, mutations);
       // The stored state of a room that the user comes into is old.
-      await this.#state.redact(room, record?.membership === "join" ? "stored" : "new", mutations);
+      const which = record?.membership === "join" ? "stored" : "new";
+      this.reads.overtake(room, await this.#state.redact(room, which, mutations));
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
       if (next !== record || state.length > 0 || room.redactions !== undefined) changed.push(roomId);
@@ -149,38 +154,34 @@ export class StoreRooms {
     for (const roomId of changed) this.#changing.delete(roomId);
   }
 
-  /** Applies state that did not come with sync. */
-  async putState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
+  /** Applies state that did not come with sync. That a room is encrypted counts, however late it comes. */
+  async putState({ roomId, events, read }: StateChange): Promise<void> {
     const { encryption } = factsOf(events);
     const record = await this.#changed(roomId, encryption && { encryption });
     const mutations: KvMutation[] = [];
-    this.#state.set(roomId, events, mutations);
+    this.#state.set(roomId, this.reads.current(events, read), mutations);
     await this.#commit(mutations, record);
   }
 
   /** Applies a content that was sent or read, unless the whole event is known: redactions name that. */
-  async putContent(event: StoredState): Promise<void> {
+  async putContent(event: StoredState, read?: number): Promise<void> {
     const { room_id: roomId, type, state_key: stateKey, event_id, content } = event;
     const known = await this.getState({ roomId, type, stateKey });
     const isKnown = event_id === undefined
       ? isSameJson(known?.content, content)
       : event_id === known?.event_id;
-    if (!isKnown) await this.putState(roomId, [event]);
+    if (!isKnown) await this.putState({ roomId, events: [event], read });
   }
 
   /** Replaces the members of a room, those of one membership or all. */
-  async replaceMembers(
-    roomId: RoomID,
-    events: readonly StoredState[],
-    only: Membership | undefined,
-    complete: boolean,
-  ): Promise<void> {
+  async replaceMembers({ roomId, events, only, complete, read }: MembersChange): Promise<void> {
     const old = await this.listState(roomId, "m.room.member");
-    const record = await this.#changed(roomId, complete ? { allMembers: true } : undefined);
+    const allMembers = complete && !this.reads.isLossy(read);
+    const record = await this.#changed(roomId, allMembers ? { allMembers } : undefined);
     const mutations: KvMutation[] = [];
     const gone = old.filter((event) => only === undefined || event.content.membership === only);
-    this.#state.remove(roomId, gone, mutations);
-    this.#state.set(roomId, events, mutations);
+    this.#state.remove(roomId, this.reads.current(gone, read), mutations);
+    this.#state.set(roomId, this.reads.current(events, read), mutations);
     await this.#commit(mutations, record);
   }
 

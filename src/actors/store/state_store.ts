@@ -13,15 +13,14 @@ import {
   type StoredState,
 } from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
-import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
-import { roomMember } from "../../types/checks/state_shapes.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { ActorRef } from "../kernel/mod.ts";
+import { memberContent, synthetic } from "./content_events.ts";
 import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
+import { whileReading } from "./while_reading.ts";
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -48,15 +47,34 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  */
 export class StateStore {
   readonly #actors: OpenableStore;
+  /** The request whose answer is stored; undefined outside of `during()`. */
+  readonly #read: number | undefined;
+  #reads = 0;
 
   /**
    * Made by the client.
    *
    * @internal
    * @param actors Have the Store.
+   * @param read The request whose answer is stored.
    */
-  constructor(actors: OpenableStore) {
+  constructor(actors: OpenableStore, read?: number) {
     this.#actors = actors;
+    this.#read = read;
+  }
+
+  /**
+   * Makes a request that reads or sends state. Of its answer, what syncs have changed since it began is left
+   * out.
+   *
+   * @internal
+   * @param roomId The room.
+   * @param request Makes it, and stores the answer in the store that it is given.
+   */
+  async during<Answer>(roomId: RoomID, request: (store: StateStore) => Promise<Answer>): Promise<Answer> {
+    const read = this.#reads++;
+    const store = new StateStore(this.#actors, read);
+    return await whileReading(this.#actors, { read, roomId }, () => request(store));
   }
 
   /**
@@ -213,7 +231,7 @@ export class StateStore {
     members: readonly StoredState[],
     { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
   ): Promise<void> {
-    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete });
+    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete, read: this.#read });
   }
 
   /**
@@ -238,7 +256,7 @@ export class StateStore {
 
   /** Stores state that the server sent or accepted. */
   async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    await (await this.#store()).putState({ roomId, events });
+    await (await this.#store()).putState({ roomId, events, read: this.#read });
   }
 
   /** Stores a content that was sent or read, and its event's ID, unless that event is known as a whole. */
@@ -249,8 +267,8 @@ export class StateStore {
     content: object,
     { eventId }: { eventId?: EventID } = {},
   ): Promise<void> {
-    const event = synthetic(roomId, type, stateKey, content);
-    await (await this.#store()).putContent({ ...event, ...(eventId && { event_id: eventId }) });
+    const event = { ...synthetic(roomId, type, stateKey, content), ...(eventId && { event_id: eventId }) };
+    await (await this.#store()).putContent({ event, read: this.#read });
   }
 
   /**
@@ -279,22 +297,4 @@ export class StateStore {
     await this.#actors.ready();
     return this.#actors.store;
   }
-}
-
-/** A state event of which only the content is known. */
-function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
-  return {
-    type,
-    room_id: roomId,
-    state_key: stateKey,
-    content: content as JsonObject,
-    sender: "@:",
-    source: SyncStream.INTERNAL,
-  };
-}
-
-/** The content of a member event; undefined if it does not fit. */
-function memberContent({ content }: StoredState): RoomMemberContent | undefined {
-  const fitting = roomMember(content, UNNOTED);
-  return fitting instanceof Misfit ? undefined : fitting;
 }

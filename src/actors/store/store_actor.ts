@@ -36,7 +36,9 @@ import type {
   QuarantineTime,
   RememberedRoom,
   SessionCommit,
+  StateChange,
   StateQuery,
+  StateRead,
   SyncChange,
 } from "./store_protocol.ts";
 import { StoreSync } from "./store_sync.ts";
@@ -247,18 +249,28 @@ export class StoreHandlers implements AsyncDisposable {
   }
 
   /** Applies state that did not come with sync: sent by the client, or read from the server. */
-  putState({ roomId, events }: Pick<MembersChange, "roomId" | "events">): Turn<void> {
-    return this.#after(() => this.#rooms.putState(roomId, events));
+  putState(change: StateChange): Turn<void> {
+    return this.#after(() => this.#rooms.putState(change));
   }
 
   /** Applies a content of state, unless the whole event that has it is known. */
-  putContent(event: StoredState): Turn<void> {
-    return this.#after(() => this.#rooms.putContent(event));
+  putContent({ event, read }: { readonly event: StoredState; readonly read?: number }): Turn<void> {
+    return this.#after(() => this.#rooms.putContent(event, read));
   }
 
   /** Replaces the members of a room, those of one membership or all. */
-  replaceMembers({ roomId, events, only, complete }: MembersChange): Turn<void> {
-    return this.#after(() => this.#rooms.replaceMembers(roomId, events, only, complete));
+  replaceMembers(change: MembersChange): Turn<void> {
+    return this.#after(() => this.#rooms.replaceMembers(change));
+  }
+
+  /** Notes from now on what syncs change of a room: it is newer than what a request is answered. */
+  beginRead(read: StateRead): void {
+    this.#rooms.reads.begin(read);
+  }
+
+  /** Forgets a request that has ended. */
+  endRead({ read }: Pick<StateRead, "read">): void {
+    this.#rooms.reads.end(read);
   }
 
   /** What is known of a room beside its state. */

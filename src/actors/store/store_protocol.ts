@@ -100,11 +100,23 @@ export interface StateQuery {
   readonly stateKey: string;
 }
 
-/** Members of a room that take the place of those that were known. */
-export interface MembersChange {
+/** A request that reads or sends state of a room. */
+export interface StateRead {
+  /** Names it. */
+  readonly read: number;
   readonly roomId: RoomID;
-  /** The members. */
+}
+
+/** State that did not come with sync. */
+export interface StateChange {
+  readonly roomId: RoomID;
   readonly events: readonly StoredState[];
+  /** The request that it comes from: what syncs have changed since that began is left out. */
+  readonly read?: number;
+}
+
+/** Members of a room that take the place of those that were known. */
+export interface MembersChange extends StateChange {
   /** The membership that all of them have. Absent: they are of any. */
   readonly only?: Membership;
   /** Whether they are all members of the room. */
