@@ -125,7 +125,9 @@ export class ShownLog {
     if (!isFull) return;
     for (const [tag] of entriesOf(this.#portions.get(from) ?? "")) {
       const logged = this.#rooms.get(tag);
-      if (logged?.portion === from) this.#moveOut(tag, logged.shown);
+      if (logged?.portion !== from) continue;
+      if (logged.shown === "") this.#rooms.delete(tag); // all of it is in the record
+      else this.#moveOut(tag, logged.shown);
     }
     this.#portions.delete(from);
     this.#writer.defer({ type: "delete", key: keys.shownLog(from) });

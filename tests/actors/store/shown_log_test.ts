@@ -119,6 +119,18 @@ Deno.test("A quiet room is known however much others show, and what is kept of t
   assert(records <= 515, `${records} records`);
 });
 
+Deno.test("What a long response showed of a room is known when the log displaces what came before a restart", async () => {
+  await using here = new Stage(43);
+  await here.show(["!a"], 2);
+  await here.show(["!a"], 60);
+  await here.restart();
+  const others = Array.from({ length: 30 }, (_, index) => `!other${index}`);
+  for (let response = 0; response < 1_300; response++) await here.show(others);
+  assertEquals(await here.known("!a"), here.shown("!a"));
+  await here.restart();
+  assertEquals(await here.known("!a"), here.shown("!a"));
+});
+
 Deno.test("Many rooms in one response are each known", async () => {
   await using here = new Stage();
   const rooms = Array.from({ length: 100 }, (_, index) => `!room${String(index).padStart(4, "0")}`);
