@@ -7,7 +7,8 @@
 
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import { checkOptions } from "../../errors/known_names.ts";
+import type { Device, UserIdentity } from "../../crypto/devices/mod.ts";
+import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
 import { isVerification, type VerificationEvent } from "../../types/events/verification_event.ts";
 import type { VerificationSend } from "../../crypto/verification/mod.ts";
@@ -32,6 +33,14 @@ export type {
   VerificationResult,
   VerificationWayOptions,
 } from "./verification_crypto.ts";
+
+const PEER = { userId: true, deviceId: true, roomId: true } as const;
+/** What else there is in devices and identities, which can be asked as they are found. */
+const FOUND: OptionNames<Omit<Device & UserIdentity, keyof typeof PEER>> = {
+  ...{ curve25519: true, ed25519: true, algorithms: true, displayName: true, dehydrated: true, trust: true },
+  ...{ pinned: true, master: true, selfSigning: true, changed: true, reset: true, verified: true },
+  wasVerified: true,
+};
 
 /** What of a sync response may belong to verifications. */
 export interface VerificationIntake extends Partial<CryptoOutput> {
@@ -105,11 +114,10 @@ export class VerificationHub {
   /** Asks for a verification. */
   readonly request: VerificationCrypto["requestVerification"] = async (peer, options = {}) => {
     checkOptions(options, { ways: true, signal: true }, "ask for a verification");
-    const { signal } = options;
-    const ways = checkedWays(options.ways);
+    const [{ signal }, ways] = [options, checkedWays(options.ways)];
     signal?.throwIfAborted();
     const target = typeof peer === "string" ? { userId: peer } : peer;
-    checkOptions(target, { userId: true, deviceId: true, roomId: true }, "ask for a verification");
+    checkOptions(target, { ...PEER, ...FOUND }, "ask for a verification", "", Object.keys(PEER));
     checkIdentifier("userId", target.userId);
     const begun = "roomId" in target
       ? this.#askInRoom(target.userId, checkIdentifier("roomId", target.roomId), ways)

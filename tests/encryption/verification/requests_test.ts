@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { type Client, ValueError, VerificationError } from "@greenroom/matrix";
-import type { VerificationRequest } from "@greenroom/matrix/types";
+import type { UserIdentity, VerificationRequest } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, nextRequest, reach, readyPair, synced } from "./pair.ts";
 
@@ -30,6 +30,20 @@ Deno.test("requestVerification() refuses what can't be verified, and says what t
     ValueError,
     "enough",
   );
+});
+
+Deno.test("Devices and identities are asked for a verification as they are found", async () => {
+  await using here = clientStage();
+  const [alice, bob] = [await synced(here, "alice"), await synced(here, "bob")];
+  const [device] = await alice.crypto?.getDevices(BOB) ?? [];
+  assert(device !== undefined);
+  const mine = await alice.crypto?.requestVerification(device);
+  assertEquals([mine?.userId, mine?.phase], [BOB, "requested"]);
+  assertEquals((await nextRequest(here, bob)).deviceId, alice.deviceId);
+  const identity: UserIdentity = {
+    ...{ userId: BOB, master: "", changed: false, reset: false, verified: false, wasVerified: false },
+  };
+  assertEquals((await alice.crypto?.requestVerification(identity))?.userId, BOB);
 });
 
 Deno.test("A device that no sync has announced yet can be verified, though devices were just looked up", async () => {
