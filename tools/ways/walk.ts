@@ -13,8 +13,9 @@ import { Client } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
-import { Homeserver } from "@greenroom/matrix/testing";
+import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
+import { systemClock } from "../../src/base/clock.ts";
 import { lateKeys } from "./late_keys.ts";
 import { REPEATS, type Way } from "./way.ts";
 
@@ -27,7 +28,9 @@ const isEncrypted = way.includes("encrypted") || way === "late key";
 const needsRooms = way === "late key" || way === "first encrypted send";
 // Nobody here has an identity that signs devices.
 const encryption = isEncrypted ? { sendTo: "all", accept: "all" } as const : undefined;
-const homeserver = new Homeserver();
+// It stands still, so that no timer makes a detour on a busy machine; a late key is waited for.
+const clock = way === "late key" ? systemClock : new TestClock();
+const homeserver = new Homeserver({ clock });
 
 let ended = 0;
 let end = Promise.withResolvers<void>();
@@ -49,7 +52,7 @@ async function follow(act: () => unknown): Promise<void> {
 async function optionsOf(user: string, fetch = homeserver.fetch) {
   const { accessToken: token } = homeserver.createUser(user);
   const store = await SqliteStore.open(`${folder}/${user}.db`);
-  return { baseUrl: homeserver.baseUrl, fetch, token, store, encryption, log: false } as const;
+  return { baseUrl: homeserver.baseUrl, fetch, token, store, encryption, clock, log: false } as const;
 }
 
 /** Alice, who has synced, in as many rooms as the way needs; Bob follows her there. */
