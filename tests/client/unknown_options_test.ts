@@ -147,8 +147,6 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "inspectDevice": () => inspectDevice(store, { mxid, deviceId: "A", ...X }),
     "listDevices": () => listDevices(store, X),
     "matrixToUrl": () => matrixToUrl({ id: room, ...X }),
-    "sendText mentions": () => client.sendText(room, "a", { mentions: X }),
-    "sendFile mentions": () => client.sendFile(room, data, { mentions: X }),
     "sendFile thumbnail": () => client.sendFile(room, data, { thumbnail: { data, ...X } }),
     "UIAAPI.withUIA": () => client.withUIA(() => Promise.resolve(), {}, X),
     "UIAAPI.withUIA authentication": () => client.withUIA(() => Promise.resolve(), X),

@@ -212,7 +212,7 @@ export function sendFilesAPI(
   ) => {
     checkIdentifier("roomId", roomId);
     checkSendOptions(options, "sendFile");
-    const mentioned = mentioning(mentions, "sendFile");
+    const mentioned = mentioning(mentions);
     const name = fileName ?? (file instanceof File ? file.name : undefined);
     const isHashed = isToldByContent(options);
     const attachment = { file, info, name, thumbnail, onProgress, isHashed };

@@ -211,7 +211,7 @@ export function sendHelpersAPI(
     }
     const content = {
       ...{ msgtype, body, ...formatted(html) },
-      ...mentioning(mentions, "send text"),
+      ...mentioning(mentions),
       ...relation(relatesTo ?? place),
     };
     return await sendMessage(roomId, content, options);

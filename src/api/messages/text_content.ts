@@ -4,7 +4,6 @@
  * @module
  */
 
-import { checkOptions } from "../../errors/known_names.ts";
 import { RelationType } from "../../types/enums.ts";
 import type { Mentions } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
@@ -45,13 +44,8 @@ export function relationTo({ replyTo, thread }: ReplyPlace): RelatesTo | undefin
   return { rel_type: RelationType.THREAD, event_id: thread, ...fallback, ...reply };
 }
 
-/**
- * The part of a content that says whom it mentions; empty: nothing was said.
- *
- * @throws {ValueError} If it says that in a way that nobody reads.
- */
-export function mentioning(mentions: Mentions | undefined, action: string): { "m.mentions"?: Mentions } {
-  checkOptions(mentions, { user_ids: true, room: true }, action, "mentions.");
+/** The part of a content that says whom it mentions, with all that received mentions have; empty: nothing was said. */
+export function mentioning(mentions: Mentions | undefined): { "m.mentions"?: Mentions } {
   return mentions === undefined ? {} : { "m.mentions": mentions };
 }
 

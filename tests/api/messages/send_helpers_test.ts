@@ -93,6 +93,13 @@ Deno.test("sendText() answers, goes into a thread and notifies as its options sa
   assertEquals(sent.length, all);
 });
 
+Deno.test("sendText() hands on the mentions of a received event, whatever else they say", async () => {
+  const { api, last } = helpers();
+  const mentions = { user_ids: ["@alice:b.org" as const], "org.example": 1 };
+  await api.sendText("!room", "Go", { mentions });
+  assertEquals(last(), { msgtype: "m.text", body: "Go", "m.mentions": mentions });
+});
+
 Deno.test("sendFile() shows a caption beside the name, and notifies as its options say", async () => {
   const { api, last } = helpers();
   await api.sendFile("!room", url, { caption: "**Go**", captionHtml: "<b>Go</b>", mentions: { room: true } });
