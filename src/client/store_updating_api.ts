@@ -17,7 +17,7 @@ import type { Profile } from "../types/api/profile.ts";
 import { SyncStream } from "../types/events/sync_stream.ts";
 import type { EncryptionSends } from "./encryption_sends.ts";
 import { noting } from "./noting.ts";
-import type { StateStore } from "../actors/store/mod.ts";
+import { DURING, type StateStore } from "../actors/store/mod.ts";
 import { isShallow } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 
@@ -82,7 +82,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     ...core,
 
     async getMembers(roomId, options = {}) {
-      return await stateStore.during(roomId, async (stateStore) => {
+      return await stateStore[DURING](roomId, async (stateStore) => {
         const members = await core.getMembers(roomId, options);
         const { at, membership, notMembership } = options;
         if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
@@ -99,7 +99,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     },
 
     async getJoinedMembers(roomId, options) {
-      return await stateStore.during(roomId, async (stateStore) => {
+      return await stateStore[DURING](roomId, async (stateStore) => {
         const members = await core.getJoinedMembers(roomId, options);
         const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
           [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
@@ -110,7 +110,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     },
 
     async getState(roomId, options) {
-      return await stateStore.during(roomId, async (stateStore) => {
+      return await stateStore[DURING](roomId, async (stateStore) => {
         const state = await core.getState(roomId, options);
         await noted(roomId, async () => {
           const events = stored(state);
@@ -122,7 +122,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     },
 
     async getStateEvent(roomId, eventType, options) {
-      return await stateStore.during(roomId, async (stateStore) => {
+      return await stateStore[DURING](roomId, async (stateStore) => {
         const answer = await core.getStateEvent(roomId, eventType, options);
         const isWhole = options?.format === "event";
         const events = isWhole ? stored([answer as unknown as ClientStateEvent]) : [];
@@ -134,7 +134,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
 
     async sendStateEvent(roomId, eventType, content, options = {}) {
       const { stateKey = "", signal } = options;
-      return await stateStore.during(roomId, async (stateStore) => {
+      return await stateStore[DURING](roomId, async (stateStore) => {
         let event: OutgoingEvent | undefined;
         const send = async (): Promise<EventID> => {
           event = await outgoingEvent(eventType, "state", content);

@@ -18,3 +18,4 @@ export { StateStore } from "./state_store.ts";
 export { spawnStore, type StoreHandlers } from "./store_actor.ts";
 export type { CommittedSync, FormerRoom, RememberedRoom, RoomChange, SyncChange } from "./store_protocol.ts";
 export type { InternalDelivery, RoomBatch, SyncBatch } from "./sync_batch.ts";
+export { DURING } from "./while_reading.ts";

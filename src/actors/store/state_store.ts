@@ -20,7 +20,7 @@ import type { ActorRef } from "../kernel/mod.ts";
 import { memberContent, synthetic } from "./content_events.ts";
 import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
-import { whileReading } from "./while_reading.ts";
+import { DURING, whileReading } from "./while_reading.ts";
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -47,7 +47,7 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  */
 export class StateStore {
   readonly #actors: OpenableStore;
-  /** The request whose answer is stored; undefined outside of `during()`. */
+  /** The request whose answer is stored; undefined outside of `[DURING]()`. */
   readonly #read: number | undefined;
   #reads = 0;
 
@@ -71,7 +71,7 @@ export class StateStore {
    * @param roomId The room.
    * @param request Makes it, and stores the answer in the store that it is given.
    */
-  async during<Answer>(roomId: RoomID, request: (store: StateStore) => Promise<Answer>): Promise<Answer> {
+  async [DURING]<Answer>(roomId: RoomID, request: (store: StateStore) => Promise<Answer>): Promise<Answer> {
     const read = this.#reads++;
     const store = new StateStore(this.#actors, read);
     return await whileReading(this.#actors, { read, roomId }, () => request(store));

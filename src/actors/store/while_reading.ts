@@ -7,6 +7,9 @@
 import type { OpenableStore } from "./opener.ts";
 import type { StateRead } from "./store_protocol.ts";
 
+/** Makes a request whose answer is stored; for the client alone. */
+export const DURING: unique symbol = Symbol("during");
+
 /**
  * Makes a request, which the Store counts as under way meanwhile. The request does not wait for the Store: one
  * that is not open yet commits no sync before it hears of the request.

@@ -1,3 +1,4 @@
+import { DURING } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
@@ -29,7 +30,7 @@ Deno.test("A request is forgotten when it has ended, however it ends", async () 
   await using here = await stateStage();
   const { stateStore } = here;
   const under: { store?: typeof stateStore } = {};
-  await stateStore.during(ROOM, async (store) => {
+  await stateStore[DURING](ROOM, async (store) => {
     under.store = store;
     await store.getCreate(ROOM); // the Store has heard of the request
   });
@@ -37,7 +38,7 @@ Deno.test("A request is forgotten when it has ended, however it ends", async () 
   await under.store?.updateContent(ROOM, "m.room.topic", "", { topic: "ended" });
   assertEquals((await stateStore.getState(ROOM, "m.room.topic"))?.content, { topic: "ended" });
   await assertRejects(() =>
-    stateStore.during(ROOM, async (store) => {
+    stateStore[DURING](ROOM, async (store) => {
       under.store = store;
       await store.getCreate(ROOM);
       throw new RangeError("refused");
@@ -50,7 +51,7 @@ Deno.test("A request is forgotten when it has ended, however it ends", async () 
 Deno.test("A late answer does not bring back what was redacted", async () => {
   await using here = await stateStage();
   await here.sync(...OLD as unknown as JsonObject[]);
-  await here.stateStore.during(ROOM, async (answer) => {
+  await here.stateStore[DURING](ROOM, async (answer) => {
     await answer.getCreate(ROOM); // the Store has heard of the request
     const redaction = { type: "m.room.redaction", redacts: "$topic", content: {}, sender: "@a:a" };
     const redactions = [redaction as unknown as MessageEvent];
@@ -64,7 +65,7 @@ Deno.test("A late answer does not bring back what was redacted", async () => {
 Deno.test("A late list of members is not complete, if a sync since may have left members out", async () => {
   for (const lossy of [false, true]) {
     await using here = await stateStage();
-    await here.stateStore.during(ROOM, async (answer) => {
+    await here.stateStore[DURING](ROOM, async (answer) => {
       await answer.getCreate(ROOM); // the Store has heard of the request
       const change = { ...CHANGE, state: stored(member("@b:a", "join")), lossy };
       await here.store.commitSync({ nextBatch: "m", repeated: false, rooms: [change] });
@@ -77,7 +78,7 @@ Deno.test("A late list of members is not complete, if a sync since may have left
 
 Deno.test("That a room is encrypted counts, however late the answer comes", async () => {
   await using here = await stateStage();
-  await here.stateStore.during(ROOM, async (answer) => {
+  await here.stateStore[DURING](ROOM, async (answer) => {
     await answer.getCreate(ROOM); // the Store has heard of the request
     await here.sync(state("m.room.encryption", "none" as never));
     assertFalse(await here.stateStore.isEncrypted(ROOM));
