@@ -1,8 +1,8 @@
 /** Counts of what is under way are counted down: what is bounded by them goes on after thousands of times. */
 
 import { assert, assertEquals } from "@std/assert";
-import { GlobIndex } from "../../../src/bot/moderation/glob_index.ts";
-import { JoinQueue } from "../../../src/bot/policy/join_queue.ts";
+import { GlobIndex } from "../../../src/bot/text/mod.ts";
+import { JoinQueue } from "../../../src/bot/policy/mod.ts";
 
 Deno.test("Joins make room for others, however they ended, thousands of times", async () => {
   const joins = new JoinQueue();
