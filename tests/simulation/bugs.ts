@@ -699,8 +699,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A redaction leaves stored state as it was",
     path: "src/actors/store/redactable_state.ts",
-    find: "    if (redactions === undefined) return;\n",
-    replace: "    if (redactions === undefined || redactions.length > 0) return;\n",
+    find: "    if (redactions === undefined) return [];\n",
+    replace: "    if (redactions === undefined || redactions.length > 0) return [];\n",
     worlds: ["--favour=state of a room is redacted"],
   },
   {

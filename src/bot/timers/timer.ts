@@ -30,7 +30,7 @@ export interface Reminder {
   readonly data: unknown;
 }
 
-/** What is due. */
+/** What a bot does at a time that was set. */
 export type Timer =
   | {
     readonly kind: "wait";

@@ -43,7 +43,7 @@ interface StoredTimer {
   readonly key: string;
   /** When it is due, in milliseconds since the epoch. */
   readonly due: number;
-  /** What is due. */
+  /** What the bot does then. */
   readonly timer: Timer;
 }
 
