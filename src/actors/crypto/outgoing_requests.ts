@@ -38,10 +38,17 @@ export interface RoundOutcome {
   readonly failure: unknown;
 }
 
-/** A lane keeps its order: a message to devices arrives before the events that need it. */
-type Lane = "keysUpload" | "signaturesUpload" | "keysQuery" | "keysClaim" | "outbox" | "backup" | "history";
+/** A queue keeps its order: a message to devices arrives before the events that need it. */
+type QueueName =
+  | "keysUpload"
+  | "signaturesUpload"
+  | "keysQuery"
+  | "keysClaim"
+  | "outbox"
+  | "backup"
+  | "history";
 
-interface LaneState {
+interface RequestQueue {
   done: Promise<void>;
   /** How many requests have been queued. */
   made: number;
@@ -62,14 +69,14 @@ interface LaneState {
 /** How many failures in a row the requests may be to blame for; after more it is the server. */
 const MAX_REFUSED = 3;
 
-/** Makes requests, each kind in a lane of its own, one at a time. */
+/** Makes requests, each kind in a queue of its own, one at a time. */
 export class OutgoingRequests {
   /** Why the device can't go on, once that is known. */
   conflict: DeviceConflictError | undefined;
   /** Why the server answers nothing any more; undefined if it has answered the last request. */
   deadToken: UnknownTokenError | undefined;
   readonly #options: OutgoingRequestsOptions;
-  readonly #lanes = new Map<Lane, LaneState>();
+  readonly #queues = new Map<QueueName, RequestQueue>();
   readonly #stopping = new AbortController();
   #pausing = new AbortController();
   #collecting: Promise<void> | undefined;
@@ -96,34 +103,34 @@ export class OutgoingRequests {
    * @param about The session whose failures count; absent: all do.
    */
   async round(kind: EngineRequest["kind"], about?: string): Promise<RoundOutcome> {
-    const lane = this.#lane(laneOf(kind));
-    const before = lane.ended;
-    lane.failures.clear();
+    const queue = this.#queue(queueNameOf(kind));
+    const before = queue.ended;
+    queue.failures.clear();
     do {
-      lane.again = false;
+      queue.again = false;
       await this.#collect();
-      await lane.done;
-    } while (lane.again);
-    const [first] = lane.failures.values();
-    const failure = about === undefined ? first : lane.failures.get(about);
-    return { ended: lane.ended - before, failure };
+      await queue.done;
+    } while (queue.again);
+    const [first] = queue.failures.values();
+    const failure = about === undefined ? first : queue.failures.get(about);
+    return { ended: queue.ended - before, failure };
   }
 
   /** Why the last request of a kind failed, if none has been answered since. */
   lastFailure(kind: EngineRequest["kind"]): unknown {
-    return this.#lane(laneOf(kind)).last;
+    return this.#queue(queueNameOf(kind)).last;
   }
 
   /** Makes the requests that are due, and waits for all. Those that fail wait for the next time. */
   async idle(): Promise<void> {
-    for (const lane of this.#lanes.values()) lane.failures.clear();
+    for (const queue of this.#queues.values()) queue.failures.clear();
     // An answer may have the engine asked once more.
     for (let made = -1; made !== this.#made || this.#collecting !== undefined;) {
       made = this.#made;
       await this.#collect();
-      const lanes = [...this.#lanes.values()];
-      await Promise.all(lanes.map(({ done }) => done));
-      if (lanes.some(({ failures }) => failures.size > 0)) return;
+      const queues = [...this.#queues.values()];
+      await Promise.all(queues.map(({ done }) => done));
+      if (queues.some(({ failures }) => failures.size > 0)) return;
     }
   }
 
@@ -132,7 +139,7 @@ export class OutgoingRequests {
     for (let made = -1; made !== this.#made || this.#collecting !== undefined;) {
       made = this.#made;
       await this.#collecting?.catch(() => {}); // the caller of round() or wake() gets it
-      await Promise.all([...this.#lanes.values()].map(({ done }) => done));
+      await Promise.all([...this.#queues.values()].map(({ done }) => done));
     }
   }
 
@@ -171,66 +178,67 @@ export class OutgoingRequests {
   }
 
   get #made(): number {
-    return [...this.#lanes.values()].reduce((sum, { made }) => sum + made, 0);
+    return [...this.#queues.values()].reduce((sum, { made }) => sum + made, 0);
   }
 
   async #collectAll(): Promise<void> {
     while (this.#again && !this.#isPaused) {
       this.#again = false;
       for (const request of await this.#options.actor.requests()) {
-        const lane = this.#lane(laneOf(request.kind));
-        const waits = lane.ended < lane.made++;
-        lane.done = lane.done.then(() => this.#make(request, lane, { waits }));
+        const queue = this.#queue(queueNameOf(request.kind));
+        const waits = queue.ended < queue.made++;
+        queue.done = queue.done.then(() => this.#make(request, queue, { waits }));
       }
     }
   }
 
-  /** Makes one request. It never rejects: the lane goes on. */
-  async #make(request: EngineRequest, lane: LaneState, { waits }: { waits: boolean }): Promise<void> {
+  /** Makes one request. It never rejects: the queue goes on. */
+  async #make(request: EngineRequest, queue: RequestQueue, { waits }: { waits: boolean }): Promise<void> {
     const { actor, deliver, log } = this.#options;
     const { id, kind } = request;
     const about = sessionOf(request);
     try {
       // No device could read an event whose key was not sent.
-      const blocked = lane.blocked || kind === "roomEvent" && lane.failures.has(about) ||
+      const blocked = queue.blocked || kind === "roomEvent" && queue.failures.has(about) ||
         waits && !await actor.isDue(id);
       const response = blocked ? BLOCKED : await this.#send(request);
       if (!("failure" in response)) {
-        [lane.refused, lane.last] = [0, undefined];
+        [queue.refused, queue.last] = [0, undefined];
         this.deadToken = undefined;
         deliver(await actor.answer({ id, response: response.answer }));
         // What is known of devices, or what the server has, has changed: there may be more to do.
-        if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(laneOf(kind))) {
+        if (kind === "keysQuery" || kind === "signaturesUpload" || BY_THEMSELVES.has(queueNameOf(kind))) {
           this.wake();
         }
         return;
       }
       if (response.failure instanceof UnknownTokenError) this.deadToken = response.failure;
       const failure = failureOf(response.failure);
-      if (response !== BLOCKED) this.#noteFailure(lane, request, { ...failure, error: response.failure });
+      if (response !== BLOCKED) this.#noteFailure(queue, request, { ...failure, error: response.failure });
       const { settled } = await actor.fail({ id, failure });
-      lane.again ||= settled;
-      if (!settled && response !== BLOCKED) lane.last = response.failure;
+      queue.again ||= settled;
+      if (!settled && response !== BLOCKED) queue.last = response.failure;
       if (settled) this.wake();
-      else if (!lane.failures.has(about)) lane.failures.set(about, response.failure);
+      else if (!queue.failures.has(about)) queue.failures.set(about, response.failure);
     } catch (error) {
-      if (!lane.failures.has(about)) lane.failures.set(about, error);
+      if (!queue.failures.has(about)) queue.failures.set(about, error);
       if (error instanceof DeviceConflictError) this.conflict = error; // which is thrown
       if (this.#isPaused || this.conflict === error) return;
       log.error("The answer to a request of encryption could not be used", { kind, error: String(error) });
     } finally {
-      if (++lane.ended === lane.made) [lane.blocked, lane.refused] = [false, 0];
+      if (++queue.ended === queue.made) [queue.blocked, queue.refused] = [false, 0];
     }
   }
 
   /** A server that fails at one request of the outbox may accept the next: that one is tried. */
   #noteFailure(
-    lane: LaneState,
+    queue: RequestQueue,
     { kind }: EngineRequest,
     { status, errcode, error }: RequestFailure & { readonly error: unknown },
   ): void {
-    if (status >= 500) lane.refused++;
-    lane.blocked = laneOf(kind) === "outbox" && (!isDueToRequest(status) || lane.refused >= MAX_REFUSED);
+    if (status >= 500) queue.refused++;
+    queue.blocked = queueNameOf(kind) === "outbox" &&
+      (!isDueToRequest(status) || queue.refused >= MAX_REFUSED);
     if (this.#isPaused) return;
     // That one key is in no backup is an answer like another.
     const isAnswer = kind === "backupDownload" && status === 404 && errcode === "M_NOT_FOUND";
@@ -250,8 +258,8 @@ export class OutgoingRequests {
     }
   }
 
-  #lane(name: Lane): LaneState {
-    const found = this.#lanes.get(name) ?? {
+  #queue(name: QueueName): RequestQueue {
+    const found = this.#queues.get(name) ?? {
       done: Promise.resolve(),
       made: 0,
       ended: 0,
@@ -261,18 +269,18 @@ export class OutgoingRequests {
       refused: 0,
       again: false,
     };
-    this.#lanes.set(name, found);
+    this.#queues.set(name, found);
     return found;
   }
 }
 
-/** Lanes whose next request is made of the answer to the one before. */
-const BY_THEMSELVES: ReadonlySet<Lane> = new Set(["backup", "history"]);
+/** Queues whose next request is made of the answer to the one before. */
+const BY_THEMSELVES: ReadonlySet<QueueName> = new Set(["backup", "history"]);
 
 /** A request that is not tried, because one before it failed. */
 const BLOCKED = { failure: undefined };
 
-function laneOf(kind: EngineRequest["kind"]): Lane {
+function queueNameOf(kind: EngineRequest["kind"]): QueueName {
   if (kind === "backupUpload" || kind === "backupVersion" || kind === "backupDownload") return "backup";
   if (kind === "historyBundle") return "history";
   return kind === "toDevice" || kind === "roomEvent" ? "outbox" : kind;

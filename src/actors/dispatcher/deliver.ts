@@ -174,17 +174,17 @@ export class Deliverer {
     scope: DeliveryScope | undefined,
   ): Promise<Ending> | undefined {
     const room = "room_id" in data ? data.room_id ?? "" : "";
-    const before = entry.lanes.get(room);
+    const before = entry.queues.get(room);
     const done = before === undefined
       ? this.#run(entry, data, scope)
       : before.then(() => this.#run(entry, data, scope));
     if (done === undefined) return undefined;
-    const lane = done.then((ending = "settled") => {
-      if (entry.lanes.get(room) === lane) entry.lanes.delete(room);
+    const queue = done.then((ending = "settled") => {
+      if (entry.queues.get(room) === queue) entry.queues.delete(room);
       return ending;
     });
-    entry.lanes.set(room, lane);
-    return lane;
+    entry.queues.set(room, queue);
+    return queue;
   }
 
   /** @returns Undefined if the handler has settled immediately. */

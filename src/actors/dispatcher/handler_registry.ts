@@ -98,7 +98,7 @@ export interface HandlerEntry {
   /** See {@link SessionHandlerOptions.session}; undefined: it has none. */
   readonly session: SessionDefinition<object> | undefined;
   /** The work of a sequential handler, by room. */
-  readonly lanes: Map<string, Promise<unknown>>;
+  readonly queues: Map<string, Promise<unknown>>;
 }
 
 const NONE: readonly HandlerEntry[] = [];
@@ -205,7 +205,7 @@ export class HandlerRegistry {
         check: type === undefined ? undefined : contentCheckOf(type),
         redacted: redacted || type === undefined || classOf(type) === "internal",
         id: this.#id(type, { name, old, entries }),
-        lanes: old?.lanes ?? new Map(),
+        queues: old?.queues ?? new Map(),
       };
       return old === undefined ? [...entries, entry] : entries.map((each) => each === old ? entry : each);
     });

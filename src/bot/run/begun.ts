@@ -103,7 +103,7 @@ export class Afterwards {
   }
 }
 
-/** Never settles. Each has a promise of its own: one for all would hold whoever awaits it. */
+/** Never settles. Each has a promise of its own: one for all would keep in memory all that await it. */
 export function forever(): Promise<never> {
   return new Promise(() => {});
 }

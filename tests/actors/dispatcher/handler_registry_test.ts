@@ -167,7 +167,7 @@ Deno.test("HandlerRegistry.add() keeps a handler's session, and what it is busy 
   assertEquals(before?.session, session);
   registry.add("m.room.name", first);
   const [after] = registry.of("state", "m.room.name");
-  assertEquals([after?.session, after?.lanes === before?.lanes], [undefined, true]);
+  assertEquals([after?.session, after?.queues === before?.queues], [undefined, true]);
 });
 
 Deno.test("HandlerRegistry.wanting() has those of all events first, then those of the class, then those of any", () => {
