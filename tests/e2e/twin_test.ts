@@ -1,10 +1,10 @@
 import { assertEquals, fail } from "@std/assert";
-import { compare, whereTheyDiffer } from "../../tools/twin/compare.ts";
-import { DIFFERENCES, listedAs } from "../../tools/twin/differences.ts";
-import { generate } from "../../tools/twin/generate.ts";
-import { describeStep } from "../../tools/twin/step.ts";
-import { asked, type Theirs } from "../../tools/twin/theirs.ts";
-import { withoutLimits } from "../../tools/twin/without_limits.ts";
+import { compare, whereTheyDiffer } from "../../bench/twin/compare.ts";
+import { DIFFERENCES, listedAs } from "../../bench/twin/differences.ts";
+import { generate } from "../../bench/twin/generate.ts";
+import { describeStep } from "../../bench/twin/step.ts";
+import { asked, type Theirs } from "../../bench/twin/theirs.ts";
+import { withoutLimits } from "../../bench/twin/without_limits.ts";
 import { type SynapseServer, synapseTest } from "./support/synapse.ts";
 
 /** Some hundred requests; `deno task twin` takes as many as one likes. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import ts from "typescript";
-import { plant } from "../../tools/mutation/guards.ts";
-import * as __m from "../../tools/mutation/switch.ts";
+import { plant } from "../../bench/mutation/guards.ts";
+import * as __m from "../../bench/mutation/switch.ts";
 
 /** What a source can be changed to, as `code -> change`. */
 function changes(source: string): string[] {

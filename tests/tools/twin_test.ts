@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { DIFFERENCES, listedAs } from "../../tools/twin/differences.ts";
+import { DIFFERENCES, listedAs } from "../../bench/twin/differences.ts";
 
 Deno.test("each difference between the homeservers that is listed has an example", () => {
   const bare = DIFFERENCES.filter(({ shownBy, recorded }) => shownBy === undefined && recorded === undefined);
