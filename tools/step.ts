@@ -75,29 +75,34 @@ export function testResult({ code, output }: Ended, options: { mayIgnore: boolea
 }
 
 /**
- * Runs steps one after the other, all of them whatever the outcome, and prints a line for each.
+ * Runs steps, all of them whatever the outcome, and prints a line for each.
  *
+ * @param steps Run one after the other; those in a list, side by side.
  * @param print Takes a line of the report.
  * @returns The sum over all steps.
  */
 export async function runSteps(
-  steps: Step[],
+  steps: readonly (Step | readonly Step[])[],
   print: (line: string) => void,
 ): Promise<{ passed: number; failed: number }> {
   const sum = { passed: 0, failed: 0 };
   for (const step of steps) {
-    const start = performance.now();
-    const result = await step.run().catch((error: unknown): StepResult => {
-      return { passed: 0, failed: 1, output: error instanceof Error ? error.stack : String(error) };
-    });
-    const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    const mark = result.failed > 0 ? "FAIL" : result.passed > 0 ? "ok" : "skip";
-    print(
-      `${mark.padEnd(5)} ${step.name.padEnd(28)} ${seconds.padStart(6)} s  ${result.note ?? ""}`.trimEnd(),
-    );
-    if (result.failed > 0 && result.output) print(`${result.output.trimEnd()}\n`);
-    sum.passed += result.passed;
-    sum.failed += result.failed;
+    for (const { passed, failed } of await Promise.all([step].flat().map((one) => runStep(one, print)))) {
+      sum.passed += passed;
+      sum.failed += failed;
+    }
   }
   return sum;
+}
+
+async function runStep(step: Step, print: (line: string) => void): Promise<StepResult> {
+  const start = performance.now();
+  const result = await step.run().catch((error: unknown): StepResult => {
+    return { passed: 0, failed: 1, output: error instanceof Error ? error.stack : String(error) };
+  });
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const mark = result.failed > 0 ? "FAIL" : result.passed > 0 ? "ok" : "skip";
+  print(`${mark.padEnd(5)} ${step.name.padEnd(28)} ${seconds.padStart(6)} s  ${result.note ?? ""}`.trimEnd());
+  if (result.failed > 0 && result.output) print(`${result.output.trimEnd()}\n`);
+  return result;
 }

@@ -95,3 +95,28 @@ Deno.test("run() gives the exit code and everything printed, standard output als
   assertEquals(output.trim().split("\n").toSorted(), ["err", "out hello"]);
   assertEquals(stdout, "out hello\n");
 });
+
+Deno.test("runSteps() runs the steps of a list side by side, and those after it when all have ended", async () => {
+  const order: string[] = [];
+  const second = Promise.withResolvers<void>();
+  const step = (name: string, until?: Promise<void>) => ({
+    name,
+    async run() {
+      order.push(`${name} begins`);
+      await until;
+      order.push(`${name} ends`);
+      if (name === "second") second.resolve();
+      return { passed: 2, failed: 1 };
+    },
+  });
+  const sum = await runSteps([[step("first", second.promise), step("second")], step("third")], () => {});
+  assertEquals(order, [
+    "first begins",
+    "second begins",
+    "second ends",
+    "first ends",
+    "third begins",
+    "third ends",
+  ]);
+  assertEquals(sum, { passed: 6, failed: 3 });
+});
