@@ -866,6 +866,13 @@ export const BUGS: readonly Bug[] = [
     worlds: ["--quirk=shown again"],
   },
   {
+    name: "A restart forgets what a quiet room had shown before the log of all",
+    path: "src/actors/store/shown_log.ts",
+    find: 'withShown(records[index]?.[1] ?? "", shown.trim())',
+    replace: "shown",
+    worlds: ["--quirk=shown again"],
+  },
+  {
     name: "State that comes with the first redaction of a room is not found by a later one",
     path: "src/actors/store/redactable_state.ts",
     find: "[...await this.#state.list(roomId), ...news]",

@@ -95,6 +95,7 @@ export class StorePosition {
   async handled(token: SyncToken): Promise<boolean> {
     if (!this.#unhandled.has(token)) return false;
     const before = this.#position ?? await this.get();
+    await this.#shown.makeRoom();
     const rooms: ShownRoom[] = [];
     let isOver = false;
     for (const [older, shown] of this.#unhandled) {
@@ -121,6 +122,7 @@ export class StorePosition {
     hasChanges: boolean,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
+    if (atOnce) await this.#shown.makeRoom();
     const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes ||
       before.ahead === true;
     if (!isNews && before.handled !== undefined) return undefined;

@@ -67,15 +67,23 @@ export class ShownLog {
     rooms: readonly { readonly roomId: RoomID; readonly first: ShownEvents }[],
   ): Promise<ShownEvents[]> {
     const tags = rooms.map(({ roomId }) => tagOf(roomId));
-    const records = await this.#writer.getMany<ShownRecord>(
-      tags.map((tag) => this.#writer.keys.shownRoom(tag)),
-    );
+    const records = await this.#records(tags);
     return rooms.map(({ first }, index) => {
-      const [to, before] = records[index] ?? [0, first];
+      const [to, record] = records[index] ?? [0, ""];
+      const before = record.startsWith(first) ? record : withShown(first, record.trim());
       const logged = this.#rooms.get(tags[index] ?? "");
       if (logged === undefined || logged.portion < to) return before;
       return logged.isWhole ? logged.shown : withShown(before, logged.shown.trim());
     });
+  }
+
+  /** Comes before `note`: moves out what that may displace and was read in part. */
+  async makeRoom(): Promise<void> {
+    const parts = this.#displaced().filter(([, { isWhole }]) => !isWhole);
+    const records = await this.#records(parts.map(([tag]) => tag));
+    for (const [index, [tag, { shown }]] of parts.entries()) {
+      this.#moveOut(tag, withShown(records[index]?.[1] ?? "", shown.trim()));
+    }
   }
 
   /** Adds events that have been shown and handled. Returns the new end of the log. */
@@ -120,17 +128,32 @@ export class ShownLog {
     const { keys } = this.#writer;
     this.#portions.set(to, text);
     this.#writer.defer(set(keys.shownLog(to), text));
-    const isFull = to - from >= PORTIONS;
+    const displaced = this.#displaced();
+    const isFull = this.#isFull;
     this.#end = { text: "", from: isFull ? from + 1 : from, to: to + 1 };
     if (!isFull) return;
-    for (const [tag] of entriesOf(this.#portions.get(from) ?? "")) {
-      const logged = this.#rooms.get(tag);
-      if (logged?.portion !== from) continue;
-      if (logged.shown === "") this.#rooms.delete(tag); // all of it is in the record
-      else this.#moveOut(tag, logged.shown);
-    }
+    for (const [tag, { shown }] of displaced) this.#moveOut(tag, shown);
     this.#portions.delete(from);
     this.#writer.defer({ type: "delete", key: keys.shownLog(from) });
+  }
+
+  get #isFull(): boolean {
+    return this.#end.to - this.#end.from >= PORTIONS;
+  }
+
+  /** The rooms whose latest events the next portion displaces. */
+  #displaced(): [string, Logged][] {
+    const { from } = this.#end;
+    if (!this.#isFull) return [];
+    const tags = new Set(entriesOf(this.#portions.get(from) ?? "").map(([tag]) => tag));
+    return [...tags].flatMap((tag) => {
+      const logged = this.#rooms.get(tag);
+      return logged?.portion === from ? [[tag, logged]] : [];
+    });
+  }
+
+  async #records(tags: readonly string[]): Promise<(ShownRecord | undefined)[]> {
+    return await this.#writer.getMany<ShownRecord>(tags.map((tag) => this.#writer.keys.shownRoom(tag)));
   }
 
   /** Moves the events of a room to a record of its own. */
