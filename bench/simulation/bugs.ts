@@ -768,7 +768,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A request that was refused for being one too many loses its place",
-    path: "src/api/http/rate_gates.ts",
+    path: "src/api/http/rate_gate.ts",
     find: "const behind = this.#waiting.findIndex((other) => other.place > place);",
     replace: "const behind = -1;",
     worlds: ["--quirk=rate limits", "--favour=say much"],

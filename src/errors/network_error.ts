@@ -5,6 +5,8 @@
  */
 
 import { MatrixError } from "./matrix_error.ts";
+import { missingPermission } from "./missing_permission_error.ts";
+import { printable } from "./printable.ts";
 
 /**
  * The homeserver could not be reached, or the connection broke before the answer was whole. The
@@ -29,4 +31,43 @@ export class NetworkError extends MatrixError {
 export class RequestTimeoutError extends NetworkError {
   /** Always `TIMEOUT`. */
   override readonly code = "TIMEOUT";
+}
+
+/** What Deno's `fetch` says in front of the reason: the address, which may hold private data. */
+const NATIVE = /^error sending request .*\): (?:client error \(\w+\): )?/s;
+
+/** What Deno's `fetch` says of a connection, and what to say in its place: with what can be done about it. */
+const CLEARER: readonly (readonly [native: string, clearer: string])[] = [
+  ["InvalidContentType", "what answers there does not speak TLS; is its address http://…?"],
+  [
+    "invalid peer certificate: UnknownIssuer",
+    "invalid peer certificate: UnknownIssuer; to trust it, give the issuer's certificate by DENO_CERT=<file>, " +
+    "or --cert <file>",
+  ],
+];
+
+/**
+ * The error for a connection that has failed, with the reason: the name is unknown, no server listens, the
+ * certificate is not valid.
+ *
+ * @param error What `fetch` threw, or reading the answer.
+ * @param request Names the request.
+ * @param host Whom it went to.
+ */
+export function connectionFailure(error: unknown, request: string, host: string): MatrixError {
+  const missing = missingPermission(error, request);
+  if (missing !== undefined) return missing;
+  const text = reasonOf(error);
+  return new NetworkError(
+    `Cannot ${request}: the connection to ${host} failed${text && `: ${printable(text, 200)}`}`,
+    { cause: error },
+  );
+}
+
+/** The reason in Deno's words; in those of another `fetch` without addresses. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  const [, clearer] = CLEARER.find(([native]) => message.includes(native)) ?? [];
+  return clearer ?? message.replace(NATIVE, "").replace(/\bhttps?:\/\/\S+/g, "it");
 }

@@ -1,11 +1,13 @@
 /**
- * The access token and how it is renewed.
+ * Where a homeserver is and whom it knows a client by: the address, known from the start or found out when
+ * that is needed first; the access token, and how it is renewed.
  *
  * @see
  * {@link https://spec.matrix.org/v1.16/client-server-api/#refreshing-access-tokens | Refreshing access tokens}
  * @module
  */
 
+import { abortable } from "@std/async/abortable";
 import { type Clock, elapsed } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
@@ -39,9 +41,6 @@ export interface Tokens {
    */
   expiresInMs?: number;
 }
-
-/** Asks the server for the next pair. */
-export type RefreshTokens = (refreshToken: string) => Promise<Tokens>;
 
 /**
  * Persists a new pair. The old one becomes void when the new one is used first, so requests wait
@@ -79,20 +78,6 @@ export interface EndedTokens {
  */
 export type FindTokens = (ended: EndedTokens) => Tokens | undefined | Promise<Tokens | undefined>;
 
-/** What the tokens of a client are renewed with. */
-export interface CredentialsOptions {
-  /** By which a token expires. */
-  readonly clock: Clock;
-  /** Asks the server for the next pair. */
-  readonly refresh: RefreshTokens;
-  /** Persists a new pair. */
-  readonly onRefreshed: OnTokensRefreshed | undefined;
-  /** Finds other tokens. */
-  readonly find: FindTokens | undefined;
-  /** Logs what is not an error of a request. */
-  readonly log: Logger;
-}
-
 /** What has become of tokens that had ended. */
 export type Renewal =
   /** There are others. */
@@ -104,15 +89,26 @@ export type Renewal =
 
 /** Stores the tokens of one client, and renews them one renewal at a time. */
 export class Credentials {
-  readonly #options: CredentialsOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #ask: (refreshToken: string) => Promise<Tokens>;
+  readonly #given: { readonly onTokensRefreshed?: OnTokensRefreshed; readonly findTokens?: FindTokens };
   #tokens: Tokens = { accessToken: "" };
   #takenAt = 0;
   #renewing: Promise<Renewal> | undefined;
   #isDead = false;
 
-  /** @param options What they are renewed with. */
-  constructor(options: CredentialsOptions) {
-    this.#options = options;
+  /**
+   * @param transport By whose clock a token expires, and where it is logged what is not an error of a request.
+   * @param ask Asks the server for the next pair.
+   * @param given What persists a new pair, and what finds others.
+   */
+  constructor(
+    { clock, log }: { readonly clock: Clock; readonly log: Logger },
+    ask: (refreshToken: string) => Promise<Tokens>,
+    given: { readonly onTokensRefreshed?: OnTokensRefreshed; readonly findTokens?: FindTokens },
+  ) {
+    [this.#clock, this.#log, this.#ask, this.#given] = [clock, log, ask, given];
   }
 
   /** The access token; empty if there is none. */
@@ -122,7 +118,7 @@ export class Credentials {
 
   /** All tokens that there are. */
   get all(): readonly string[] {
-    return [this.#tokens.accessToken, this.#tokens.refreshToken ?? ""];
+    return [this.accessToken, this.#tokens.refreshToken ?? ""];
   }
 
   /** Whether there is a refresh token. */
@@ -130,14 +126,11 @@ export class Credentials {
     return this.#tokens.refreshToken !== undefined;
   }
 
-  /**
-   * Whether the server said that the access token has expired by now, and there is a way to a new
-   * one.
-   */
+  /** Whether the access token has expired, as the server said, and there is a way to a new one. */
   get stale(): boolean {
     const { expiresInMs } = this.#tokens;
     return this.renewable && expiresInMs !== undefined &&
-      elapsed(this.#options.clock.now(), this.#takenAt) >= expiresInMs;
+      elapsed(this.#clock.now(), this.#takenAt) >= expiresInMs;
   }
 
   /** Whether the server does not know the access token any more, and there is no new one. */
@@ -164,7 +157,7 @@ export class Credentials {
     this.#isDead &&= tokens.accessToken === this.accessToken;
     const { accessToken, refreshToken, expiresInMs } = tokens;
     this.#tokens = { accessToken, refreshToken, expiresInMs };
-    this.#takenAt = this.#options.clock.now();
+    this.#takenAt = this.#clock.now();
   }
 
   /**
@@ -180,8 +173,7 @@ export class Credentials {
   }
 
   async #renew(tokens: Tokens, end: EndedTokens["end"]): Promise<Renewal> {
-    const { find } = this.#options;
-    const found = await find?.({ tokens: { ...tokens }, end });
+    const found = await this.#given.findTokens?.({ tokens: { ...tokens }, end });
     if (found !== undefined && found.accessToken !== tokens.accessToken) {
       this.#replace(tokens, found);
       return "found";
@@ -191,18 +183,17 @@ export class Credentials {
   }
 
   async #refresh(used: Tokens, refreshToken: string): Promise<Renewal> {
-    const { refresh, onRefreshed, log } = this.#options;
     let tokens: Tokens;
     try {
-      tokens = { refreshToken, ...await refresh(refreshToken) };
+      tokens = { refreshToken, ...await this.#ask(refreshToken) };
     } catch (error) {
       if (!(error instanceof UnknownTokenError || error instanceof ForbiddenError)) throw error;
       const { status, errcode } = error;
-      log.warn("The homeserver refuses the refresh token", { status, errcode });
+      this.#log.warn("The homeserver refuses the refresh token", { status, errcode });
       if (this.#tokens === used) this.#tokens = { ...used, refreshToken: undefined }; // it is of no use again
       return "none";
     }
-    const others = await onRefreshed?.(tokens, { ...used });
+    const others = await this.#given.onTokensRefreshed?.(tokens, { ...used });
     // Used only now: the first use makes the old pair void.
     this.#replace(used, others ?? tokens);
     return "refreshed";
@@ -212,4 +203,96 @@ export class Credentials {
   #replace(used: Tokens, tokens: Tokens): void {
     if (this.#tokens === used) this.set(tokens);
   }
+}
+
+/** Finds out where a homeserver is; the signal aborts when the address is not needed any more. */
+export type FindAddress = (signal: AbortSignal) => Promise<string | URL>;
+
+/** A search under way, and for how many. */
+interface Search {
+  readonly abort: AbortController;
+  readonly found: Promise<string>;
+  waiting: number;
+}
+
+/** The address of one homeserver. */
+export class Address {
+  #url: string;
+  readonly #find: FindAddress | undefined;
+  #search: Search | undefined;
+
+  /**
+   * @param given The address, or what finds it.
+   * @throws {ValueError} If it can't be one.
+   */
+  constructor(given: string | URL | FindAddress) {
+    this.#find = typeof given === "function" ? given : undefined;
+    this.#url = typeof given === "function" ? "" : checkedBaseUrl(given);
+  }
+
+  /** The address, without a slash at its end; empty until it was found. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Moves to another address. */
+  set url(url: string | URL) {
+    this.#url = checkedBaseUrl(url);
+  }
+
+  /**
+   * Finds the address: once for all calls that overlap, and again after a failure. A search that no
+   * call waits for any more is aborted.
+   */
+  async find(signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted();
+    const search = this.#search ??= this.#begin();
+    search.waiting++;
+    try {
+      return await (signal ? abortable(search.found, signal) : search.found);
+    } finally {
+      if (--search.waiting === 0) {
+        search.abort.abort();
+        if (this.#search === search) this.#search = undefined;
+      }
+    }
+  }
+
+  #begin(): Search {
+    const abort = new AbortController();
+    const found = this.#found(abort.signal);
+    found.catch(() => {}); // reported to those calls that wait
+    return { abort, found, waiting: 0 };
+  }
+
+  /** What is found, unless the address was set meanwhile. */
+  async #found(signal: AbortSignal): Promise<string> {
+    const found = checkedBaseUrl(await this.#find?.(signal) ?? "");
+    return this.#url ||= found;
+  }
+}
+
+/**
+ * A homeserver's address as the transport keeps it: without a slash at its end.
+ *
+ * @throws {ValueError} If it is no absolute `http` or `https` URL, or has more than a host and a
+ *   path.
+ */
+export function checkedBaseUrl(url: string | URL): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || (parsed.protocol !== "https:" && parsed.protocol !== "http:")) {
+    throw new ValueError(`Cannot use the base URL${shown(url)}: it must be an absolute http or https URL`);
+  }
+  if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
+    throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
+  }
+  let base = `${parsed.origin}${parsed.pathname}`;
+  while (base.endsWith("/")) base = base.slice(0, -1);
+  return base;
+}
+
+/** What was given, if it looks like an address: else it may hold a password, or be a token. */
+function shown(url: string | URL): string {
+  const text = String(url);
+  return /^[a-z\d.:/[\]-]{1,200}$/i.test(text) ? ` "${text}"` : "";
 }

@@ -9,9 +9,7 @@ import { requestError } from "../../errors/errcodes.ts";
 import type { MatrixError } from "../../errors/matrix_error.ts";
 import { RedirectError, ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { Logger } from "../../base/log.ts";
-import { Deadline } from "./deadline.ts";
-import { type Answer, letGo, readErrorBody } from "./response_body.ts";
-import { retryAfter } from "./retry.ts";
+import { type Answer, Deadline, letGo, readErrorBody } from "./answer.ts";
 import { Sent } from "../../base/sent.ts";
 
 /** A body that is sent as it is. */
@@ -202,6 +200,19 @@ async function refusal(request: Exchange, answer: Answer): Promise<MatrixError> 
   const now = Date.parse(headers.get("date") ?? "") || clock.now(); // the clock of who names a time, if possible
   const wait = retryAfter(headers.get("retry-after"), body.retry_after_ms, now);
   return requestError({ operation, method, path, status, body, retryAfter: wait });
+}
+
+/**
+ * How long an answer asks to wait, in milliseconds: its `Retry-After` header first,
+ * `retry_after_ms` of its body second.
+ */
+export function retryAfter(header: string | null, inBody: unknown, now: number): number | undefined {
+  if (header !== null && header.trim() !== "") {
+    const seconds = Number(header);
+    const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+    if (Number.isFinite(ms)) return Math.max(0, ms);
+  }
+  return typeof inBody === "number" && inBody >= 0 ? inBody : undefined;
 }
 
 /** How large a body is, as far as that is known. */

@@ -7,19 +7,22 @@
 
 import {
   CALL,
+  type Call,
+  checkHttpOptions,
+  type CustomRequestOptions,
   DOWNLOAD,
+  type HTTPAPIOptions,
   IS_ANSWERED,
   IS_TOKEN_DEAD,
   PREPARE,
   RESTART_DELAY,
   SKEW,
-} from "./http_internals.ts";
+} from "./http_options.ts";
 import { alarm, type Clock, systemClock } from "../../base/clock.ts";
 import { UnknownTokenError } from "../../errors/account_errcodes.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import { Address } from "./address.ts";
-import { Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
+import { Address, Credentials, refreshEndpoint, type Renewal, type Tokens } from "./credentials.ts";
 import {
   changes,
   checks,
@@ -34,23 +37,19 @@ import {
 } from "./endpoint.ts";
 import { type Exchange, exchange, type ReadAnswer, type ServerTime, skewOf } from "./exchange.ts";
 import {
-  type Call,
-  checkHttpOptions,
-  type CustomRequestOptions,
-  type HTTPAPIOptions,
-} from "./http_options.ts";
-import {
   checkRequestOptions,
+  DEFAULT_RETRY,
   identityQuery,
   requestHeaders,
   type RequestOptions,
+  type RetryPolicy,
+  retryPolicy,
   sendQuery,
 } from "./request_options.ts";
-import { readJson } from "./response_body.ts";
-import { DEFAULT_RETRY, isMatrixRefusal, restartDelay, type RetryPolicy, retryPolicy } from "./retry.ts";
+import { readJson } from "./answer.ts";
 import type { UserID } from "../../types/ids.ts";
-import { transactionIds } from "./transaction_id.ts";
-import { Tries } from "./tries.ts";
+import { transactionIds } from "./events.ts";
+import { isMatrixRefusal, restartDelay, Tries } from "./tries.ts";
 
 /** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
 const TRACING = Symbol.for("opentelemetry.js.api.1");
@@ -108,13 +107,7 @@ export class HTTPAPI {
     this.log = loggerOf(options.log, this.clock, "http");
     this.#tries = new Tries(this.clock, this.log);
     this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
-    this.#credentials = new Credentials({
-      clock: this.clock,
-      refresh: this.#refresh,
-      onRefreshed: options.onTokensRefreshed,
-      find: options.findTokens,
-      log: this.log,
-    });
+    this.#credentials = new Credentials(this, this.#refresh, options);
     const { token = "", refreshToken, expiresInMs } = options;
     this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
   }

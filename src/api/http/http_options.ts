@@ -1,20 +1,33 @@
 /**
- * The options of the transport and of its requests.
+ * The options of the transport and of its requests, and the symbols of what the library alone calls of it:
+ * named so, that no editor offers it.
  *
  * @module
  */
 
-import type { PREPARE } from "./http_internals.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { FindAddress } from "./address.ts";
-import type { FindTokens, OnTokensRefreshed } from "./credentials.ts";
-import type { RawBody } from "./exchange.ts";
+import type { FindAddress, FindTokens, OnTokensRefreshed } from "./credentials.ts";
 import type { PathParams, Query } from "./endpoint.ts";
-import { checkRetry, type RequestOptions } from "./request_options.ts";
-import type { RetryPolicy } from "./retry.ts";
+import type { RawBody } from "./exchange.ts";
+import { checkRetry, type RequestOptions, type RetryPolicy } from "./request_options.ts";
+
+/** Makes a request of an endpoint. */
+export const CALL: unique symbol = Symbol("call");
+/** Makes a request whose answer is read by the caller. */
+export const DOWNLOAD: unique symbol = Symbol("download");
+/** Whether a homeserver has answered. */
+export const IS_ANSWERED: unique symbol = Symbol("isAnswered");
+/** Whether the access token is dead for good. */
+export const IS_TOKEN_DEAD: unique symbol = Symbol("isTokenDead");
+/** What has to be done before a request leaves. */
+export const PREPARE: unique symbol = Symbol("prepare");
+/** How long to wait before an act of several requests begins anew. */
+export const RESTART_DELAY: unique symbol = Symbol("restartDelay");
+/** How far the server's clock is off. */
+export const SKEW: unique symbol = Symbol("skew");
 
 /** How an {@link HTTPAPI} is made. */
 export interface HTTPAPIOptions {

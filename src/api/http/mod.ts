@@ -5,15 +5,27 @@
  * @module
  */
 
-export type { EndedTokens, FindTokens, OnTokensRefreshed, Tokens } from "./credentials.ts";
-export { HTTPAPI } from "./http_api.ts";
-export { checkedBaseUrl, type FindAddress } from "./address.ts";
 export {
+  checkedBaseUrl,
+  type EndedTokens,
+  type FindAddress,
+  type FindTokens,
+  type OnTokensRefreshed,
+  type Tokens,
+} from "./credentials.ts";
+export { HTTPAPI } from "./http_api.ts";
+export {
+  CALL,
   type Call,
   type CustomRequestOptions,
+  DOWNLOAD,
   HTTP_OPTIONS,
   type HTTPAPIOptions,
+  IS_TOKEN_DEAD,
+  PREPARE,
   type Prepare,
+  RESTART_DELAY,
+  SKEW,
 } from "./http_options.ts";
 export {
   checkActOptions,
@@ -24,8 +36,9 @@ export {
   REQUEST_OPTIONS,
   type RequestOptions,
   requestOptions,
+  type RetryPolicy,
 } from "./request_options.ts";
-export { isMatrixRefusal, isPassing, type RetryPolicy } from "./retry.ts";
+export { isMatrixRefusal, isPassing } from "./tries.ts";
 export {
   type FillMemberEventAPI,
   type FillMemberEventCallback,
@@ -33,7 +46,6 @@ export {
   isVersion,
   Session,
 } from "./session.ts";
-export { CALL, DOWNLOAD, IS_TOKEN_DEAD, PREPARE, RESTART_DELAY, SKEW } from "./http_internals.ts";
 export {
   decoded,
   type Endpoint,
@@ -49,14 +61,19 @@ export {
   queryString,
   unchecked,
 } from "./endpoint.ts";
-export { incomingContent, shaped } from "./incoming.ts";
 export {
   checkedType,
   type ContentAs,
+  identified,
+  incomingContent,
+  isToldByContent,
   type OutgoingEvent,
   outgoingEvent,
   type SendableContent,
-} from "./outgoing_event.ts";
+  type SendingUser,
+  shaped,
+  type TransactionOptions,
+} from "./events.ts";
 export {
   isMediaData,
   type MediaData,
@@ -68,6 +85,5 @@ export {
   unusable,
   uploadBody,
 } from "./upload_body.ts";
-export { announcedSize, type Answer, letGo, readBytes, readChunks } from "./response_body.ts";
+export { announcedSize, type Answer, letGo, readBytes, readChunks } from "./answer.ts";
 export { type ReadAnswer, skewOf, timeOf, wrongBy } from "./exchange.ts";
-export { identified, isToldByContent, type SendingUser, type TransactionOptions } from "./transaction_id.ts";

@@ -8,7 +8,70 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { Query } from "./endpoint.ts";
-import type { RetryPolicy } from "./retry.ts";
+import type { MatrixRequestError } from "../../errors/request_error.ts";
+
+/**
+ * When and how often a request that failed is sent again. Only what may be repeated is.
+ *
+ * The status 429 says that the server wants fewer requests, and has done nothing. It uses up no try, and
+ * every request waits for it: those of a kind wait in one row, in the order in which they were called, until the
+ * server lets them through. {@link RetryPolicy.maxRetryAfter} and {@link RetryPolicy.maxLimitWait}
+ * bound the wait, and so does the request's signal.
+ */
+export interface RetryPolicy {
+  /**
+   * How many tries there are after the first; 0 means a single one, which does not wait for a 429
+   * either. A request that may have been done, and must not be done twice (most that are a `POST`), has a
+   * single try unless the call itself says how many. Default: 4.
+   */
+  readonly maxRetries: number;
+  /**
+   * The first delay, in milliseconds; it doubles with each try and is up to a fifth shorter by
+   * chance. Default: 500.
+   */
+  readonly base: number;
+  /** The longest delay, in milliseconds. Default: 30,000. */
+  readonly cap: number;
+  /**
+   * The longest wait that a server may ask for (`Retry-After`, `retry_after_ms`), in milliseconds.
+   * If it asks for more, the request fails immediately, with the server's wish in the error.
+   * Default: 120,000.
+   */
+  readonly maxRetryAfter: number;
+  /**
+   * How long requests wait for 429 while the server lets none of their kind through, in milliseconds.
+   * Waiting behind others that it lets through does not count. Default: 600,000.
+   */
+  readonly maxLimitWait: number;
+  /**
+   * Which refusals are worth another try. Default: the statuses 429, 502, 503 and 504, but for
+   * `M_NOT_YET_UPLOADED`.
+   */
+  readonly retryable: (error: MatrixRequestError) => boolean;
+}
+
+/** The policy where nothing else is said. */
+export const DEFAULT_RETRY: RetryPolicy = {
+  maxRetries: 4,
+  base: 500,
+  cap: 30_000,
+  maxRetryAfter: 120_000,
+  maxLimitWait: 600_000,
+  // The server has waited already for media that is not there yet, as long as it was asked to.
+  retryable: ({ status, errcode }) =>
+    [429, 502, 503, 504].includes(status) && errcode !== "M_NOT_YET_UPLOADED",
+};
+
+const SINGLE_TRY: RetryPolicy = { ...DEFAULT_RETRY, maxRetries: 0 };
+
+/** A policy with a caller's changes; `false` means a single try. */
+export function retryPolicy(
+  base: RetryPolicy,
+  changes: Partial<RetryPolicy> | false | undefined,
+): RetryPolicy {
+  if (changes === undefined) return base;
+  return changes === false ? SINGLE_TRY : { ...base, ...changes };
+}
 
 /** The options that every operation takes, beside its own. */
 export interface RequestOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CALL, IS_ANSWERED } from "./http_internals.ts";
+import { CALL, IS_ANSWERED } from "./http_options.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import {
@@ -19,8 +19,8 @@ import type { WhoamiResponse } from "../../types/api/login.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import { endpoint, fields } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
-import { isMatrixRefusal } from "./retry.ts";
 import type { RequestOptions } from "./request_options.ts";
+import { isMatrixRefusal } from "./tries.ts";
 import { isUserId } from "../../types/identifiers.ts";
 
 const whoami = endpoint(

@@ -6,7 +6,7 @@
 
 import { ValueError } from "../../errors/value_error.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { Deadline } from "./deadline.ts";
+import type { Deadline } from "./answer.ts";
 import type { RawBody } from "./exchange.ts";
 import { checkInteger } from "./request_options.ts";
 

@@ -1,4 +1,4 @@
-import { RESTART_DELAY } from "../../../src/api/http/http_internals.ts";
+import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
 import {
   assertEquals,
   assertFalse,

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Deadline } from "../../../src/api/http/deadline.ts";
+import { Deadline, readBytes, readJson } from "../../../src/api/http/answer.ts";
 import { Sent } from "../../../src/base/sent.ts";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
-import { readBytes, readJson } from "../../../src/api/http/response_body.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

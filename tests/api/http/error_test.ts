@@ -1,4 +1,4 @@
-import { IS_ANSWERED } from "../../../src/api/http/http_internals.ts";
+import { IS_ANSWERED } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as account from "../../../src/errors/account_errcodes.ts";
 import * as request from "../../../src/errors/request_errcodes.ts";

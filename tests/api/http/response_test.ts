@@ -1,4 +1,4 @@
-import { CALL } from "../../../src/api/http/http_internals.ts";
+import { CALL } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HTTPAPI } from "../../../src/api/http/http_api.ts";
 import { endpoint, field, fields, listOf } from "../../../src/api/http/endpoint.ts";

@@ -1,7 +1,7 @@
-import { RESTART_DELAY } from "../../../src/api/http/http_internals.ts";
+import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { backoff } from "../../../src/base/backoff.ts";
-import { retryAfter } from "../../../src/api/http/retry.ts";
+import { retryAfter } from "../../../src/api/http/exchange.ts";
 import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";

@@ -6,7 +6,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { clientAPI } from "../../../src/api/api.ts";
-import { transactionIds } from "../../../src/api/http/transaction_id.ts";
+import { transactionIds } from "../../../src/api/http/events.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import { inTurn, refusal, scripted, untilSettled } from "../../support/scripted_fetch.ts";
 

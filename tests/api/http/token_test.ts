@@ -1,4 +1,4 @@
-import { IS_TOKEN_DEAD } from "../../../src/api/http/http_internals.ts";
+import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "../../../src/api/http/credentials.ts";
 import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";

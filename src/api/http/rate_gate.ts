@@ -11,7 +11,7 @@
 
 import { backoff } from "../../base/backoff.ts";
 import { alarm, type Clock } from "../../base/clock.ts";
-import type { RetryPolicy } from "./retry.ts";
+import type { RetryPolicy } from "./request_options.ts";
 
 /** After how long without an answer to a request the next one goes through, in milliseconds. */
 const SLOW = 5_000;
@@ -28,63 +28,14 @@ export interface Passenger {
   readonly place: number;
 }
 
-/** The gates of a client: one for each kind of request. They are made when a server refuses. */
-export class RateGates {
-  readonly #clock: Clock;
-  readonly #gates = new Map<string, Gate>();
-  #places = 0;
-
-  /** @param clock Measures the waits. */
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** The place of a request that comes now. */
-  nextPlace(): number {
-    return this.#places++;
-  }
-
-  /** Waits until a request may be sent; undefined: it may be now. */
-  enter(passenger: Passenger): Promise<void> | undefined {
-    return this.#gates.get(passenger.kind)?.enter(passenger);
-  }
-
-  /**
-   * A request was refused since there were too many.
-   *
-   * @param asked How long the server asks to wait, in milliseconds; undefined: it does not say.
-   * @returns How long the gate is closed, in milliseconds; undefined: the request is not to wait any more.
-   */
-  refused(passenger: Passenger, asked: number | undefined): number | undefined {
-    const { kind } = passenger;
-    let gate = this.#gates.get(kind);
-    if (gate === undefined) {
-      for (const [name, { isIdle }] of this.#gates) if (isIdle) this.#gates.delete(name);
-      this.#gates.set(kind, gate = new Gate(this.#clock));
-    }
-    return gate.refused(passenger, asked);
-  }
-
-  /**
-   * A request has ended in another way.
-   *
-   * @param outcome.isAnswered Whether by an answer of the server.
-   */
-  left({ kind, place }: Passenger, { isAnswered }: { readonly isAnswered: boolean }): void {
-    const gate = this.#gates.get(kind);
-    if (gate === undefined) return;
-    gate.left(place, { isAnswered });
-    if (gate.isOpen) this.#gates.delete(kind);
-  }
-}
-
 /** A request that waits. */
 interface Waiting {
   readonly place: number;
   readonly go: () => void;
 }
 
-class Gate {
+/** The gate of a kind of requests: it is made when a server refuses. */
+export class Gate {
   readonly #clock: Clock;
   /** In the order of their places. */
   readonly #waiting: Waiting[] = [];

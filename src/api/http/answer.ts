@@ -1,13 +1,137 @@
 /**
- * Reads the bodies of answers, never more than was allowed.
+ * An answer under its time limit: the body is read, never more of it than was allowed, and where the try
+ * fails, this says how. Over 300 lines because the limit is for what happens while a body is read.
  *
  * @module
  */
 
-import { NetworkError } from "../../errors/network_error.ts";
+import { alarm, type Clock } from "../../base/clock.ts";
+import type { Sent } from "../../base/sent.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { connectionFailure, NetworkError, RequestTimeoutError } from "../../errors/network_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Deadline } from "./deadline.ts";
+
+const ENDED = new DOMException("The request has ended", "AbortError");
+
+/** Aborts its signal when nothing has happened for a while, or when the caller's signal aborts. */
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #outer: AbortSignal | undefined;
+  #progress = 0;
+  #stopWatch: (() => void) | undefined;
+  #timedOut = false;
+  /** Whether all of the answer has come. */
+  #settled = false;
+  /** Whether a function waits for the end. */
+  #awaited = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  /** The request, which errors must not repeat. */
+  readonly sent: Sent;
+
+  /** Whether another owner has to call {@link Deadline.end}. */
+  held = false;
+
+  /** Whether it is not the network that is waited for: time does not count then. */
+  idle = false;
+
+  /**
+   * @param clock Measures the time.
+   * @param ms How long nothing may happen, in milliseconds; 0 means for ever.
+   * @param outer The caller's signal.
+   * @param sent The request, as errors describe it.
+   */
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, sent: Sent) {
+    outer?.throwIfAborted();
+    this.sent = sent;
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#outer = outer;
+    outer?.addEventListener("abort", this.#abort);
+    if (ms > 0) this.#watch();
+  }
+
+  /** What `fetch` listens to. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Something happened: the time starts again. */
+  touch(): void {
+    this.#progress++;
+  }
+
+  /** All of the answer has come: there is nothing left to break off. */
+  settle(): void {
+    this.#settled = true;
+  }
+
+  /** Calls back when the request ends, in whatever way. */
+  whenEnded(call: () => void): void {
+    this.#awaited = true;
+    this.signal.addEventListener("abort", call, { once: true });
+  }
+
+  /** Makes the caller responsible for {@link Deadline.end}. */
+  hold(): void {
+    this.held = true;
+  }
+
+  /**
+   * Ends the request because of something on this side, which is what the request then fails with.
+   */
+  fail(error: unknown): void {
+    if (this.signal.aborted) return;
+    this.#failure = { error };
+    this.#close(error);
+  }
+
+  /** Ends the watch, and with it whatever of the answer has not been read. */
+  end(): void {
+    this.#outer?.removeEventListener("abort", this.#abort);
+    if (this.#settled && !this.#awaited) this.#stopWatch?.();
+    else this.#close(ENDED);
+  }
+
+  /**
+   * What a request under this watch fails with.
+   *
+   * @param error What was thrown.
+   * @param request Names the request.
+   */
+  explain(error: unknown, request: string): unknown {
+    if (this.#outer?.aborted) return this.#outer.reason;
+    if (this.#failure !== undefined) return this.#failure.error;
+    if (error instanceof MatrixError) return error;
+    const { host } = this.sent;
+    const cause = this.sent.shownError(error);
+    if (this.#timedOut) {
+      const state = `${host} made no progress for ${this.#ms} ms`;
+      return new RequestTimeoutError(`Cannot ${request}: ${state}`, { cause });
+    }
+    return connectionFailure(cause, request, host);
+  }
+
+  readonly #abort = (): void => this.#close(this.#outer?.reason);
+
+  #close(reason: unknown): void {
+    this.#stopWatch?.();
+    this.#controller.abort(reason);
+  }
+
+  /** Looks once per time limit whether there was progress. */
+  #watch(): void {
+    const seen = this.#progress;
+    this.#stopWatch = alarm(this.#clock, this.#ms, () => {
+      if (this.idle || seen !== this.#progress) return this.#watch();
+      this.#timedOut = true;
+      this.#close(new DOMException("The request timed out", "TimeoutError"));
+    });
+  }
+}
 
 /** An error's body is read up to here; what is longer is no Matrix error. */
 const MAX_ERROR_SIZE = 1 << 16;
