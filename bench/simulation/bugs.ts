@@ -559,7 +559,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Messages that share keys are given up when the device of their ghost is gone",
-    path: "src/actors/crypto/request_failure.ts",
+    path: "src/actors/crypto/request_sender.ts",
     find: "const status = error instanceof UnknownDeviceError ? 401 : error.status;",
     replace: "const { status } = error;",
     worlds: ["--service", "--favour=the homeserver deletes the device of a ghost"],
@@ -669,7 +669,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A gap ends at the first event that was shown",
-    path: "src/actors/syncer/gap_start.ts",
+    path: "src/actors/syncer/gap_filler.ts",
     find: "    if (this.#doubtful === undefined && first < 0) return { events: page, isBefore: false };\n",
     replace:
       "    if (first < 0) return { events: page, isBefore: false };\n    if (first >= 0) return { events: page.slice(0, first), isBefore: true };\n",
@@ -677,7 +677,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Of an own join that comes twice the last place counts",
-    path: "src/actors/syncer/own_stay.ts",
+    path: "src/actors/syncer/membership.ts",
     find: "isOwnMember(event, own) && !room.shown.has(event);",
     replace: "isOwnMember(event, own);",
     worlds: ["--quirk=own join twice,late syncs"],
@@ -860,7 +860,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "After a restart a long gap counts as shown before what stands before it in the log",
-    path: "src/actors/store/shown_log.ts",
+    path: "src/actors/store/shown_events.ts",
     find: "if (this.#rooms.has(tag)) text += `;${tag} `;",
     replace: "",
     worlds: ["--quirk=shown again"],

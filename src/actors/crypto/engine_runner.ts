@@ -18,9 +18,9 @@ import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";
 import type { OpenStore } from "../store/mod.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
-import { Following } from "./following.ts";
-import { OutgoingRequests, type RequestSender } from "./outgoing_requests.ts";
-import { type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
+import { OutgoingRequests } from "./outgoing_requests.ts";
+import type { RequestSender } from "./request_sender.ts";
+import { Following, type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
 /** What an engine is run with. */
 export interface EngineRunnerOptions {

@@ -4,9 +4,14 @@
  * @module
  */
 
-export { type CryptoHandlers, pruneCrypto, spawnCrypto } from "./crypto_actor.ts";
+export {
+  type CryptoHandlers,
+  type CryptoHolder,
+  type CryptoStartOptions,
+  pruneCrypto,
+  spawnCrypto,
+  type SyncCrypto,
+} from "./crypto_actor.ts";
 export { EngineRunner } from "./engine_runner.ts";
-export { sinceNow } from "./following.ts";
 export { requestSender } from "./request_sender.ts";
-export { type OnNewRecipient, roomDescriber } from "./room_preparer.ts";
-export type { CryptoHolder, CryptoStartOptions, SyncCrypto } from "./sync_crypto.ts";
+export { type OnNewRecipient, roomDescriber, sinceNow } from "./room_preparer.ts";

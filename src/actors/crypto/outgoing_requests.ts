@@ -14,10 +14,7 @@ import type { Logger } from "../../base/log.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
-import { failureOf, isDueToRequest } from "./request_failure.ts";
-
-/** Makes a request of the engine. */
-export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
+import { failureOf, isDueToRequest, type RequestSender } from "./request_sender.ts";
 
 /** What outgoing requests are made with. */
 export interface OutgoingRequestsOptions {

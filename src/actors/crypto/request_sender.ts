@@ -1,5 +1,5 @@
 /**
- * The engine's requests, made with the operations of the client.
+ * Makes the requests of the engine, and says what one failed with.
  *
  * @module
  */
@@ -10,10 +10,17 @@ import type { EngineRequest } from "../../crypto/engine/engine.ts";
 import { PaginationDirection } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import { type JsonObject, parseObject } from "../../types/json.ts";
-import type { RequestSender } from "./outgoing_requests.ts";
 import { AttachmentError } from "../../errors/encryption_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { RequestFailure } from "../../crypto/requests/mod.ts";
+import { UnknownDeviceError } from "../../errors/account_errcodes.ts";
+import { MatrixError } from "../../errors/matrix_error.ts";
+import { MatrixRequestError } from "../../errors/request_error.ts";
+import { ValueError } from "../../errors/value_error.ts";
+
+/** Makes a request of the engine. */
+export type RequestSender = (request: EngineRequest, signal: AbortSignal) => Promise<JsonObject>;
 
 /** The operations that requests are made with. */
 export type EngineOperations = Pick<
@@ -138,4 +145,28 @@ async function downloadBundle(
       throw error;
     }
   }
+}
+
+const EXISTS = /already exists/i;
+/** How a server refuses what is in a request. */
+const REFUSED = 400;
+
+/** Whether a failure may be due to the request, and not to the token or to how many there are. */
+export function isDueToRequest(status: number): boolean {
+  return status >= 400 && status !== 401 && status !== 429;
+}
+
+/** What a request failed with, in the words of the engine. */
+export function failureOf(error: unknown): RequestFailure {
+  if (error instanceof MatrixRequestError) {
+    const { errcode, message, body } = error;
+    // Whose device is gone is refused whatever is asked, as without a token.
+    const status = error instanceof UnknownDeviceError ? 401 : error.status;
+    // Dendrite says of a key that it "already exists" not in `error`, but by user and device.
+    const exists = !EXISTS.test(message) && EXISTS.test(JSON.stringify(body) ?? "");
+    return { status, errcode, message: exists ? `${message}: a key already exists` : message };
+  }
+  const message = error instanceof MatrixError ? error.message : "the request could not be made";
+  // What is not sent for what is in it (a user whom no server can have) is refused each time.
+  return { status: error instanceof ValueError ? REFUSED : 0, errcode: undefined, message };
 }

@@ -22,7 +22,14 @@ import type { UnreadNotes } from "./unread_rooms.ts";
 
 export { type Delivered, Deliverer, type Task } from "./deliver.ts";
 export { DeliveryScope, SendIds } from "./delivery_scope.ts";
-export { type HandlerContext, PlainContext, SessionContext } from "./handler_context.ts";
+export {
+  type HandlerContext,
+  keyOfSession,
+  PlainContext,
+  type SessionChange,
+  sessionKeyOf,
+  SESSIONS,
+} from "./handler_context.ts";
 export {
   type Handler,
   type HandlerOptions,
@@ -30,8 +37,7 @@ export {
   type SessionHandlerOptions,
 } from "./handler_registry.ts";
 export { HandlerSessions } from "./handler_sessions.ts";
-export { keyOfSession, sessionKeyOf, SESSIONS } from "./session_keys.ts";
-export type { SessionChange } from "./session_updates.ts";
+export { SessionContext } from "./session_context.ts";
 export { unreadRooms } from "./unread_rooms.ts";
 
 /** What the Dispatcher is made of. */

@@ -4,15 +4,14 @@
  * @module
  */
 
-import { equals } from "@std/bytes/equals";
 import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { DescribedContext } from "./described_context.ts";
-import { sessionKeyOf } from "./session_keys.ts";
-import type { SessionChange, SessionCommits, SessionUpdate } from "./session_updates.ts";
-import { decodeValue, encodeValue } from "../../store/base/mod.ts";
+import type { KvKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
-import { asCause, membersAtFault } from "../../types/content/content_schema.ts";
+import type { MatrixEvent } from "../../types/events/event.ts";
+import { isName } from "../../types/identifiers.ts";
+import { isJsonObject } from "../../types/json.ts";
+import { currentCall } from "../../base/handler_call.ts";
 
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {
@@ -72,6 +71,14 @@ export interface HandlerContext<State = undefined> {
 
 export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;
 
+/** Has the running call of a handler described. */
+export class DescribedContext {
+  /** See {@link HandlerContext.describe}. */
+  describe(details: Readonly<Record<string, unknown>> = {}, unawaited?: (error: unknown) => boolean): void {
+    currentCall()?.describe(details, unawaited);
+  }
+}
+
 /** The context of a handler that has no session. */
 export class PlainContext extends DescribedContext implements HandlerContext {
   readonly #delivery: Pick<HandlerScope, "name"> | undefined;
@@ -127,168 +134,107 @@ export class PlainContext extends DescribedContext implements HandlerContext {
   }
 }
 
-/** What a handler did with its session. */
-export type SessionOutcome =
-  | { readonly kind: "same" }
-  | { readonly kind: "changed"; /** The state, encoded. */ readonly bytes: Uint8Array }
-  | { readonly kind: "ended" };
+/**
+ * Changes the state of a session, or returns another one; `null` ends the session. It is given the
+ * initial state if there is no session, and must not wait for anything.
+ */
+export type SessionChange<State extends object> = (state: State) => State | null | void;
 
-/** A working copy of a session. */
-export class SessionContext<State extends object> extends DescribedContext implements HandlerContext<State> {
-  readonly deliveryId: string | undefined;
-  readonly #name: string;
-  /** What it began with, encoded. */
-  readonly #before: Uint8Array;
-  readonly #isKept: boolean;
-  #state: State | undefined;
-
-  private constructor(name: string, deliveryId: string | undefined, state: State, isKept: boolean) {
-    super();
-    this.#name = name;
-    this.deliveryId = deliveryId;
-    this.#state = state;
-    this.#before = encodeValue(state);
-    this.#isKept = isKept;
-  }
-
-  /**
-   * Makes a working copy.
-   *
-   * @param kept The stored state, encoded; undefined if there is none.
-   * @throws {ValueError} If the schema refuses the stored state.
-   */
-  static async of<State extends object>(
-    definition: SessionDefinition<State>,
-    deliveryId: string | undefined,
-    kept: Uint8Array | undefined,
-  ): Promise<SessionContext<State>> {
-    const state = kept === undefined
-      ? decodeValue(encodeValue(definition.initial())) as State // a copy: the program may give the same each time
-      : await accepted(definition, decodeValue(kept) as State); // it was encoded by outcome()
-    return new SessionContext(definition.name, deliveryId, state, kept !== undefined);
-  }
-
-  get session(): State {
-    if (this.#state !== undefined) return this.#state;
-    throw new ValueError(
-      `Cannot use the session "${this.#name}": it has ended; set ctx.session to start a new one`,
-    );
-  }
-
-  set session(state: State) {
-    this.#state = state;
-  }
-
-  endSession(): void {
-    this.#state = undefined;
-  }
-
-  updateSession(definition: Pick<SessionDefinition<never>, "name">): never {
-    throw hasOwn(definition.name, this.#name);
-  }
-
-  settle(): Promise<never> {
-    return Promise.reject(settlesItself(this.#name));
-  }
-
-  /** Changes the state as an update says. */
-  apply(change: SessionUpdate["change"]): void {
-    const made = change(this.session as never);
-    if (made === null) this.endSession();
-    else if (made !== undefined) this.session = made as State; // the definition is the change's
-  }
-
-  /**
-   * What the handler did with it.
-   *
-   * @throws {ValueError} If it is not plain data any more.
-   */
-  outcome(): SessionOutcome {
-    if (this.#state === undefined) return this.#isKept ? { kind: "ended" } : { kind: "same" };
-    const bytes = this.#encoded(this.#state);
-    return equals(bytes, this.#before) ? { kind: "same" } : { kind: "changed", bytes };
-  }
-
-  #encoded(state: State): Uint8Array {
-    try {
-      if (typeof state === "object" && state !== null) return encodeValue(state);
-    } catch (cause) {
-      throw notPlain(this.#name, cause);
-    }
-    throw notPlain(this.#name, undefined);
-  }
+/** A change of a session that a handler has asked for. */
+export interface SessionUpdate {
+  /** What it is. */
+  readonly definition: SessionDefinition<object>;
+  /** Where it is kept. */
+  readonly key: KvKey;
+  /** What is made of it. */
+  readonly change: (state: never) => object | null | void;
 }
 
-/** The context of a handler whose event has no such session. */
-export class NoSessionContext extends DescribedContext implements HandlerContext<never> {
-  readonly deliveryId: string | undefined;
-  readonly #name: string;
-
+/** What commits changes of sessions. */
+export interface SessionCommits {
   /**
-   * @param name The session's.
-   * @param deliveryId Names the delivery.
+   * Makes changes, and records a delivery with them.
+   *
+   * @param updates The changes, in order.
+   * @param deliveryId Names the delivery, if it may come again.
    */
-  constructor(name: string, deliveryId: string | undefined) {
-    super();
-    this.#name = name;
-    this.deliveryId = deliveryId;
-  }
-
-  get session(): never {
-    throw this.#none();
-  }
-
-  set session(_: never) {
-    throw this.#none();
-  }
-
-  endSession(): void {}
-
-  updateSession(definition: Pick<SessionDefinition<never>, "name">): never {
-    throw hasOwn(definition.name, this.#name);
-  }
-
-  settle(): Promise<never> {
-    return Promise.reject(settlesItself(this.#name));
-  }
-
-  #none(): ValueError {
-    return new ValueError(
-      `Cannot use the session "${this.#name}": the event has none; add the handler for events that belong to a room and a sender`,
-    );
-  }
+  update(updates: readonly SessionUpdate[], deliveryId?: string): Promise<void>;
 }
 
-async function accepted<State extends object>(
-  { name, schema }: SessionDefinition<State>,
-  state: State,
-): Promise<State> {
-  if (schema === undefined) return state;
-  const result = await schema["~standard"].validate(state);
-  if (result.issues === undefined) return result.value;
+/** The part of a definition that says where. */
+type Place = Pick<SessionDefinition<never>, "name" | "per">;
+
+/**
+ * The longest text that a function of the application's may make, in UTF-16 units: a store has a
+ * limit for keys.
+ */
+const MAX_TEXT = 250;
+
+/** Where sessions are kept, all of them. */
+export const SESSIONS = "session";
+
+/**
+ * Where the session of an event is kept, relative to the account's keys.
+ *
+ * @returns Undefined if the event has none.
+ * @throws {ValueError} If a function of the application's makes a text that is no key.
+ */
+export function sessionKey(
+  { name, per }: Place,
+  event: object,
+): KvKey | undefined {
+  const parts = typeof per === "function" ? ownParts(name, per(event as MatrixEvent)) : partsOf(event)[per];
+  return parts?.every((part) => part !== undefined) ? [SESSIONS, name, ...parts] : undefined;
+}
+
+function ownParts(name: string, text: unknown): [string] | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === "string" && text.length <= MAX_TEXT) return [text];
   throw new ValueError(
-    `Cannot use the session "${name}": its schema refuses ${
-      membersAtFault(result.issues)
-    } of what was kept; let the schema take it and bring it into form`,
-    { cause: asCause(result.issues) },
+    `Cannot find the session "${name}" of an event: its function \`per\` must give a text of at most ${MAX_TEXT} characters, or undefined`,
   );
 }
 
-function hasOwn(name: string, own: string): ValueError {
-  return new ValueError(
-    `Cannot change the session "${name}": the handler has "${own}" as its own; add it without the option session`,
+function partsOf(event: { room_id?: unknown; sender?: unknown; content?: unknown }) {
+  const room = typeof event.room_id === "string" ? event.room_id : undefined;
+  const user = typeof event.sender === "string" ? event.sender : undefined;
+  return { room: [room], user: [user], member: [room, user], thread: [room, threadOf(event.content)] };
+}
+
+/**
+ * The event that a thread begins with; empty outside of threads. Senders can write anything there.
+ */
+function threadOf(content: unknown): string {
+  const relation = isJsonObject(content) ? content["m.relates_to"] : undefined;
+  if (!isJsonObject(relation) || relation.rel_type !== "m.thread") return "";
+  const { event_id: root } = relation;
+  return isName(root) ? root : "";
+}
+
+/**
+ * Where the session of a key is kept, relative to the account's keys.
+ *
+ * @throws {ValueError} If the definition has no such sessions.
+ */
+export function sessionKeyOf({ name, per }: Place, key: SessionKey): KvKey {
+  const parts = Array.isArray(key) ? [...key] : [key];
+  const isPair = per === "member" || per === "thread";
+  const fits = parts.every((part) => typeof part === "string" && part.length <= MAX_PART) &&
+    parts.length === (isPair ? 2 : 1) && parts[0] !== "";
+  if (fits) return [SESSIONS, name, ...parts];
+  const wanted = isPair
+    ? `the room and the ${per === "member" ? "user" : "thread's first event"}`
+    : "one text";
+  throw new ValueError(
+    `Cannot find the session "${name}": its key must be ${wanted}, of 1 to ${MAX_PART} characters each`,
   );
 }
 
-function settlesItself(name: string): ValueError {
-  return new ValueError(
-    `Cannot settle: the session "${name}" is committed when the handler ends; add it without the option session`,
-  );
+/** The key of a session, as {@link sessionKeyOf} takes it. */
+export function keyOfSession(key: KvKey): SessionKey {
+  const [first = "", second] = key.slice(2).map(String);
+  return second === undefined ? first : [first, second];
 }
 
-function notPlain(name: string, cause: unknown): ValueError {
-  return new ValueError(
-    `Cannot keep the session "${name}": it is not an object of plain data; leave out functions and the like`,
-    { cause },
-  );
-}
+/** The longest part of a key, in UTF-16 units; identifiers have at most 255 bytes. */
+const MAX_PART = 255;

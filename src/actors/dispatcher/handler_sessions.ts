@@ -8,10 +8,9 @@
 import { RecentMap } from "../../base/recent_map.ts";
 import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import { type AnyContext, NoSessionContext, SessionContext, type SessionOutcome } from "./handler_context.ts";
+import { type AnyContext, sessionKey, type SessionUpdate } from "./handler_context.ts";
+import { NoSessionContext, SessionContext, type SessionOutcome } from "./session_context.ts";
 import type { OpenableStore } from "../store/mod.ts";
-import { sessionKey } from "./session_keys.ts";
-import type { SessionUpdate } from "./session_updates.ts";
 
 /** A handler that is to run with its session. */
 export interface SessionRun {

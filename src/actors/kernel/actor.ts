@@ -23,7 +23,7 @@
  * @module
  */
 
-import type { Later, TurnContext } from "./turn.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
 
 /** What handles one kind of message: from its body to the reply. */
 // deno-lint-ignore no-explicit-any -- the body is contravariant: `unknown` would refuse every handler
@@ -101,3 +101,79 @@ export interface Lifecycle {
 
 /** An actor as its owner sees it. */
 export type Actor<H> = ActorRef<H> & Lifecycle;
+
+/** What a handler gets besides the body. */
+export interface TurnContext {
+  /**
+   * The asker's signal, if it gave one: aborted when the asker does not wait for the reply any
+   * more.
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * The actor's own signal: aborted when the actor begins to stop.
+   *
+   * Work that may be aborted (a long poll, a retry's wait) uses it. Work that must be finished does
+   * not: messages that are queued are still handled. The reason is an `ActorStoppedError`.
+   */
+  readonly stopping: AbortSignal;
+}
+
+/** A reply that a task will give; the actor owns the task. */
+export class Later<T> {
+  /** Settles with the reply. */
+  readonly promise: Promise<T>;
+
+  /**
+   * Wraps a task.
+   *
+   * @param promise Settles with the reply.
+   */
+  constructor(promise: Promise<T>) {
+    this.promise = promise;
+    // A rejection before the handler returns is not unhandled: the actor will handle it.
+    promise.catch(() => {});
+  }
+}
+
+/**
+ * Hands the reply to a task, so that no turn waits for the network: the turn ends immediately, and
+ * the message is answered when the promise settles.
+ *
+ * The actor owns the task: `stop()` waits for it, and a rejection with `fatal(cause)` ends the
+ * actor. Return it from the handler: a task that is not returned answers no message.
+ *
+ * @param promise The task.
+ * @returns What the handler returns.
+ */
+export function later<T>(promise: Promise<T>): Later<T> {
+  return new Later(promise);
+}
+
+const scope = new AsyncLocalStorage<object | undefined>();
+
+/**
+ * Runs the life of an actor; whatever it calls or starts is inside.
+ *
+ * @param actor The actor.
+ * @param life What to run.
+ * @returns What that returned.
+ */
+export function runInside<T>(actor: object, life: () => T): T {
+  return scope.run(actor, life);
+}
+
+/**
+ * Runs work that waits for turns, also for its caller's own.
+ *
+ * @param work What to run.
+ * @returns What that returned.
+ */
+export function runOutside<T>(work: () => T): T {
+  return scope.run(undefined, work);
+}
+
+/** Whether the caller is inside one of these actors. */
+export function isInside(actors: readonly object[]): boolean {
+  const actor = scope.getStore();
+  return actor !== undefined && actors.includes(actor);
+}

@@ -6,10 +6,18 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import type { Actor, AskOptions, Handler, Handlers, Lifecycle } from "./actor.ts";
+import {
+  type Actor,
+  type AskOptions,
+  type Handler,
+  type Handlers,
+  isInside,
+  Later,
+  type Lifecycle,
+  runInside,
+  type TurnContext,
+} from "./actor.ts";
 import { ActorError, ActorStoppedError, FatalError } from "./actor_error.ts";
-import { Later, type TurnContext } from "./turn.ts";
-import { isInside, runInside } from "./turn_scope.ts";
 
 /** What an actor is made of. */
 export interface SpawnOptions<H extends Handlers<H>> {

@@ -6,9 +6,8 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
-import type { Lifecycle } from "./actor.ts";
+import { isInside, type Lifecycle, runOutside } from "./actor.ts";
 import { ActorError } from "./actor_error.ts";
-import { isInside, runOutside } from "./turn_scope.ts";
 
 /** How actors are supervised. */
 export interface SuperviseOptions {

@@ -7,7 +7,7 @@
 
 import type { KvMutation } from "../../store/base/mod.ts";
 import type { Attempt, Attempted, SessionCommit } from "./store_protocol.ts";
-import type { QuarantinedEvents } from "./quarantined_events.ts";
+import type { QuarantinedEvents } from "./quarantine.ts";
 import { set, type StoreWriter } from "./writer.ts";
 import { isJsonObject } from "../../types/json.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The Store's record of the position in the sync stream.
+ * The Store's record of the position in the sync stream, and the commits of sync responses that move it.
  *
  * @module
  */
@@ -8,10 +8,12 @@ import type { Clock } from "../../base/clock.ts";
 import type { KvKey, KvMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
-import type { ShownRoom } from "./shown_events.ts";
-import type { RoomChange, SyncChange } from "./store_protocol.ts";
-import type { ShownLog } from "./shown_log.ts";
+import type { ShownLog, ShownRoom } from "./shown_events.ts";
+import type { CommittedSync, RoomChange, SyncChange } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
+import { StoreError } from "../../errors/store_error.ts";
+import { type Later, later } from "../kernel/mod.ts";
+import type { RoomMutations, StoreRooms } from "./rooms.ts";
 
 /** Stores the position: up to where responses were committed, and up to where they were handled. */
 export class StorePosition {
@@ -181,4 +183,54 @@ function withoutStart({ first: _, crashes: __, ...rest }: SyncRecord): SyncRecor
 /** Whether a change shows events of its room. */
 function isShown(change: RoomChange): change is RoomChange & ShownRoom {
   return change.shown !== undefined;
+}
+
+/** Commits sync responses: those that come while a commit is on its way go into the next one. */
+export class StoreSync {
+  readonly #writer: StoreWriter;
+  readonly #position: StorePosition;
+  readonly #rooms: StoreRooms;
+  /** The token of the last response that could not be committed. */
+  #refused: SyncToken | undefined;
+
+  /**
+   * @param writer Makes the commits.
+   * @param position Stores the token.
+   * @param rooms Store room state.
+   */
+  constructor(writer: StoreWriter, position: StorePosition, rooms: StoreRooms) {
+    this.#writer = writer;
+    this.#position = position;
+    this.#rooms = rooms;
+  }
+
+  /**
+   * Works out what a response changes, and commits it, together with other responses if that saves
+   * a commit.
+   */
+  async commit(change: SyncChange): Promise<CommittedSync | Later<CommittedSync>> {
+    const { nextBatch, after } = change;
+    try {
+      if (after !== undefined && after === this.#refused) {
+        throw new StoreError(
+          "Cannot keep a sync response: the one before it could not be kept; ask for both again",
+        );
+      }
+      const changes = await this.#rooms.changes(change.rooms);
+      const crashes = await this.#position.advance(change, changes.mutations.length > 0);
+      if (this.#refused === nextBatch) this.#refused = undefined;
+      if (crashes === undefined) return { former: changes.former, crashes: 0 };
+      return later(this.#commit(changes, crashes));
+    } catch (error) {
+      this.#refused = nextBatch;
+      throw error;
+    }
+  }
+
+  async #commit(changes: RoomMutations, crashes: number): Promise<CommittedSync> {
+    this.#rooms.committing(changes);
+    await this.#writer.flush(changes.mutations);
+    this.#rooms.committed(changes);
+    return { former: changes.former, crashes };
+  }
 }

@@ -9,7 +9,7 @@ import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isSameJson } from "../../types/json.ts";
-import type { RoomState } from "./stored_room_state.ts";
+import type { RoomState } from "./room_state.ts";
 import type {
   FormerRoom,
   FormerRooms,
@@ -20,10 +20,9 @@ import type {
   StateChange,
   StateQuery,
 } from "./store_protocol.ts";
-import { ReadsUnderWay } from "./reads_under_way.ts";
-import { RedactableState } from "./redactable_state.ts";
+import { ReadsUnderWay, RedactableState } from "./redactable_state.ts";
 import { factsOf, isLeft, nextRecord, type RoomFacts, RoomRecords } from "./room_records.ts";
-import type { ShownLog } from "./shown_log.ts";
+import type { ShownLog } from "./shown_events.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** The changes of a sync response, to be committed. */

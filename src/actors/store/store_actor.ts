@@ -17,14 +17,13 @@ import {
 } from "../../store/base/mod.ts";
 import type { LeaseOptions, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
-import type { QuarantineRecord } from "./quarantine_record.ts";
+import { QuarantinedEvents, type QuarantineRecord } from "./quarantine.ts";
 import { type Actor, type Later, later, spawn, type TurnContext } from "../kernel/mod.ts";
 import { StoreAttempts, StoreDeliveries } from "./deliveries.ts";
-import { MemoryRoomState } from "./memory_room_state.ts";
-import { StorePosition } from "./position.ts";
-import { QuarantinedEvents } from "./quarantined_events.ts";
+import { MemoryRoomState, type RoomState, StoredRoomState } from "./room_state.ts";
+import { StorePosition, StoreSync } from "./position.ts";
 import { StoreRooms } from "./rooms.ts";
-import { ShownLog } from "./shown_log.ts";
+import { ShownLog } from "./shown_events.ts";
 import { StoreKeeper } from "./store_keeper.ts";
 import type {
   Attempt,
@@ -41,8 +40,6 @@ import type {
   StateRead,
   SyncChange,
 } from "./store_protocol.ts";
-import { StoreSync } from "./store_sync.ts";
-import { type RoomState, StoredRoomState } from "./stored_room_state.ts";
 import { StoreWriter } from "./writer.ts";
 
 /** What the Store is made of. */

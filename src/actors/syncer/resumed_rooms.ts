@@ -10,7 +10,7 @@ import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
-import { isOwnMember, type StayView } from "./own_stay.ts";
+import { isOwnMember, type StayView } from "./membership.ts";
 import type { RoomGaps } from "./room_gaps.ts";
 import { sideBySide } from "../../base/side_by_side.ts";
 import type { RoomPart, SyncParts } from "./sync_parts.ts";

@@ -7,7 +7,7 @@
 
 import { Membership } from "../../types/enums.ts";
 import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
-import { markHistory, type StayView } from "./own_stay.ts";
+import { markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import { namesOf, type RememberedRoom, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";

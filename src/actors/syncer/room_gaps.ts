@@ -11,11 +11,17 @@ import { Membership } from "../../types/enums.ts";
 import type { RoomEventFilter } from "../../types/api/filter.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import { fillGap, type GapEnd, type GapReader, pagesBefore } from "./gap_filler.ts";
+import {
+  fillGap,
+  type GapEnd,
+  type GapReader,
+  GapStart,
+  type OlderPage,
+  pagesBefore,
+  type Sifted,
+} from "./gap_filler.ts";
 import { shownAmong, wasShown } from "../store/mod.ts";
-import { GapStart, type OlderPage, type Sifted } from "./gap_start.ts";
-import { prevMembership } from "./membership_change.ts";
-import { entryAmong, isEntry, isOwnMember, type StayView } from "./own_stay.ts";
+import { entryAmong, isEntry, isOwnMember, prevMembership, type StayView } from "./membership.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomPart, TimelineEvent } from "./sync_parts.ts";
 import type { SyncRequests } from "./syncer_options.ts";

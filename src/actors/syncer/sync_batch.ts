@@ -13,7 +13,7 @@ import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { CommittedSync, FormerRoom, InternalDelivery, RoomBatch, SyncBatch } from "../store/mod.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
-import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership_change.ts";
+import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership.ts";
 import type { CatchUp } from "../../store/device/mod.ts";
 
 /** What is known of a sync beside its response. */

@@ -13,15 +13,13 @@ import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery } from "../store/mod.ts";
 import type { Continuation, RoomContinuity, RoomMemory } from "./room_continuity.ts";
-import type { SyncSettings } from "./start_options.ts";
+import type { SyncedOnce, SyncSettings } from "./start_options.ts";
 import type { SyncContext } from "./sync_batch.ts";
-import { markOwn } from "./sync_feed.ts";
+import { markOwn, type SyncerOptions } from "./syncer_options.ts";
 import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
 import type { SyncParts } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
 import type { SyncPosition } from "./sync_position.ts";
-import type { SyncedOnce } from "./syncer_protocol.ts";
-import type { SyncerOptions } from "./syncer_options.ts";
 
 /** What a {@link SyncRound} works with. */
 export interface SyncRoundOptions {

@@ -26,22 +26,19 @@ import {
   type TurnContext,
 } from "../kernel/mod.ts";
 import type { InternalDelivery } from "../store/mod.ts";
-import type { SyncSettings } from "./start_options.ts";
-import { reasonOf, RefusedTokenError } from "./refused_token.ts";
-import { asError, isFinal, syncBackoff } from "./sync_retry.ts";
+import type { OnceSettings, SyncedOnce, SyncSettings } from "./start_options.ts";
+import { asError, isFinal, reasonOf, RefusedTokenError, syncBackoff } from "./sync_failure.ts";
 import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
 import { FreshNames } from "./fresh_names.ts";
 import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
-import { NOBODY } from "./sync_feed.ts";
+import { NOBODY, type SyncerOptions, type SyncRequests } from "./syncer_options.ts";
 import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
 import { positionIn, type SyncPosition } from "./sync_position.ts";
 import { SyncRound } from "./sync_round.ts";
-import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
-import type { OnceSettings, SyncedOnce } from "./syncer_protocol.ts";
 
 export { ClearRooms } from "./clear_rooms.ts";
 export type { StartOptions, SyncOnceOptions, SyncPass, SyncSettings } from "./start_options.ts";
-export type { SyncFeed } from "./sync_feed.ts";
+export type { SyncFeed } from "./syncer_options.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;

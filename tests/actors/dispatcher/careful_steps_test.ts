@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import type { SyncBatch } from "../../../src/actors/store/sync_batch.ts";
+import type { Attempt, SyncBatch } from "../../../src/actors/store/store_protocol.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
-import type { Attempt } from "../../../src/actors/store/store_protocol.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { recordingLogger } from "../kernel/support.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";
 import { spawnDispatcher } from "../../../src/actors/dispatcher/dispatcher.ts";
-import type { RoomBatch, SyncBatch } from "../../../src/actors/store/sync_batch.ts";
+import type { RoomBatch, SyncBatch } from "../../../src/actors/store/store_protocol.ts";
 import { type HandlerOptions, HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { PlainContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import {
   NoSessionContext,
-  PlainContext,
   SessionContext,
   type SessionOutcome,
-} from "../../../src/actors/dispatcher/handler_context.ts";
+} from "../../../src/actors/dispatcher/session_context.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { decodeValue, encodeValue } from "../../../src/store/base/value_codec.ts";
 import type { ContentSchema } from "../../../src/types/content/content_schema.ts";

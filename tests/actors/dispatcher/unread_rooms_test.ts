@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { InternalDelivery } from "../../../src/actors/store/sync_batch.ts";
+import type { InternalDelivery } from "../../../src/actors/store/store_protocol.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { unreadRooms } from "../../../src/actors/dispatcher/unread_rooms.ts";
 import { type EventType, type MatrixEvent, SyncStream } from "@greenroom/matrix/types";

@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { Actor } from "../../../src/actors/kernel/actor.ts";
+import { type Actor, type Later, later, type TurnContext } from "../../../src/actors/kernel/actor.ts";
 import { fatal } from "../../../src/actors/kernel/actor_error.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
-import { type Later, later, type TurnContext } from "../../../src/actors/kernel/turn.ts";
 import { recordingLogger } from "./support.ts";
 
 /** An error with more to it than a message. */

@@ -5,9 +5,16 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { ActorRef, Body, Kind, Reply } from "../../../src/actors/kernel/actor.ts";
+import {
+  type ActorRef,
+  type Body,
+  type Kind,
+  type Later,
+  later,
+  type Reply,
+  type TurnContext,
+} from "../../../src/actors/kernel/actor.ts";
 import { spawn } from "../../../src/actors/kernel/spawn.ts";
-import { type Later, later, type TurnContext } from "../../../src/actors/kernel/turn.ts";
 
 class Counter {
   #sum = 0;

@@ -5,7 +5,7 @@ import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { stateStage } from "../support/state_store.ts";
-import { ReadsUnderWay } from "../../../src/actors/store/reads_under_way.ts";
+import { ReadsUnderWay } from "../../../src/actors/store/redactable_state.ts";
 
 const stored = (...events: JsonObject[]) => events as unknown as StoredState[];
 const OLD = stored(state("m.room.topic", { topic: "old" }, { event_id: "$topic" }));

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { MemoryRoomState } from "../../../src/actors/store/memory_room_state.ts";
+import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { RedactableState } from "../../../src/actors/store/redactable_state.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { RoomID } from "../../../src/types/ids.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { MemoryRoomState } from "../../../src/actors/store/memory_room_state.ts";
+import { MemoryRoomState } from "../../../src/actors/store/room_state.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { FormerRooms, RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { OutgoingRequests, type RequestSender } from "../../../src/actors/crypto/outgoing_requests.ts";
+import { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
+import type { RequestSender } from "../../../src/actors/crypto/request_sender.ts";
 import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { Deliverer } from "../../../src/actors/dispatcher/deliver.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { GapStart, type OlderPage } from "../../../src/actors/syncer/gap_start.ts";
+import { GapStart, type OlderPage } from "../../../src/actors/syncer/gap_filler.ts";
 import { namesOf, withShown } from "../../../src/actors/store/shown_events.ts";
 import type { TimelineEvent } from "../../../src/actors/syncer/sync_parts.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";

@@ -1,9 +1,5 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
-import {
-  FormerMembers,
-  membershipChange,
-  membershipIn,
-} from "../../../src/actors/syncer/membership_change.ts";
+import { FormerMembers, membershipChange, membershipIn } from "../../../src/actors/syncer/membership.ts";
 import { isMember } from "../../../src/actors/syncer/sync_parts.ts";
 import { Membership } from "../../../src/types/enums.ts";
 import type { MatrixEvent, StateEvent } from "../../../src/types/events/event.ts";

@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { syncBatch, type SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
-import type { RoomBatch } from "../../../src/actors/store/sync_batch.ts";
-import type { CommittedSync, FormerRoom } from "../../../src/actors/store/store_protocol.ts";
+import type { CommittedSync, FormerRoom, RoomBatch } from "../../../src/actors/store/store_protocol.ts";
 import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";

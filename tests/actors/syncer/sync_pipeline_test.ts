@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import type { SyncCrypto } from "../../../src/actors/crypto/sync_crypto.ts";
+import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
