@@ -133,9 +133,12 @@ function readFlag(text: string): boolean | undefined {
   return ["false", "no", "off", "0"].includes(word) ? false : undefined;
 }
 
-/** What an ID, a link, or the object that stands for a room or an event leads to. */
+/**
+ * What an ID, a link, or the object that stands for a room or an event leads to; none ends with a mark by
+ * which people speak to somebody.
+ */
 export function linkOf(value: unknown): MatrixLink | undefined {
-  const text = textOf(value)?.trim();
+  const text = textOf(value)?.trim().replace(/\s{0,8}[:,;!?]{1,8}$/, "");
   const via = memberOf(value, "via");
   const eventId = memberOf(value, "event_id");
   try {

@@ -272,8 +272,13 @@ function named({ parameters, schemas }: Command, given: Readonly<Record<string, 
   return { args };
 }
 
+/** The mark of a mention, and what people and clients write between it and what they say. */
+const MENTION = /^(\u{E000}\d{1,2}\u{E001})\s*[:,;!?]+(?=\s|$)/u;
+
 /** The first word, or what is in quotation marks, and what comes after it. */
 function firstWord(text: string): { readonly value: string; readonly after: string } {
+  const [whole, mention] = MENTION.exec(text) ?? [];
+  if (mention !== undefined) return { value: mention, after: text.slice(whole?.length).trimStart() };
   const close = text.startsWith('"')
     ? text.indexOf('"', 1)
     : text.startsWith("“")

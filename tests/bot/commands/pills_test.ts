@@ -92,3 +92,41 @@ Deno.test("Text in which a name stands before its pill leaves the earlier one as
   const { text } = await room.expect(/Meow/);
   assertEquals(JSON.parse(text), ["Meow", "about", MEOW]);
 });
+
+Deno.test("What Element and people write behind a mention belongs to no argument", async () => {
+  const said = (
+    c: { args: unknown; reply: (text: string, options: { format: "plain" }) => Promise<unknown> },
+  ) => c.reply(JSON.stringify(c.args), { format: "plain" });
+  await using tester = trying((bot) => {
+    bot.command("ban <user> [reason...]", { args: { user: "user" } }, said);
+    bot.command("poke <whom> [how...]", said);
+    bot.command("allow <user...>", { args: { user: "user" } }, said);
+    bot.command("watch <room> [text...]", { args: { room: "room" } }, said);
+  }, { rateLimit: false });
+  const room = await tester.room("alice", "meow");
+  const alias = "#the-room:localhost";
+  for (const behind of [":", ",", ";", "!", " :", "::", ":,"]) {
+    for (const name of ["@Meow", "Me: ow"]) {
+      const pill = `<a href="${href(MEOW)}">${name}</a>${behind}`;
+      await say(room, `!ban ${name}${behind} a: reason`, `!ban ${pill} a: reason`);
+      await room.expect('{"user":"@meow:localhost","reason":"a: reason"}');
+      await say(room, `!poke ${name}${behind}`, `!poke ${pill}`);
+      await room.expect('{"whom":"@meow:localhost"}');
+      await say(room, `!allow ${name}${behind}`, `!allow ${pill}`);
+      await room.expect('{"user":"@meow:localhost"}');
+    }
+    const pill = `<a href="${href(alias)}">The Room</a>`;
+    await say(room, `!watch The Room${behind} now`, `!watch ${pill}${behind} now`);
+    await room.expect('{"room":"#the-room:localhost","text":"now"}');
+  }
+  for (const user of [MEOW, href(MEOW), "matrix:u/meow:localhost"]) {
+    for (const behind of [":", ",", ";", "!", ":,"]) {
+      await room.say(`!ban ${user}${behind} a reason`);
+      await room.expect('{"user":"@meow:localhost","reason":"a reason"}');
+    }
+  }
+  await room.say(`!watch ${alias}: now`);
+  await room.expect('{"room":"#the-room:localhost","text":"now"}');
+  await room.say("!ban @meow:localhost:8448: a reason");
+  await room.expect('{"user":"@meow:localhost:8448","reason":"a reason"}');
+});
