@@ -1,3 +1,9 @@
+/**
+ * Over 300 lines because it is one table: of all that takes options.
+ *
+ * @module
+ */
+
 import { assert, assertEquals } from "@std/assert";
 import {
   Client,
@@ -79,8 +85,37 @@ Deno.test("Every operation refuses an option that there is not, and sends nothin
     args[at] = { ...args[at], ...X };
     const { session, requests, clock } = scripted(wantsPassword(answers), { retry: false });
     const operation: Any = clientAPI(session)[name as "getState"];
-    assertRefused(name, await untilSettled(clock, refusal(() => operation(...args))));
+    const said = await untilSettled(clock, refusal(() => operation(...args)));
+    assertEquals(said, `ValueError Cannot ${name}: there is no option ${NAME}; leave it out`);
     assertEquals(requests, [], name);
+  }
+});
+
+Deno.test("An option that there is not is refused by the name of what was called, also where others are asked before", async () => {
+  await using homeserver = new Homeserver();
+  const { accessToken: token, userId } = homeserver.createUser("alice");
+  const { baseUrl, fetch } = homeserver;
+  await using client = new Client({ baseUrl, fetch, token, encryption: true, log: false }); // knows no mxid
+  const initialState = [{
+    type: "m.room.encryption",
+    state_key: "",
+    content: { algorithm: "m.megolm.v1.aes-sha2" },
+  }];
+  const room = await client.createRoom({ initialState });
+  const mistyped: Any = { mentons: {} };
+  const calls: Readonly<Record<string, () => unknown>> = {
+    sendText: () => client.sendText(room, "a", mistyped),
+    sendNotice: () => client.sendNotice(room, "a", mistyped),
+    sendImage: () => client.sendImage(room, new Uint8Array(1), mistyped),
+    sendMessage: () => client.sendMessage(room, { msgtype: "m.text", body: "a" }, mistyped),
+    banUser: () => client.banUser(room, userId, { extraContent: { a: 1 }, ...mistyped }),
+    setDisplayname: () => client.setDisplayname("a", mistyped),
+    getRoomTag: () => client.getRoomTag(room, "a", mistyped),
+    iterateMessages: () => client.iterateMessages(room, "b", mistyped),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    const expected = `ValueError Cannot ${name}: there is no option mentons; did you mean mentions?`;
+    assertEquals(await refusal(call), expected);
   }
 });
 

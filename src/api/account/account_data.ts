@@ -8,6 +8,7 @@
 
 import {
   CALL,
+  calledAs,
   checkedType,
   type ContentAs,
   endpoint,
@@ -257,7 +258,7 @@ export function accountDataAPI(session: Session): AccountDataAPI {
     },
     getRoomTags,
     async getRoomTag(roomId, tag, options) {
-      const { tags } = await getRoomTags(roomId, options);
+      const { tags } = await getRoomTags(roomId, calledAs(options, "getRoomTag"));
       return tags && Object.hasOwn(tags, tag) ? tags[tag] : undefined;
     },
     async setRoomTag(roomId, tag, { info, ...options } = {}) {

@@ -9,6 +9,7 @@
 
 import {
   CALL,
+  calledAs,
   endpoint,
   fields,
   fillPath,
@@ -208,13 +209,14 @@ export function profileAPI(session: Session): ProfileAPI {
       const path = fillPath(profile.path, { userId });
       return await http[CALL](profile, { path: { userId } }, options).catch(withoutUser(path));
     },
-    getDisplayname: (userId, options) => getText(userId, "displayname", options),
-    setDisplayname: (displayname, options = {}) => setText("displayname", displayname ?? "", options),
+    getDisplayname: (userId, options) => getText(userId, "displayname", calledAs(options, "getDisplayname")),
+    setDisplayname: (displayname, options) =>
+      setText("displayname", displayname ?? "", calledAs(options, "setDisplayname")),
     getAvatarUrl: async (userId, options) =>
-      await getText(userId, "avatar_url", options) as ContentURI | undefined,
-    async setAvatarUrl(avatarUrl, options = {}) {
+      await getText(userId, "avatar_url", calledAs(options, "getAvatarUrl")) as ContentURI | undefined,
+    async setAvatarUrl(avatarUrl, options) {
       if (avatarUrl) parseContentURI(avatarUrl);
-      await setText("avatar_url", avatarUrl ?? "", options);
+      await setText("avatar_url", avatarUrl ?? "", calledAs(options, "setAvatarUrl"));
     },
     getProfileField: get,
     async setProfileField(keyName, value, options = {}) {

@@ -28,6 +28,7 @@ export {
   SKEW,
 } from "./http_options.ts";
 export {
+  calledAs,
   checkActOptions,
   checkInteger,
   checkRequestOptions,

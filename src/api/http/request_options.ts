@@ -118,14 +118,28 @@ const RETRY: OptionNames<RetryPolicy> = {
   ...{ maxRetries: true, base: true, cap: true, maxRetryAfter: true, maxLimitWait: true, retryable: true },
 };
 
+const CALLED = Symbol("called");
+
+/** Options for another operation, whose errors name the one that was called. */
+export function calledAs<Options extends RequestOptions>(
+  options: Options | undefined,
+  name: string,
+): Options {
+  return { [CALLED]: name, ...options } as Options & { [CALLED]: string };
+}
+
 /**
  * Refuses options that an operation has not: what is left of them when it has taken its own.
  *
  * @throws {ValueError} If there is one.
  */
-export function checkRequestOptions(options: RequestOptions, operation: string): void {
-  checkOptions(options, REQUEST_OPTIONS, operation, "", OPERATION_OPTIONS);
-  checkRetry(options.retry, operation);
+export function checkRequestOptions(
+  options: RequestOptions & { [CALLED]?: string },
+  operation: string,
+): void {
+  const { [CALLED]: called = operation, retry } = options;
+  checkOptions(options, REQUEST_OPTIONS, called, "", OPERATION_OPTIONS);
+  checkRetry(retry, called);
 }
 
 /**

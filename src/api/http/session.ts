@@ -19,7 +19,7 @@ import type { WhoamiResponse } from "../../types/api/login.ts";
 import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import { endpoint, fields } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
-import type { RequestOptions } from "./request_options.ts";
+import { type RequestOptions, requestOptions } from "./request_options.ts";
 import { isMatrixRefusal } from "./tries.ts";
 import { isUserId } from "../../types/identifiers.ts";
 
@@ -109,7 +109,7 @@ export class Session {
    */
   async #identify(options?: RequestOptions): Promise<UserID> {
     const epoch = this.#epoch;
-    const { user_id, device_id } = await this.whoami(options);
+    const { user_id, device_id } = await this.whoami(options && requestOptions(options));
     if (!isUserId(user_id)) {
       throw new ServiceResponseError("Cannot use the answer to whoami: it names no user ID");
     }

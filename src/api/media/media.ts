@@ -7,6 +7,7 @@
 
 import {
   CALL,
+  calledAs,
   checkInteger,
   endpoint,
   fields,
@@ -260,7 +261,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
       const found = await open(
         download,
         encrypted ? file.url : file,
-        options,
+        calledAs(options, "downloadMediaStream"),
         {},
         (answer) =>
           Promise.resolve(mediaDownload(answer, { onProgress, maxSize: encrypted ? undefined : maxSize })),
@@ -274,7 +275,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
     ) {
       checkInteger("width", width, 1);
       checkInteger("height", height, 1);
-      if (typeof url !== "string") return await getFile(url, options);
+      if (typeof url !== "string") return await getFile(url, calledAs(options, "downloadThumbnail"));
       const unsaid = width === undefined && height === undefined;
       return await readAll(thumbnail, url, options, {
         width: width ?? height ?? THUMBNAIL_SIZE,

@@ -7,6 +7,7 @@
 import {
   announcedSize,
   type Answer,
+  calledAs,
   checkInteger,
   decoded,
   DOWNLOAD,
@@ -67,7 +68,9 @@ export async function located<Result>(
   { current, old }: Moved<Result>,
   options?: RequestOptions,
 ): Promise<Endpoint<string, Result>> {
-  return await session.supports("v1.11", "org.matrix.msc3916.stable", options) ? current : old;
+  return await session.supports("v1.11", "org.matrix.msc3916.stable", calledAs(options, current.operation))
+    ? current
+    : old;
 }
 
 /** Options of the operations that download content. */

@@ -8,6 +8,7 @@
 
 import {
   CALL,
+  calledAs,
   checkInteger,
   checkRequestOptions,
   endpoint,
@@ -244,7 +245,8 @@ export function messagesAPI(session: Session): MessagesAPI {
       checkIdentifier("roomId", roomId);
       checkInteger("limit", limit, 1);
       const filter = typeof filterJson === "object" ? JSON.stringify(filterJson) : filterJson;
-      const from = fromToken ?? await endOfHistory(session, roomId, direction, options);
+      const from = fromToken ??
+        await endOfHistory(session, roomId, direction, calledAs(options, "getMessages"));
       const query = { dir: direction, from, to: toToken, limit, filter };
       return await http[CALL](messages, { path: { roomId }, query }, options);
     },

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { calledAs } from "../http/mod.ts";
 import type { ClientEvent } from "../../types/events/client_event.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
@@ -116,27 +117,44 @@ export function pagingAPI(api: PagedAPI): PagingAPI {
   return {
     iterateMessages: (roomId, direction, { fromToken, ...options } = {}) =>
       items(fromToken, async (from) => {
-        const { chunk, end } = await api.getMessages(roomId, direction, from, options);
+        const { chunk, end } = await api.getMessages(
+          roomId,
+          direction,
+          from,
+          calledAs(options, "iterateMessages"),
+        );
         return [chunk, end];
       }),
     iterateRelations: (roomId, eventId, options = {}) =>
       items(options.from, async (from) => {
-        const { chunk, next_batch } = await api.getRelations(roomId, eventId, { ...options, from });
+        const { chunk, next_batch } = await api.getRelations(roomId, eventId, {
+          ...calledAs(options, "iterateRelations"),
+          from,
+        });
         return [chunk, next_batch];
       }),
     iterateThreads: (roomId, options = {}) =>
       items(options.from, async (from) => {
-        const { chunk, next_batch } = await api.getThreads(roomId, { ...options, from });
+        const { chunk, next_batch } = await api.getThreads(roomId, {
+          ...calledAs(options, "iterateThreads"),
+          from,
+        });
         return [chunk, next_batch];
       }),
     iterateSpaceRooms: (roomId, options = {}) =>
       items(options.from, async (from) => {
-        const { rooms, next_batch } = await api.getSpaceHierarchy(roomId, { ...options, from });
+        const { rooms, next_batch } = await api.getSpaceHierarchy(roomId, {
+          ...calledAs(options, "iterateSpaceRooms"),
+          from,
+        });
         return [rooms, next_batch];
       }),
     iterateRoomDirectory: (options = {}) =>
       items(options.since, async (since) => {
-        const { chunk, next_batch } = await api.getRoomDirectory({ ...options, since });
+        const { chunk, next_batch } = await api.getRoomDirectory({
+          ...calledAs(options, "iterateRoomDirectory"),
+          since,
+        });
         return [chunk, next_batch];
       }),
   };

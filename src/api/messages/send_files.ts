@@ -25,7 +25,7 @@ import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
 import { formatted, mentioning } from "./text_content.ts";
-import { identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
+import { calledAs, identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
 export interface Thumbnail {
@@ -243,7 +243,7 @@ export function sendFilesAPI(
   };
   return {
     sendFile,
-    sendImage: async (roomId, url, options = {}) =>
-      await sendFile(roomId, url, { ...options, fileType: MessageType.IMAGE }),
+    sendImage: async (roomId, url, options) =>
+      await sendFile(roomId, url, { ...calledAs(options, "sendImage"), fileType: MessageType.IMAGE }),
   };
 }

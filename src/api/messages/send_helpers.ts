@@ -15,6 +15,7 @@ import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { Mentions, RoomMessageContent } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
+import { calledAs } from "../http/mod.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
@@ -193,7 +194,12 @@ export function sendHelpersAPI(
   placing: FilePlacing,
 ): SendHelpersAPI {
   const sendMessage: SendHelpersAPI["sendMessage"] = async (roomId, content, options) =>
-    await sendMessageEvent(roomId, "m.room.message", withEditFallback(content), options);
+    await sendMessageEvent(
+      roomId,
+      "m.room.message",
+      withEditFallback(content),
+      calledAs(options, "sendMessage"),
+    );
 
   const sendText: SendHelpersAPI["sendText"] = async (
     roomId,
@@ -214,16 +220,16 @@ export function sendHelpersAPI(
       ...mentioning(mentions),
       ...relation(relatesTo ?? place),
     };
-    return await sendMessage(roomId, content, options);
+    return await sendMessage(roomId, content, calledAs(options, "sendText"));
   };
 
   return {
     sendMessage,
     sendText,
-    sendNotice: (roomId, text, options = {}) =>
-      sendText(roomId, text, { ...options, msgtype: MessageType.NOTICE }),
-    sendEmote: (roomId, text, options = {}) =>
-      sendText(roomId, text, { ...options, msgtype: MessageType.EMOTE }),
+    sendNotice: (roomId, text, options) =>
+      sendText(roomId, text, { ...calledAs(options, "sendNotice"), msgtype: MessageType.NOTICE }),
+    sendEmote: (roomId, text, options) =>
+      sendText(roomId, text, { ...calledAs(options, "sendEmote"), msgtype: MessageType.EMOTE }),
     ...sendFilesAPI(sendMessage, placing),
     async sendSticker(roomId, url, info, { text = "", relatesTo, ...options } = {}) {
       parseContentURI(url);
@@ -231,14 +237,19 @@ export function sendHelpersAPI(
         roomId,
         "m.sticker",
         { body: text, url, info, ...relation(relatesTo) },
-        options,
+        calledAs(options, "sendSticker"),
       );
     },
     async react(roomId, eventId, key, options) {
       checkIdentifier("eventId", eventId);
       if (key === "") throw new ValueError("Cannot react: the key is empty");
       const relatesTo = { rel_type: RelationType.ANNOTATION, event_id: eventId, key };
-      return await sendMessageEvent(roomId, "m.reaction", { "m.relates_to": relatesTo }, options);
+      return await sendMessageEvent(
+        roomId,
+        "m.reaction",
+        { "m.relates_to": relatesTo },
+        calledAs(options, "react"),
+      );
     },
   };
 }

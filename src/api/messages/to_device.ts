@@ -8,6 +8,7 @@
 
 import {
   CALL,
+  calledAs,
   checkedType,
   endpoint,
   identified,
@@ -108,7 +109,7 @@ export function toDeviceAPI({ http }: Session): ToDeviceAPI {
   return {
     sendToDevice: sendAll,
     sendToOneDevice: (type, userId, deviceId, message, options) =>
-      sendAll(type, { [userId]: { [deviceId]: message } }, options),
+      sendAll(type, { [userId]: { [deviceId]: message } }, calledAs(options, "sendToOneDevice")),
   };
 }
 

@@ -7,6 +7,7 @@
 
 import {
   CALL,
+  calledAs,
   type Endpoint,
   endpoint,
   field,
@@ -237,7 +238,10 @@ export function membershipAPI(
     checkIdentifier("userId", userId);
     const content = { ...extraContent, membership } as RoomMemberContent;
     const filled = await core.fillMemberEvent(roomId, userId, content, options) ?? content;
-    return await core.sendStateEvent(roomId, "m.room.member", filled, { ...options, stateKey: userId });
+    return await core.sendStateEvent(roomId, "m.room.member", filled, {
+      ...calledAs(options, "sendMemberEvent"),
+      stateKey: userId,
+    });
   };
 
   /**
@@ -255,7 +259,10 @@ export function membershipAPI(
     checkIdentifier("roomId", roomId);
     const content = reason === "" ? extraContent : { reason, ...extraContent };
     const target = userId ?? await session.userId(options);
-    await sendMemberEvent(roomId, target, membership, { ...options, extraContent: content });
+    await sendMemberEvent(roomId, target, membership, {
+      ...calledAs(options, endpoint.operation),
+      extraContent: content,
+    });
     return undefined;
   };
 

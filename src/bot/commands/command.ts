@@ -277,8 +277,8 @@ const MENTION = /^(\u{E000}\d{1,2}\u{E001})\s*[:,;!?]+(?=\s|$)/u;
 
 /** The first word, or what is in quotation marks, and what comes after it. */
 function firstWord(text: string): { readonly value: string; readonly after: string } {
-  const [whole, mention] = MENTION.exec(text) ?? [];
-  if (mention !== undefined) return { value: mention, after: text.slice(whole?.length).trimStart() };
+  const [said, mention] = MENTION.exec(text) ?? [];
+  if (mention !== undefined) return { value: mention, after: text.slice(said?.length).trimStart() };
   const close = text.startsWith('"')
     ? text.indexOf('"', 1)
     : text.startsWith("“")
@@ -293,9 +293,7 @@ function firstWord(text: string): { readonly value: string; readonly after: stri
     : { value: text.slice(0, end), after: text.slice(end).trimStart() };
 }
 
-function shortened(text: string): string {
-  return text.length > 30 ? `${text.slice(0, 30)}…` : text;
-}
+const shortened = (text: string): string => text.length > 30 ? `${text.slice(0, 30)}…` : text;
 
 function bad(pattern: string, why: string): ValueError {
   return new ValueError(`Cannot read the command "${pattern}": ${why}`);
