@@ -1,6 +1,6 @@
 /**
- * Breaks each guard of the encryption, one after the other, and checks that a test fails:
- * `deno task mutate`. `--help` lists its options.
+ * Breaks each guard of the encryption, and others against attackers, one after the other, and checks that
+ * a test fails: `deno task mutate`. `--help` lists its options.
  *
  * What failed for each guard is kept in `.cache/mutation/` and tried first the next time.
  *
@@ -18,7 +18,10 @@ import { ROOT } from "../tools/process.ts";
  * The folders of tests, those closest to the guards first. A folder gets the changes that the
  * folders before it did not notice.
  */
-const FOLDERS = ["vodozemac-wasm/tests", "tests/crypto", "tests/actors", "tests/client"];
+const FOLDERS = [
+  ...["vodozemac-wasm/tests", "tests/crypto", "tests/encryption", "tests/actors", "tests/client"],
+  ...["tests/errors", "tests/api", "tests/store", "tests/appservice", "tests/bot"],
+];
 const USAGE = `deno task mutate [--option=value …]
 
   --only=pattern  only files whose path matches this regular expression

@@ -9,16 +9,22 @@ import { ROOT, run } from "../../tools/process.ts";
 import { plant } from "./guards.ts";
 import type { Mutant } from "./types.ts";
 
-/** What is mutated: encryption, and what the actors and the client have to do with it. */
+/** What is mutated: encryption and what has to do with it, and what guards against others besides. */
 const MUTATED = [
-  /^src\/crypto\/.*\.ts$/,
+  /^src\/(?:crypto|encryption)\/.*\.ts$/,
   /^vodozemac-wasm\/(?:mod|src\/\w+)\.ts$/,
-  /^src\/encryption\/.*\.ts$/,
   /^src\/actors\/crypto\/\w+\.ts$/,
-  /^src\/actors\/syncer\/(?:membership_change|sync_batch)\.ts$/,
+  /^src\/actors\/syncer\/(?:membership_change|own_stay|sync_batch|sync_parts)\.ts$/,
   /^src\/actors\/dispatcher\/delivery_scope\.ts$/,
   /^src\/base\/culprits\.ts$/,
+  /^src\/errors\/printable\.ts$/,
   /^src\/client\/(?:decryption_dispatcher|encrypting_api|encryption_sends|housekeeping|noting)\.ts$/,
+  /^src\/api\/http\/(?:address|exchange)\.ts$/,
+  /^src\/store\/(?:files|sealed)\/\w+\.ts$/,
+  /^src\/appservice\/(?:ghost_encryption|homeserver_door|ping)\.ts$/,
+  /^src\/bot\/(?:media|policy|polls)\/\w+\.ts$/,
+  /^src\/bot\/moderation\/(?:policy_lists|server_acl)\.ts$/,
+  /^src\/bot\/(?:updates|context\/(?:context|choices))\.ts$/,
 ];
 
 /** Files without which neither sources nor tests can be loaded. */

@@ -201,11 +201,6 @@ export function roomDescriber(
       content(roomId, "m.room.history_visibility"),
       core.getMembers(roomId, { notMembership: Membership.LEAVE }),
     ]);
-    if (encryption === undefined) {
-      throw new EncryptionError(
-        `Cannot encrypt for ${roomId}: the room is not encrypted; send it m.room.encryption first`,
-      );
-    }
     const members = events.flatMap(({ state_key: userId, content }) =>
       content.membership === Membership.JOIN || content.membership === Membership.INVITE
         ? [{ userId: userId as RoomDescription["members"][number]["userId"], membership: content.membership }]

@@ -87,7 +87,7 @@ export class InboundSessions {
       withheld: this.#withheld,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
-    this.#export = new SessionExport(context, this.#claims);
+    this.#export = new SessionExport(context, { claims: this.#claims, judge });
   }
 
   /** Reads what an earlier process has left; done by itself at the first use. */

@@ -82,7 +82,10 @@ export interface ExportedSession {
   };
   /** The Ed25519 key of the alleged maker; may be empty. */
   readonly senderEd25519: string;
-  /** Who says who made it, as it came: what only a backup says, this device does not pass on as its own word. */
+  /**
+   * Who says who made it, as it came: what only a backup says, this device does not pass on as its own word. What
+   * a device says that is not heard counts no more than that.
+   */
   readonly source: KeySource;
   /** Whether the key may be shared with users who are invited later. */
   readonly sharedHistory: boolean;

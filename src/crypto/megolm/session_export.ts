@@ -20,6 +20,7 @@ import {
 } from "./inbound_record.ts";
 import type { ExportedSession } from "./room_key.ts";
 import type { SessionClaims } from "./session_claims.ts";
+import { accepts, type ClaimJudge } from "./session_owner.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 
 /** Asks for sessions. */
@@ -44,14 +45,19 @@ export interface SessionPage {
 export class SessionExport {
   readonly #context: CryptoContext;
   readonly #claims: SessionClaims;
+  readonly #judge: ClaimJudge;
 
   /**
    * @param context What the parts share.
-   * @param claims The claims to sessions.
+   * @param parts The claims to sessions, and who judges them.
    */
-  constructor(context: CryptoContext, claims: SessionClaims) {
+  constructor(
+    context: CryptoContext,
+    parts: { readonly claims: SessionClaims; readonly judge: ClaimJudge },
+  ) {
     this.#context = context;
-    this.#claims = claims;
+    this.#claims = parts.claims;
+    this.#judge = parts.judge;
   }
 
   /** Exports a page of the sessions. */
@@ -87,7 +93,7 @@ export class SessionExport {
     const session_key = session?.exportAt(firstIndex);
     if (session_key === undefined) return undefined;
     const { roomId: room_id, sessionId: session_id } = ref;
-    const { vodozemac } = this.#context;
+    const { vodozemac, policy } = this.#context;
     const [met] = borneOut(record);
     const claim = met === undefined ? await this.#claims.best(tx, ref, record) : undefined;
     const hearsay = met ?? (claim === undefined ? record.hearsay?.[0] : undefined);
@@ -100,7 +106,9 @@ export class SessionExport {
       sender_key,
     };
     const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
-    const source = hearsay?.source ?? "direct";
+    // Who is not heard here is not vouched for elsewhere: the server may delete the device that it has added.
+    const isHeard = claim === undefined || accepts(policy.accept, await this.#judge.judge(tx, claim));
+    const source = isHeard ? hearsay?.source ?? "direct" : "backup";
     return { content, senderEd25519, source, sharedHistory: isShareable(record), firstIndex };
   }
 }

@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { StateEvent } from "../../types/events/event.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isUserId } from "../../types/identifiers.ts";
+import { EncryptionError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
@@ -130,10 +131,20 @@ export class EncryptedRooms {
     };
   }
 
-  /** Receives the description of a room, which the server was asked for. */
+  /**
+   * Receives the description of a room, which the server was asked for. A room that is known to be encrypted
+   * stays so if the server shows it as one that is not.
+   *
+   * @throws {EncryptionError} If nothing says that the room is encrypted.
+   */
   describe(tx: Transaction, description: RoomDescription): RoomChanges {
     const { roomId, members } = description;
     const before = this.settings(roomId);
+    if (before === undefined && description.encryption === undefined) {
+      throw new EncryptionError(
+        `Cannot encrypt for ${roomId}: the room is not encrypted; send it m.room.encryption first`,
+      );
+    }
     const since = this.#members.visibilitySince(roomId);
     const after: RoomSettings = {
       ...withEncryption(before, description.encryption),

@@ -74,8 +74,8 @@ export interface ShareReport {
 /** The description of a room that the engine needs before it encrypts for it. */
 export interface RoomDescription {
   readonly roomId: RoomID;
-  /** The content of `m.room.encryption`. */
-  readonly encryption: JsonObject;
+  /** The content of `m.room.encryption`; undefined if the server shows none. */
+  readonly encryption: JsonObject | undefined;
   /** The content of `m.room.history_visibility`; undefined if there is none. */
   readonly historyVisibility: JsonObject | undefined;
   /** All users who have joined or are invited. */

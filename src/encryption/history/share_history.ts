@@ -11,7 +11,6 @@
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { HistoryShareReport } from "./history.ts";
-import type { StateStore } from "../../actors/store/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { concat } from "@std/bytes/concat";
 import { encryptAttachment } from "../../crypto/attachments/attachments.ts";
@@ -28,14 +27,11 @@ import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 
 /** What of a client it is shared with. */
 export interface HistoryClient {
   /** The operations. */
   readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
-  /** Says which rooms are encrypted. */
-  readonly stateStore: Pick<StateStore, "getEncryptionInfo">;
 }
 
 /** How many sessions a step takes. */
@@ -46,13 +42,13 @@ const MAX_ROUNDS = 3;
 /** Shares it. */
 export async function shareHistory(
   engine: EngineRunner,
-  client: HistoryClient,
+  { api }: HistoryClient,
   { roomId, userId }: { readonly roomId: RoomID; readonly userId: UserID },
 ): Promise<HistoryShareReport> {
   const { actor, log } = engine;
-  const { api } = client;
   await engine.open();
-  if (!await isEncrypted(client, roomId)) return none("nothing");
+  // Of a room without a key nobody is asked. Whether the room is encrypted the server could say otherwise.
+  if ((await actor.exportSessions({ roomId, limit: 1 })).last === undefined) return none("nothing");
   if (!await isReadable(api, roomId)) return none("not-readable");
   const { isVerified, devices } = await recipientsOf(engine, userId);
   if (!isVerified) return none("unverified");
@@ -75,27 +71,13 @@ function none(outcome: HistoryShareReport["outcome"]): HistoryShareReport {
   return { outcome, keys: 0, devices: 0 };
 }
 
-async function isEncrypted({ api, stateStore }: HistoryClient, roomId: RoomID): Promise<boolean> {
-  if (await stateStore.getEncryptionInfo(roomId) !== undefined) return true;
-  return await stateOf(api, roomId, "m.room.encryption") !== undefined;
-}
-
 /** Whether who joins the room reads what was sent before, by what the server says. */
 async function isReadable(api: HistoryClient["api"], roomId: RoomID): Promise<boolean> {
-  const { history_visibility } = await stateOf(api, roomId, "m.room.history_visibility") ?? {};
-  return isHistoryShared({ historyVisibility: history_visibility });
-}
-
-/** The content of a state event; undefined if there is none. */
-async function stateOf(
-  api: HistoryClient["api"],
-  roomId: RoomID,
-  type: "m.room.encryption" | "m.room.history_visibility",
-): Promise<JsonObject | undefined> {
   try {
-    return { ...await api.getStateEvent(roomId, type) };
+    const { history_visibility } = await api.getStateEvent(roomId, "m.room.history_visibility");
+    return isHistoryShared({ historyVisibility: history_visibility });
   } catch (error) {
-    if (error instanceof NotFoundError || error instanceof MalformedContentError) return undefined;
+    if (error instanceof NotFoundError || error instanceof MalformedContentError) return false;
     throw error;
   }
 }

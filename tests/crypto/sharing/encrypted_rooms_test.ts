@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UnsupportedAlgorithmError } from "../../../src/errors/encryption_error.ts";
+import { EncryptionError, UnsupportedAlgorithmError } from "../../../src/errors/encryption_error.ts";
 import type { RoomChanges } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import type { StateEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -85,6 +85,15 @@ Deno.test("nothing is sent to a room with an algorithm that is not known, or non
     const error = await assertRejects(() => stage.prepare(), UnsupportedAlgorithmError);
     assertEquals(error.code, "UNSUPPORTED_ALGORITHM");
   }
+});
+
+Deno.test("a room is refused that nothing says is encrypted; one that was seen encrypted stays so", async () => {
+  const stage = await Stage.open();
+  stage.room.encryption = undefined;
+  await assertRejects(() => stage.describe(), EncryptionError, "the room is not encrypted");
+  await receive(stage, [encryption({ algorithm: MEGOLM, rotation_period_msgs: 50 })]);
+  await stage.describe();
+  assertEquals([settings(stage)?.algorithm, settings(stage)?.rotationPeriodMsgs], [MEGOLM, 50]);
 });
 
 Deno.test("a room that named no algorithm at first may name one later, but not another", async () => {

@@ -32,7 +32,7 @@ export interface Received {
 
 /** The room as the server knows it. */
 export interface ServerRoom {
-  encryption: JsonObject;
+  encryption: JsonObject | undefined;
   visibility: string | undefined;
   readonly members: Map<UserID, "join" | "invite">;
 }

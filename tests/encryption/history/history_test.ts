@@ -5,6 +5,7 @@ import { history } from "../identity/scene.ts";
 import { withholding } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { accepts, GUEST, keyOf, newSharer, roomOf, says, sharer, sharing, withHistory } from "./scene.ts";
+import { hiding } from "../../crypto/threats/hiding.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 const HOST = "@host:localhost";
@@ -104,6 +105,21 @@ Deno.test("Keys of what was sent while others were not to read it are not shared
   await host.inviteUser(roomId, GUEST);
   await accepts(guest, roomId);
   assertEquals(await history(guest, roomId), ["for all by bundle"]);
+});
+
+Deno.test("History is shared though the server hides that the room is encrypted, and the record that says so is gone", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  const first = await sharer(here, "host", { store });
+  await sharer(here, "guest");
+  const roomId = await roomOf(first, ["one"]);
+  await first.close();
+  const keys = (await Array.fromAsync(store.list([]))).map(({ key }) => key);
+  const saying = keys.filter((key) => key.includes(roomId) && (key.includes("room") || key.includes("room_settings")));
+  assertEquals(saying.length, 2);
+  await store.commit(saying.map((key) => ({ type: "delete", key })));
+  const host = await sharer(here, "host", { store, fetch: hiding(here) });
+  assertEquals(await outcome(host, roomId), ["shared", 1]);
 });
 
 Deno.test("A visibility that is none makes a room one whose history is not to be read", async () => {

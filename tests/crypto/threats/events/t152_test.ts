@@ -56,9 +56,11 @@ for (const kept of SAYING) {
 
     hide(stage.homeserver);
     const next = stage.client("bot", { encryption: EVERYBODY, store });
-    await next.sendText(roomId, "A secret").catch(() => "refused");
+    const encrypted = () => stage.homeserver.requests.filter("PUT", "/send/m.room.encrypted").length;
+    const before = encrypted();
+    await next.sendText(roomId, "A secret");
     const sent = stage.homeserver.requests.filter("PUT", "/send/m.room.message");
-    assertEquals(sent.length, 0, "nothing in clear");
+    assertEquals([sent.length, encrypted()], [0, before + 1], "nothing in clear");
   });
 }
 

@@ -1,0 +1,70 @@
+/**
+ * A server has a device pass on, as its own word, a session that a device has sent which the server added to a user:
+ * this device does not hear such a one, but put its session into the bundle for who is invited, gave it to the user's
+ * other devices on request, and wrote it into files as one that was received from its maker. The server then deletes the
+ * device, so that nobody can see any more that its user has not signed it.
+ *
+ * What must hold: a session is vouched for on the way if its maker is heard here. Of any other, a file says no more than
+ * of what came from a backup; it goes into no bundle, and to no device that asks.
+ *
+ * The class of mistake: where a thing comes from is remembered, and not whether that was to be believed.
+ */
+
+import { assertEquals } from "@std/assert";
+import { bundleOf } from "../../../../src/crypto/history/key_bundle.ts";
+import { readEntry, writeEntry } from "../../../../src/crypto/key_files/session_entry.ts";
+import type { AcceptPolicy } from "../../../../src/crypto/context/context.ts";
+import { aliceAndBob } from "../../engine/bot.ts";
+import { ROOM } from "../../engine/homeserver.ts";
+import { RawDevice, RawSession } from "../../engine/raw_device.ts";
+
+/** What a bot passes on of a session that a device of Alice's has sent, which she has signed or not. */
+async function passedOn(accept: AcceptPolicy, maker: "verified" | "blacklisted" | undefined) {
+  const { server, alice, bob } = await aliceAndBob({ policy: { answerKeyRequests: true, accept } });
+  const phone = new RawDevice(server, bob.userId, "PHONE").publish();
+  server.mailbox(bob).changed.add(bob.userId);
+  const tablet = new RawDevice(server, alice.userId, "TABLET").publish();
+  server.mailbox(bob).changed.add(alice.userId);
+  await bob.sync();
+  await bob.ready();
+  const { identities, keys } = bob.engine;
+  await identities.setDeviceTrust({ ...phone.own, trust: "verified" });
+  if (maker !== undefined) await identities.setDeviceTrust({ ...tablet.own, trust: maker });
+  const session = new RawSession();
+  const roomKey = { ...session.roomKey(ROOM), shared_history: true };
+  await bob.sync({ toDevice: [tablet.message(bob, "m.room_key", roomKey)] });
+  const { sessions } = await keys.exportSessions({ roomId: ROOM, limit: 1_000 });
+  const found = sessions.filter(({ content }) => content.session_id === session.id);
+  const [exported] = found;
+  const inbox = server.mailbox({ userId: bob.userId, deviceId: "PHONE" }).toDevice;
+  inbox.length = 0;
+  const content = {
+    action: "request",
+    requesting_device_id: "PHONE",
+    request_id: "1",
+    body: { algorithm: "m.megolm.v1.aes-sha2", room_id: ROOM, session_id: session.id },
+  };
+  await bob.sync({ toDevice: [{ type: "m.room_key_request", sender: bob.userId, content, source: 0 }] });
+  return {
+    bundled: bundleOf(found).room_keys.length,
+    asked: inbox.map((message) => message.content.code ?? phone.read(message).type),
+    file: exported && readEntry(new TextEncoder().encode(writeEntry(exported)))?.source,
+  };
+}
+
+const VOUCHED = { bundled: 1, asked: ["m.forwarded_room_key"], file: "export" };
+const WEAK = { bundled: 0, asked: ["m.unavailable"], file: "backup" };
+
+Deno.test("T210: what a device has sent that its user has not signed is passed on as nobody's word", async () => {
+  for (const accept of ["cross-signed-or-legacy", "cross-signed"] as const) {
+    assertEquals(await passedOn(accept, undefined), WEAK, accept);
+    assertEquals(await passedOn(accept, "blacklisted"), WEAK, accept);
+  }
+});
+
+Deno.test("T210: what is heard here is passed on: of devices that count, and with accept: all of others", async () => {
+  for (const accept of ["cross-signed-or-legacy", "cross-signed"] as const) {
+    assertEquals(await passedOn(accept, "verified"), VOUCHED, accept);
+  }
+  assertEquals(await passedOn("all", undefined), VOUCHED);
+});
