@@ -115,7 +115,9 @@ Deno.test("History is shared though the server hides that the room is encrypted,
   const roomId = await roomOf(first, ["one"]);
   await first.close();
   const keys = (await Array.fromAsync(store.list([]))).map(({ key }) => key);
-  const saying = keys.filter((key) => key.includes(roomId) && (key.includes("room") || key.includes("room_settings")));
+  const saying = keys.filter((key) =>
+    key.includes(roomId) && (key.includes("room") || key.includes("room_settings"))
+  );
   assertEquals(saying.length, 2);
   await store.commit(saying.map((key) => ({ type: "delete", key })));
   const host = await sharer(here, "host", { store, fetch: hiding(here) });
