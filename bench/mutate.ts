@@ -25,7 +25,7 @@ const FOLDERS = [
 const USAGE = `deno task mutate [--option=value …]
 
   --only=pattern  only files whose path matches this regular expression
-  --tests=a,b     only the tests in these folders, in this order
+  --tests=a,b     only these files of tests and those in these folders, in this order
   --jobs=2        how many processes work at the same time
   --budget=20     how many seconds of tests of a folder are run for one change
   --accepted      tries those changes, too, that mutation/accepted.json explains

@@ -39,8 +39,8 @@ export interface Tree {
   readonly mutants: readonly Mutant[];
   /** The number of guards, by file. */
   readonly guards: ReadonlyMap<string, number>;
-  /** Its test files in a folder, from {@link root} on. */
-  tests(folder: string): readonly string[];
+  /** Its test files in a folder, or the one that is named, from {@link root} on. */
+  tests(place: string): readonly string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function plantTree(): Promise<Tree> {
     root,
     mutants,
     guards,
-    tests: (folder) => paths.filter((path) => path.startsWith(`${folder}/`) && path.endsWith("_test.ts")),
+    tests: (place) => paths.filter((path) => `${path}/`.startsWith(`${place}/`) && path.endsWith("_test.ts")),
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
 }

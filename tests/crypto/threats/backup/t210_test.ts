@@ -52,8 +52,9 @@ async function passedOn(accept: AcceptPolicy, maker: "verified" | "blacklisted" 
   };
 }
 
-const VOUCHED = { bundled: 1, asked: ["m.forwarded_room_key"], file: "export" };
-const WEAK = { bundled: 0, asked: ["m.unavailable"], file: "backup" };
+type PassedOn = Awaited<ReturnType<typeof passedOn>>;
+const VOUCHED: PassedOn = { bundled: 1, asked: ["m.forwarded_room_key"], file: "export" };
+const WEAK: PassedOn = { bundled: 0, asked: ["m.unavailable"], file: "backup" };
 
 Deno.test("T210: what a device has sent that its user has not signed is passed on as nobody's word", async () => {
   for (const accept of ["cross-signed-or-legacy", "cross-signed"] as const) {
