@@ -25,19 +25,19 @@ export interface Bug {
 export const BUGS: readonly Bug[] = [
   {
     name: "A crash loses the encrypted messages that it cut off",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: "handledBefore: since !== undefined && !isBack && ahead !== true && !catchesUp,",
     replace: "handledBefore: since !== undefined && ahead !== true,",
   },
   {
     name: "A crash between the keys of a response and its position loses the events",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: "const again = isBack || ahead === true\n",
     replace: "const again = isBack\n",
   },
   {
     name: "What came after the very first response is lost by a crash",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: "const again = isBack || ahead === true\n",
     replace: "const again = (isBack && since !== undefined) || ahead === true\n",
   },
@@ -49,21 +49,21 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A restart goes on from what was committed",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: "const since = goesOn ? nextBatch : anew === undefined ? handled : undefined;",
     replace: "const since = nextBatch;",
   },
   {
     name: "The very first response is not delivered again",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: 'const goesOn = nextBatch === dispatched || resume === "committed";',
     replace: 'const goesOn = handled === undefined || nextBatch === dispatched || resume === "committed";',
   },
   {
     name: "Gaps are not filled",
     path: "src/actors/syncer/sync_round.ts",
-    find: "const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;",
-    replace: "const limit = wanted === true ? 1 : wanted;",
+    find: "return wanted === true ? DEFAULT_GAP_LIMIT : wanted;",
+    replace: "return wanted === true ? 1 : wanted;",
     worlds: ["--favour=say much"],
   },
   {
@@ -705,7 +705,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Time that is over ends a catch-up at once",
-    path: "src/actors/syncer/sync_position.ts",
+    path: "src/actors/syncer/sync_progress.ts",
     find: "const LONGEST_CATCH_UP = 600_000;",
     replace: "const LONGEST_CATCH_UP = 0;",
     worlds: ["--quirk=cached answers,late syncs", "--favour=a device is started again and again"],
@@ -713,7 +713,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A restart goes on with a request that an old cache may answer",
     path: "src/actors/syncer/sync_reader.ts",
-    find: ": filter.useFresh(names.next, (filterId, timeout) => ask({ filterId, timeout }));",
+    find: ": filter.useFresh(fresh.name, (filterId, timeout) => ask({ filterId, timeout }));",
     replace: ": filter.use((filterId) => ask({ filterId, timeout }));",
     worlds: ["--quirk=cached answers", "--favour=a device is started again and again"],
   },
@@ -867,7 +867,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A restart forgets what a quiet room had shown before the log of all",
-    path: "src/actors/store/shown_log.ts",
+    path: "src/actors/store/shown_events.ts",
     find: 'withShown(records[index]?.[1] ?? "", shown.trim())',
     replace: "shown",
     worlds: ["--quirk=shown again"],

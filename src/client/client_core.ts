@@ -60,7 +60,6 @@ export class ClientCore {
   /** Stops all of it. */
   readonly supervisor: Supervisor;
   readonly #client: ClientBasics;
-  #hasStore = true;
 
   /**
    * @param client What lasts.
@@ -91,9 +90,6 @@ export class ClientCore {
   /** Whether the client can't go on, and another process will be given again what was cut off. */
   readonly isOver = (): boolean => this.#isAgain && this.#hasEnded;
 
-  /** Whether it is recorded what has settled; else no handler begins that will be called again. */
-  readonly records = (): boolean => !this.#isAgain || this.#hasStore;
-
   get #hasEnded(): boolean {
     return this.#client.http[IS_TOKEN_DEAD] || this.supervisor.isStopping;
   }
@@ -107,8 +103,8 @@ export class ClientCore {
   #spawnDispatcher(): Actor<DispatcherHandlers> {
     const { deliverer, store, isOver } = this;
     const { options, clock, log } = this.#client;
-    const gone = (): void => void (this.#hasStore = false);
-    store.done.then(gone, gone);
+    const gone = () => deliverer.endRecords();
+    if (this.#isAgain) store.done.then(gone, gone);
     return spawnDispatcher({
       deliverer,
       store,

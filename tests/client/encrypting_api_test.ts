@@ -5,7 +5,7 @@ import type { CryptoMachine } from "../../src/encryption/crypto.ts";
 import { encryptingAPI } from "../../src/client/encrypting_api.ts";
 import { EncryptionSends } from "../../src/client/encryption_sends.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
-import { ClearRooms } from "../../src/actors/syncer/clear_rooms.ts";
+import { ClearRooms } from "../../src/actors/syncer/sync_progress.ts";
 import { coreAPI } from "../../src/api/api.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
 import { ForbiddenError } from "../../src/errors/request_errcodes.ts";

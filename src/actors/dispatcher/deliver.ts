@@ -18,8 +18,8 @@ import type { EventTypeRef } from "../../types/events/event_type.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import { DeliveryScope, type SendIds } from "./delivery_scope.ts";
-import { type AnyContext, PlainContext } from "./handler_context.ts";
+import { DeliveryScope, PlainContext, type SendIds } from "./delivery_scope.ts";
+import type { AnyContext } from "./handler_context.ts";
 import { eventClassOf, type HandlerEntry, type HandlerRegistry, takes } from "./handler_registry.ts";
 import type { HandlerSessions } from "./handler_sessions.ts";
 
@@ -66,8 +66,6 @@ export interface DelivererOptions {
   readonly sendIds: SendIds;
   /** Whether the client can't go on, and another process will be given again what was cut off. */
   readonly isOver: () => boolean;
-  /** Whether it is recorded what has settled; else no handler begins that will be called again. */
-  readonly records: () => boolean;
 }
 
 const LATE = "Cannot call a handler any more: the client has ended";
@@ -85,6 +83,8 @@ export class Deliverer {
   readonly #reports = new WeakSet<Delivered>();
   /** Whether a handler was cut off. */
   #hasCutOff = false;
+  /** Whether what has settled is recorded. */
+  #records = true;
 
   /**
    * @param registry The handlers.
@@ -103,6 +103,11 @@ export class Deliverer {
    */
   leaveOut(names: Iterable<string>): void {
     this.#settledBefore = new Set(names);
+  }
+
+  /** What settles is not recorded any more: no handler begins that will be called again. */
+  endRecords(): void {
+    this.#records = false;
   }
 
   /** Whether an event has handlers. */
@@ -255,8 +260,7 @@ export class Deliverer {
 
   /** Whether a handler must not begin any more: another process calls it, after those that were cut off. */
   #isLate(scope: DeliveryScope | undefined): boolean {
-    const { records, isOver } = this.#options;
-    return scope !== undefined && (!records() || (this.#hasCutOff && isOver()));
+    return scope !== undefined && (!this.#records || (this.#hasCutOff && this.#options.isOver()));
   }
 
   async #settling(

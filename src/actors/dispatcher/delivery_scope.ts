@@ -1,5 +1,5 @@
 /**
- * One delivery of an event to a handler: its name, and the transaction IDs of what the handler
+ * One delivery of an event to a handler: its context, its name, and the transaction IDs of what the handler
  * sends, which are the same when a crash makes the handler run again.
  *
  * @module
@@ -11,6 +11,15 @@ import { ValueError } from "../../errors/value_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { OpenableStore } from "../store/mod.ts";
+import { currentCall } from "../../base/handler_call.ts";
+import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
+import {
+  type HandlerContext,
+  type SessionChange,
+  type SessionCommits,
+  sessionKeyOf,
+  type SessionUpdate,
+} from "./handler_context.ts";
 
 /** The record of the key that IDs are made with. */
 const KEY = ["send_key"];
@@ -154,5 +163,68 @@ export class DeliveryScope implements HandlerScope {
 
   transactionId(outgoing: Outgoing, key: string | undefined): Promise<TransactionID> {
     return (this.#sends ??= new DeliverySends(this.#sendIds, this.name)).next(outgoing, key);
+  }
+}
+
+/** Has the running call of a handler described. */
+export class DescribedContext {
+  /** See {@link HandlerContext.describe}. */
+  describe(details: Readonly<Record<string, unknown>> = {}, unawaited?: (error: unknown) => boolean): void {
+    currentCall()?.describe(details, unawaited);
+  }
+}
+
+/** The context of a handler that has no session. */
+export class PlainContext extends DescribedContext implements HandlerContext {
+  readonly #delivery: Pick<HandlerScope, "name"> | undefined;
+  readonly #commits: SessionCommits;
+  #updates: SessionUpdate[] | undefined;
+  #isOver = false;
+
+  /**
+   * @param delivery The delivery, if it may come again.
+   * @param commits Commits what the handler changes.
+   */
+  constructor(delivery: Pick<HandlerScope, "name"> | undefined, commits: SessionCommits) {
+    super();
+    this.#delivery = delivery;
+    this.#commits = commits;
+  }
+
+  get deliveryId(): string | undefined {
+    return this.#delivery?.name;
+  }
+
+  get session(): undefined {
+    return undefined;
+  }
+
+  set session(_: undefined) {}
+
+  endSession(): void {}
+
+  updateSession<Other extends object>(
+    definition: SessionDefinition<Other>,
+    key: SessionKey,
+    change: SessionChange<Other>,
+  ): void {
+    const update = { definition, key: sessionKeyOf(definition, key), change };
+    if (this.#isOver) {
+      throw new ValueError(
+        `Cannot change the session "${definition.name}": the handler has settled; use client.sessions.update()`,
+      );
+    }
+    (this.#updates ??= []).push(update);
+  }
+
+  /** Whether there is something to commit when the handler has settled. */
+  get hasUpdates(): boolean {
+    return this.#updates !== undefined;
+  }
+
+  settle(): Promise<void> {
+    const updates = this.#isOver ? undefined : this.#updates;
+    this.#isOver = true;
+    return updates === undefined ? Promise.resolve() : this.#commits.update(updates, this.deliveryId);
   }
 }

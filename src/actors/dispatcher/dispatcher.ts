@@ -21,11 +21,10 @@ import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import type { UnreadNotes } from "./unread_rooms.ts";
 
 export { type Delivered, Deliverer, type Task } from "./deliver.ts";
-export { DeliveryScope, SendIds } from "./delivery_scope.ts";
+export { DeliveryScope, PlainContext, SendIds } from "./delivery_scope.ts";
 export {
   type HandlerContext,
   keyOfSession,
-  PlainContext,
   type SessionChange,
   sessionKeyOf,
   SESSIONS,
@@ -50,7 +49,7 @@ export interface DispatcherOptions {
   readonly encryption: {
     readonly crypto: { settle(events: readonly RecoveredEvent[]): Promise<void> } | undefined;
   };
-  /** Looks at what is delivered before its handlers get it; undefined: nothing does. */
+  /** Looks at what can't be read before its handlers get it; undefined: nothing does. */
   readonly note?: UnreadNotes;
   /**
    * Whether what was delivered can come again, to another process: only then does a delivery need a
@@ -205,11 +204,11 @@ export class DispatcherHandlers implements AsyncDisposable {
     if (deliverer.idle) return started;
     visit(batch, {
       deliver: (event) => {
-        note?.event(event);
+        if (event.type === "m.room.encrypted") note?.event(event);
         deliverer.event(event, started);
       },
       tell: (delivery) => {
-        note?.told(delivery);
+        if (delivery.type === "UNDECRYPTABLE") note?.told(delivery);
         deliverer.internal(delivery.type, delivery.data, started);
       },
     });

@@ -4,14 +4,12 @@
  * @module
  */
 
-import type { HandlerScope } from "../../base/handler_scope.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { KvKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { isName } from "../../types/identifiers.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { currentCall } from "../../base/handler_call.ts";
 
 /** What a handler is called with beside the event. */
 export interface HandlerContext<State = undefined> {
@@ -70,69 +68,6 @@ export interface HandlerContext<State = undefined> {
 }
 
 export type AnyContext = HandlerContext | HandlerContext<object> | HandlerContext<never>;
-
-/** Has the running call of a handler described. */
-export class DescribedContext {
-  /** See {@link HandlerContext.describe}. */
-  describe(details: Readonly<Record<string, unknown>> = {}, unawaited?: (error: unknown) => boolean): void {
-    currentCall()?.describe(details, unawaited);
-  }
-}
-
-/** The context of a handler that has no session. */
-export class PlainContext extends DescribedContext implements HandlerContext {
-  readonly #delivery: Pick<HandlerScope, "name"> | undefined;
-  readonly #commits: SessionCommits;
-  #updates: SessionUpdate[] | undefined;
-  #isOver = false;
-
-  /**
-   * @param delivery The delivery, if it may come again.
-   * @param commits Commits what the handler changes.
-   */
-  constructor(delivery: Pick<HandlerScope, "name"> | undefined, commits: SessionCommits) {
-    super();
-    this.#delivery = delivery;
-    this.#commits = commits;
-  }
-
-  get deliveryId(): string | undefined {
-    return this.#delivery?.name;
-  }
-
-  get session(): undefined {
-    return undefined;
-  }
-
-  set session(_: undefined) {}
-
-  endSession(): void {}
-
-  updateSession<Other extends object>(
-    definition: SessionDefinition<Other>,
-    key: SessionKey,
-    change: SessionChange<Other>,
-  ): void {
-    const update = { definition, key: sessionKeyOf(definition, key), change };
-    if (this.#isOver) {
-      throw new ValueError(
-        `Cannot change the session "${definition.name}": the handler has settled; use client.sessions.update()`,
-      );
-    }
-    (this.#updates ??= []).push(update);
-  }
-
-  /** Whether there is something to commit when the handler has settled. */
-  get hasUpdates(): boolean {
-    return this.#updates !== undefined;
-  }
-
-  settle(): Promise<void> {
-    const updates = this.#isOver ? undefined : this.#updates;
-    this.#isOver = true;
-    return updates === undefined ? Promise.resolve() : this.#commits.update(updates, this.deliveryId);
-  }
-}
 
 /**
  * Changes the state of a session, or returns another one; `null` ends the session. It is given the

@@ -6,7 +6,8 @@
 
 import { equals } from "@std/bytes/equals";
 import { ValueError } from "../../errors/value_error.ts";
-import { DescribedContext, type HandlerContext, type SessionUpdate } from "./handler_context.ts";
+import { DescribedContext } from "./delivery_scope.ts";
+import type { HandlerContext, SessionUpdate } from "./handler_context.ts";
 import { decodeValue, encodeValue } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { asCause, membersAtFault } from "../../types/content/content_schema.ts";

@@ -45,8 +45,9 @@ export interface UnreadRoomsOptions {
 
 /** What is looked at before handlers get it. */
 export interface UnreadNotes {
+  /** An encrypted event. */
   event(event: MatrixEvent): void;
-  /** What Greenroom says. */
+  /** That an event can't be decrypted. */
   told(delivery: InternalDelivery): void;
   /** The client ends: what is unread by then is said. */
   end(): void;

@@ -130,7 +130,8 @@ export class StoreRooms {
       if (state.length > 0) this.#state.set(roomId, state, mutations);
       // The stored state of a room that the user comes into is old.
       const which = record?.membership === "join" ? "stored" : "new";
-      this.reads.overtake(room, await this.#state.redact(room, which, mutations));
+      const redacted = room.redactions && await this.#state.redact(room, which, mutations);
+      if (state.length > 0 || room.lossy || redacted) this.reads.overtake(room, redacted ?? []);
       const predecessor = facts.predecessor && known.get(facts.predecessor);
       const next = nextRecord(room, { record, facts, predecessor, clock: this.#clock });
       if (next !== record || state.length > 0 || room.redactions !== undefined) changed.push(roomId);

@@ -42,14 +42,13 @@ export class StoreKeeper {
   async #keep(stopping: AbortSignal): Promise<void> {
     const writer = this.#writer;
     const passes = (ms: number) => this.#clock.delay(ms, { signal: stopping, persistent: false });
-    let isDue = false;
-    writer.onDeferred = () => {
-      if (isDue) return;
-      isDue = true;
-      // It rejects when the Store is stopping, or has failed, and rejects its `done`.
-      passes(MAX_DEFERRED).then(() => (isDue = false, this.#flush())).catch(() => {});
-    };
-    writer.onDeferred(); // the opening may have left something
+    const watch = () =>
+      writer.onDeferred = () => {
+        writer.onDeferred = undefined;
+        // It rejects when the Store is stopping, or has failed, and rejects its `done`.
+        passes(MAX_DEFERRED).then(() => (watch(), this.#flush())).catch(() => {});
+      };
+    watch()(); // the opening may have left something
     try {
       for (;;) {
         await passes(writer.isKept ? writer.dueIn : Math.min(writer.dueIn, MAX_DEFERRED));

@@ -55,11 +55,11 @@ export class StoreWriter {
   readonly #commits = new SharedRuns(() => this.#commitAll());
   #hasFailed = false;
   #isResting = false;
-  /** Is called when a change waits for the next commit. */
-  onDeferred: () => void = () => {};
+  /** Is called once when a change waits for the next commit. */
+  onDeferred: (() => void) | undefined;
   /** Whether the device was handed back: it is this process's until another takes it. */
   #isFree = false;
-  /** Whether the next commit hands it back, unless somebody has knocked, and whether it has. */
+  /** Whether the next commit hands it back, unless another process has come for it, and whether it has. */
   #parting: Parting | undefined;
 
   /** @param options What it works with. */
@@ -173,7 +173,7 @@ export class StoreWriter {
   /**
    * Commits the deferred changes and hands the device back.
    *
-   * @param hears Whether it is kept if another process has knocked since it was taken.
+   * @param hears Whether it is kept if another process has come for it since it was taken.
    * @returns Whether it was handed back.
    */
   async handBack(hears: boolean): Promise<boolean> {
@@ -212,7 +212,7 @@ export class StoreWriter {
   defer(mutation: KvMutation): void {
     this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
-    this.onDeferred();
+    this.onDeferred?.();
   }
 
   /** Makes changes with the next commit, which has to come before anything else depends on them. */

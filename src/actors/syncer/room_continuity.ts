@@ -6,15 +6,15 @@
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
+import type { SyncToken, UserID } from "../../types/ids.ts";
 import { markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
-import { namesOf, type RememberedRoom, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
+import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";
-import type { RoomNews, RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
+import type { RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
 import { resumeRooms } from "./resumed_rooms.ts";
+import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
 import { sideBySide } from "../../base/side_by_side.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 
 /** What a {@link RoomContinuity} works with. */
@@ -30,22 +30,13 @@ export interface RoomContinuityOptions extends RoomGapsOptions {
 }
 
 /** What a response goes on from. */
-export interface Continuation {
-  /** The token of the request; undefined: the response begins at the start. */
-  readonly since: SyncToken | undefined;
-  /** Whether it begins at the start, since the server does not know the token any more. */
-  readonly anew: boolean;
-  /** Whether it may have been delivered before. */
-  readonly repeated: boolean;
-  /** What the very first response ended with, if this is that response once more. */
-  readonly first: SyncToken | undefined;
+export interface Continuation extends Pick<SyncPosition, "since" | "anew" | "repeated" | "first"> {
   /** How many events of a gap are read at most, in each room; false: none. */
   readonly limit: number | false;
   /** Whether timelines are not delivered. */
   readonly dropTimeline: boolean;
 }
 
-const NEVER_SEEN: RememberedRoom = { isJoined: false, shown: "", entries: [] };
 /** How many own joins are remembered. */
 const ENTRIES = 8;
 /** How many rooms are read at once. */
@@ -115,8 +106,10 @@ export class RoomContinuity {
     { since, limit, dropTimeline }: Continuation,
   ): Promise<void> | undefined {
     const gaps: RoomWithGap[] = [];
+    const mayHide = this.#options.filter.members === "some";
     each(rooms, views, (room, view) => {
       room.shown = shownAmong(view.before.shown, room.timeline);
+      if (!room.limited && !mayHide) return; // the usual case
       if (dropTimeline ? room.limited : this.#gaps.isOpen(room, view)) gaps.push({ room, view, since });
     });
     if (gaps.length === 0) return void each(rooms, views, setNews);
@@ -207,74 +200,4 @@ function isJoined({ membership }: RoomPart): boolean {
 /** Whether a part has a timeline: of rooms that the user is only invited to nothing can be read. */
 function hasTimeline({ membership }: RoomPart): boolean {
   return membership === Membership.JOIN || membership === Membership.LEAVE;
-}
-
-/** Whether a part shows nothing of a room that the user is not in. */
-function isOutside({ after, added }: RoomNews): boolean {
-  return !after.isJoined && added === "";
-}
-
-/**
- * How much is remembered of rooms, in characters. With some 100 bytes a room beside its events: 10
- * MB at most.
- */
-const CAPACITY = 8_000_000;
-const WEIGHT_OF_ROOM = 100;
-
-/**
- * Remembers rooms from one response to the next. The Store has what was forgotten, as far as it was
- * handled.
- */
-export class RoomMemory {
-  readonly #store: ActorRef<StoreHandlers>;
-  readonly #rooms = new WeighedCache<RoomID, RememberedRoom>(CAPACITY);
-
-  /** @param store Has what earlier processes have handled. */
-  constructor(store: ActorRef<StoreHandlers>) {
-    this.#store = store;
-  }
-
-  /**
-   * What was remembered of rooms before a response. A promise if the Store has to be asked.
-   *
-   * @param rooms The parts of the response.
-   * @param own The acting user.
-   */
-  views(rooms: readonly RoomPart[], own: UserID): StayView[] | Promise<StayView[]> {
-    const known = rooms.map(({ roomId }) => this.#rooms.get(roomId));
-    const view = (before: RememberedRoom = NEVER_SEEN): StayView => ({ own, before });
-    const unknown = rooms.filter((_, index) => known[index] === undefined);
-    if (unknown.length === 0) return known.map((room) => view(room));
-    return this.#store.remembered(unknown.map(({ roomId }) => roomId)).then((recalled) => {
-      const others = recalled.values();
-      return known.map((room) => view(room ?? others.next().value));
-    });
-  }
-
-  /**
-   * Remembers the rooms of a response that is about to be delivered. Returns a function that undoes
-   * it.
-   */
-  remember({ rooms }: SyncParts): () => void {
-    for (const { roomId, news } of rooms) {
-      if (news === undefined) continue;
-      // A room that the user was removed from and is invited to again is in two sections.
-      if (isOutside(news)) this.#set(roomId, { ...this.#rooms.get(roomId) ?? news.before, isJoined: false });
-      else this.#set(roomId, news.after);
-    }
-    return () => {
-      for (const { roomId, news } of rooms.toReversed()) this.#set(roomId, news?.before);
-    };
-  }
-
-  /** Forgets everything: the Store is asked then. */
-  clear(): void {
-    this.#rooms.clear();
-  }
-
-  /** Remembers a room. Undefined forgets it: the Store is asked then. */
-  #set(roomId: RoomID, room: RememberedRoom | undefined): void {
-    if (room === undefined) this.#rooms.delete(roomId);
-    else this.#rooms.set(roomId, room, room.shown.length + WEIGHT_OF_ROOM);
-  }
 }

@@ -113,7 +113,7 @@ function roomBatch(room: RoomPart, view: RoomView): RoomBatch {
   const { context, undecryptable, former } = view;
   const events = context.dropTimeline ? asState(stateChanges(room)) : inOrder(room);
   const remarks = new Map<number, InternalDelivery>();
-  const unread = unacceptable(room, events, view);
+  const unread = context.acceptClear && unacceptable(room, events, context.acceptClear, view);
   for (const index of unread ?? []) {
     const event = events[index] as MessageEvent;
     remarks.set(index, { type: InternalEventType.UNENCRYPTED, data: { event, source: remarkSource(event) } });
@@ -178,9 +178,9 @@ function isNew({ membership }: RoomPart, { context, former }: RoomView): boolean
 function unacceptable(
   { roomId, shown }: RoomPart,
   events: readonly MatrixEvent[],
-  { context: { acceptClear, repeated }, encryptedRooms, former }: RoomView,
-): Set<number> | undefined {
-  if (acceptClear === undefined) return undefined;
+  acceptClear: NonNullable<SyncContext["acceptClear"]>,
+  { context: { repeated }, encryptedRooms, former }: RoomView,
+): Set<number> {
   const ignored = new Set<number>();
   const began = repeated &&
     events.some((event) =>

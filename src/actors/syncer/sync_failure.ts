@@ -12,7 +12,7 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
-import type { SyncPosition } from "./sync_position.ts";
+import type { SyncPosition } from "./sync_progress.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
 import type { BackoffRange } from "../../base/backoff.ts";
 import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";

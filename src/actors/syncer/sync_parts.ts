@@ -6,6 +6,7 @@
  * @module
  */
 
+import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
 import type {
   AccountDataEvent,
@@ -109,15 +110,19 @@ export interface SyncParts {
   readonly malformed: number;
 }
 
-/** Takes a response apart whose `next_batch` is a string. The events are tagged in place. */
-export function takeApart(response: JsonObject, own: UserID): SyncParts {
+/**
+ * Takes a response apart whose `next_batch` is a string. The events are tagged in place.
+ *
+ * @param log Is told of a server's faults. Default: nothing is.
+ */
+export function takeApart(response: JsonObject, own: UserID, log?: Logger): SyncParts {
   const reader = new Reader(own);
   const rooms = reader.object(response.rooms);
   const joined = reader.rooms(rooms.join, Membership.JOIN, SyncStream.JOINED_ROOM);
   const lists = reader.object(response.device_lists);
   const fallback = response.device_unused_fallback_key_types ??
     response["org.matrix.msc2732.device_unused_fallback_key_types"];
-  return {
+  const parts: SyncParts = {
     nextBatch: response.next_batch as SyncToken,
     accountData: reader.events(response.account_data, SyncStream.ACCOUNT_DATA),
     presence: reader.events(response.presence, SyncStream.PRESENCE, hasSender),
@@ -137,6 +142,10 @@ export function takeApart(response: JsonObject, own: UserID): SyncParts {
     encryptedRooms: new Set(),
     malformed: reader.malformed,
   };
+  if (parts.malformed > 0) {
+    log?.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
+  }
+  return parts;
 }
 
 const NONE: readonly never[] = [];

@@ -1,6 +1,5 @@
 /**
- * The way of one sync response: through Crypto to the Store, and from there through the Dispatcher
- * to handlers.
+ * The way of one sync response through Crypto to the Store.
  *
  * @module
  */
@@ -8,43 +7,23 @@
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
 import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
-import type { Logger } from "../../base/log.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent, MessageEvent, StateEvent } from "../../types/events/event.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { SyncCrypto } from "../crypto/mod.ts";
-import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { CommittedSync, RoomChange, StoreHandlers, SyncChange } from "../store/mod.ts";
-import { stateChanges, syncBatch, type SyncContext } from "./sync_batch.ts";
+import { stateChanges, type SyncContext } from "./sync_batch.ts";
 import {
   isMember,
   type RoomPart,
   stateKeyOf,
   type SyncParts,
-  takeApart,
   type TimelineEvent,
   type Undecryptable,
 } from "./sync_parts.ts";
-
-/** What a sync response passes on its way to the Store. */
-export interface SyncIntake {
-  /** Receives keys and decrypts. Undefined: there is no encryption. */
-  readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
-  /** Stores room state and the token. */
-  readonly store: ActorRef<StoreHandlers>;
-  /** Joins its rooms to what came before, and fills gaps. */
-  readonly connect: (parts: SyncParts) => Promise<void> | undefined;
-  /**
-   * Requests the next response early, if possible: it arrives while this one is stored and handled.
-   */
-  readonly readAhead: (parts: SyncParts) => Promise<void> | undefined;
-  /** Logs a server's faults. */
-  readonly log: Logger;
-}
 
 /**
  * A sync response that is checked and decrypted, and is being committed. Its events can be
@@ -62,40 +41,22 @@ export interface TakenSync {
 }
 
 /**
- * Takes a sync response in: receives keys, decrypts events, and asks the Store to commit. Responses
- * must come in order, one after the other. The next one need not wait for the commit.
+ * Takes in a response that was joined to what came before: receives keys, decrypts events, and asks the Store
+ * to commit. Responses must come in order, one after the other. The next one need not wait for the commit.
  */
 export async function takeSync(
-  response: JsonObject,
+  parts: SyncParts,
   context: SyncContext,
-  { crypto, store, connect, readAhead, log }: SyncIntake,
+  { crypto, store }: {
+    /** Undefined: there is no encryption. */
+    readonly crypto: Pick<SyncCrypto, "receiveSync"> | undefined;
+    readonly store: Pick<ActorRef<StoreHandlers>, "commitSync">;
+  },
 ): Promise<TakenSync> {
-  const parts = takeApart(response, context.own);
-  if (parts.malformed > 0) {
-    log.warn("Left out malformed parts of a sync response", { parts: parts.malformed });
-  }
-  await connect(parts);
-  await readAhead(parts);
   const recovered = crypto === undefined ? [] : await decryptParts(parts, context, crypto);
   const committed = store.commitSync(syncChange(parts, context));
-  committed.catch(() => {}); // `deliverSync()` rejects with it
+  committed.catch(() => {}); // its delivery rejects with it
   return { parts, context, recovered, committed };
-}
-
-/**
- * Delivers a sync response to handlers, once it is committed.
- *
- * When it returns, handlers have been started: `waitSync` ones have settled.
- *
- * @returns The number of the batch of handlers.
- */
-export async function deliverSync(
-  { parts, context, recovered, committed }: TakenSync,
-  dispatcher: ActorRef<DispatcherHandlers>,
-): Promise<number> {
-  const known = await committed;
-  if (recovered.length > 0) await dispatcher.recover(recovered);
-  return await dispatcher.dispatch(syncBatch(parts, context, known));
 }
 
 /** @returns Earlier events that can be read now. */

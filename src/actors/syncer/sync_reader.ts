@@ -1,25 +1,172 @@
 /**
- * Reads the stream of sync responses, the next one early if wanted, with a filter that is uploaded
- * once.
+ * Reads the stream of sync responses, the next one early if wanted, and notes which of them follow one another.
  *
  * @module
  */
 
 import { freshFilter, type SyncOptions } from "../../api/server/server.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
-import type { PresenceState } from "../../types/enums.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import type { SyncerOptions, SyncRequests } from "./syncer_options.ts";
-import type { FreshNames } from "./fresh_names.ts";
+import type { SyncerOptions } from "./syncer_options.ts";
+import { isJsonObject } from "../../types/json.ts";
+import type { FiltersAPI } from "../../api/account/account.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
-import { isJsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { SyncSettings } from "./start_options.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";
+
+/** After how long without the first answer it is said that one waits, in milliseconds. */
+const LONG_WAIT = 30_000;
+
+/** A response, and when it was requested. */
+export interface Read {
+  readonly response: SyncResponse;
+  /** When, in milliseconds of the clock. */
+  readonly asked: number;
+}
+
+/**
+ * Reads, and returns only the token, and whether anything came: a loop would keep the whole response
+ * in memory while it waits for the next.
+ */
+export async function tokenOf(
+  read: () => Promise<Read>,
+): Promise<{ readonly asked: number; readonly nextBatch: SyncToken; readonly isEmpty: boolean }> {
+  const { asked, response: { next_batch: nextBatch, device_unused_fallback_key_types: _, ...parts } } =
+    await read();
+  return { asked, nextBatch, isEmpty: !hasElements(parts) };
+}
+
+/** Whether there is a list in a value, however deep, that is not empty: all that comes is in lists. */
+function hasElements(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isJsonObject(value) && Object.values(value).some(hasElements);
+}
+
+/** Reads one response after the other. */
+export class SyncReader {
+  readonly #syncer: Pick<SyncerOptions, "requests" | "user" | "clearRooms" | "clock" | "log">;
+  readonly #run: ReadingRun;
+  #discard = new AbortController();
+  #signal: AbortSignal;
+  #ahead: EarlyRequest | undefined;
+  /** Where the last answer ended: who does not go on from there wants to know at once how things are. */
+  #end: SyncToken | undefined;
+
+  /**
+   * @param syncer What the Syncer is made of.
+   * @param run What one run of it reads.
+   */
+  constructor(
+    syncer: Pick<SyncerOptions, "requests" | "user" | "clearRooms" | "clock" | "log">,
+    run: ReadingRun,
+  ) {
+    [this.#syncer, this.#run] = [syncer, run];
+    this.#signal = AbortSignal.any([run.signal, this.#discard.signal]);
+  }
+
+  /**
+   * Reads what is new since a token, with the request that is under way if it is for the same
+   * token.
+   */
+  async read(since: SyncToken | undefined): Promise<Read> {
+    if (this.#ahead !== undefined && this.#ahead.since !== since) this.discard();
+    const { asked, response } = this.#ahead ?? this.#ask(since);
+    this.#ahead = undefined;
+    return { asked, response: await response };
+  }
+
+  /** Requests what is new since a token early, for a later read. */
+  readAhead(since: SyncToken): void {
+    this.#ahead = this.#ask(since);
+    this.#ahead.response.catch(() => {}); // `read()` rejects with it
+  }
+
+  /**
+   * Resolves when the request has had time to leave. `fetch` sends nothing before the event loop
+   * comes round: without a pause the server is idle as long as there is something to do here.
+   */
+  sent(): Promise<void> {
+    // The first is called in the same round of the event loop.
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  }
+
+  #ask(since: SyncToken | undefined): EarlyRequest {
+    const { requests, user, clearRooms, clock } = this.#syncer;
+    const { filter, timeout, fresh } = this.#run;
+    const signal = this.#signal;
+    const asked = clock.now();
+    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<SyncResponse> =>
+      requests.sync({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
+    const goesOn = since !== undefined && since === this.#end;
+    const answer = goesOn
+      ? filter.use((filterId) => ask({ filterId, timeout }))
+      : filter.useFresh(fresh.name, (filterId, timeout) => ask({ filterId, timeout }));
+    if (!goesOn) this.#watch(answer);
+    const response = answer.then((read) => {
+      if (!goesOn) fresh.name = freshName();
+      this.#end = read.next_batch;
+      clearRooms.answered({ since, nextBatch: read.next_batch, asked });
+      return read;
+    }, (error) => {
+      clearRooms.interrupted();
+      throw error;
+    });
+    return { since, asked, response };
+  }
+
+  /** Says that one waits, if it takes long: a server may take minutes to collect what a large account has. */
+  #watch(answer: Promise<unknown>): void {
+    const { clock, log } = this.#syncer;
+    const { signal } = this.#run;
+    const answered = new AbortController();
+    const over = AbortSignal.any([answered.signal, signal]);
+    clock.delay(LONG_WAIT, { signal: over, persistent: false }).then(
+      () =>
+        log.info("Waiting for the first answer to a sync: the homeserver may have much to collect", {
+          waited: LONG_WAIT,
+        }),
+      () => {},
+    );
+    answer.finally(() => answered.abort()).catch(() => {}); // `read()` rejects with it
+  }
+
+  /** Cancels the early request: another response has to come first. */
+  discard(): void {
+    this.#ahead = undefined;
+    this.#discard.abort();
+    this.#discard = new AbortController();
+    this.#signal = AbortSignal.any([this.#run.signal, this.#discard.signal]);
+  }
+}
+
+/** A request under way. */
+interface EarlyRequest {
+  readonly since: SyncToken | undefined;
+  readonly asked: number;
+  readonly response: Promise<SyncResponse>;
+}
+
+/** What one run of a Syncer reads. */
+interface ReadingRun {
+  readonly filter: SyncFilter;
+  /** What distinguishes the next request that is to be unlike any before. */
+  readonly fresh: { name: number };
+  /** How long the server may wait for something new, in milliseconds. */
+  readonly timeout: number;
+  /** Ends the request under way. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A number that distinguishes a request from any before, of this process or another. Tries of one request share it,
+ * so that the server need not begin anew with each.
+ */
+export function freshName(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] as number; // there is one
+}
 
 /** How many events of a room servers return where the filter does not say. */
 const DEFAULT_LIMIT = 10;
@@ -28,29 +175,32 @@ const MAX_IN_ADDRESS = 4_000;
 /** By how much the timeouts of requests differ at most, in milliseconds. */
 const MAX_FRESH_WAIT = 1_000;
 
-/** After how long without the first answer it is said that one waits, in milliseconds. */
-const LONG_WAIT = 30_000;
+/** What uploads a filter, and what remembers it. */
+interface FilterKeepers {
+  readonly requests: Pick<FiltersAPI, "createFilter">;
+  readonly store: ActorRef<StoreHandlers>;
+}
 
 /** The filter that the settings describe, by the ID that the server gave it. */
 export class SyncFilter {
-  readonly #requests: Pick<SyncRequests, "createFilter">;
-  readonly #store: ActorRef<StoreHandlers>;
+  readonly #syncer: FilterKeepers;
+  readonly #signal: AbortSignal | undefined;
   readonly #filter: FilterID | Filter | undefined;
   /** The filter's ID: requested once, since a client syncs thousands of times. */
   #id: FilterID | undefined;
 
   /**
    * @param settings Say what to sync.
-   * @param requests Upload a filter.
-   * @param store Remembers it.
+   * @param syncer Has what uploads a filter, and what remembers it.
+   * @param signal Ends the upload. Default: nothing does.
    */
   constructor(
     { filterData, lazyLoadMembers }: SyncSettings,
-    requests: Pick<SyncRequests, "createFilter">,
-    store: ActorRef<StoreHandlers>,
+    syncer: FilterKeepers,
+    signal?: AbortSignal,
   ) {
-    this.#requests = requests;
-    this.#store = store;
+    this.#syncer = syncer;
+    this.#signal = signal;
     this.#filter = lazyLoadMembers === true && typeof filterData !== "string"
       ? lazily(filterData)
       : filterData;
@@ -118,14 +268,14 @@ export class SyncFilter {
 
   /** The ID that the Store has of this filter. */
   async #remembered(filter: Filter): Promise<FilterID | undefined> {
-    const { filter: remembered } = await this.#store.position();
+    const { filter: remembered } = await this.#syncer.store.position();
     return remembered?.definition === JSON.stringify(filter) ? remembered.id : undefined;
   }
 
   async #upload(filter: Filter): Promise<FilterID> {
     this.#id = undefined;
-    const id = await this.#requests.createFilter(filter);
-    await this.#store.saveFilter({ id, definition: JSON.stringify(filter) });
+    const id = await this.#syncer.requests.createFilter(filter, { signal: this.#signal });
+    await this.#syncer.store.saveFilter({ id, definition: JSON.stringify(filter) });
     return this.#id = id;
   }
 }
@@ -142,145 +292,4 @@ function chooses({ types, not_types, senders, not_senders, contains_url }: RoomE
 function lazily(filter: Filter = {}): Filter {
   const state = { ...filter.room?.state, lazy_load_members: true };
   return { ...filter, room: { ...filter.room, state } };
-}
-
-/** What a {@link SyncReader} works with. */
-export interface SyncReaderOptions {
-  /** The way to the server. */
-  readonly requests: Pick<SyncRequests, "sync">;
-  readonly filter: Pick<SyncFilter, "use" | "useFresh">;
-  /** What distinguishes a request that is to be unlike any before. */
-  readonly names: FreshNames;
-  /** How long the server may wait for something new, in milliseconds. */
-  readonly timeout: number;
-  /** Has the user's presence as others see it. */
-  readonly user: { readonly presence: PresenceState };
-  /** Is told which syncs follow one another. */
-  readonly clearRooms: SyncerOptions["clearRooms"];
-  /** Says when a request was made. */
-  readonly clock: Clock;
-  /** Says when an answer takes long. */
-  readonly log: Logger;
-  /** Ends the request under way. */
-  readonly signal: AbortSignal;
-}
-
-/** A response, and when it was requested. */
-export interface Read {
-  readonly response: SyncResponse;
-  /** When, in milliseconds of the clock. */
-  readonly asked: number;
-}
-
-/**
- * Reads, and returns only the token, and whether anything came: a loop would keep the whole response
- * in memory while it waits for the next.
- */
-export async function tokenOf(
-  read: () => Promise<Read>,
-): Promise<{ readonly asked: number; readonly nextBatch: SyncToken; readonly isEmpty: boolean }> {
-  const { asked, response: { next_batch: nextBatch, device_unused_fallback_key_types: _, ...parts } } =
-    await read();
-  return { asked, nextBatch, isEmpty: !hasElements(parts) };
-}
-
-/** Whether there is a list in a value, however deep, that is not empty: all that comes is in lists. */
-function hasElements(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return isJsonObject(value) && Object.values(value).some(hasElements);
-}
-
-/** Reads one response after the other. */
-export class SyncReader {
-  readonly #options: SyncReaderOptions;
-  #discard = new AbortController();
-  #signal: AbortSignal;
-  #ahead: EarlyRequest | undefined;
-  /** Where the last answer ended: who does not go on from there wants to know at once how things are. */
-  #end: SyncToken | undefined;
-
-  /** @param options What it works with. */
-  constructor(options: SyncReaderOptions) {
-    this.#options = options;
-    this.#signal = AbortSignal.any([options.signal, this.#discard.signal]);
-  }
-
-  /**
-   * Reads what is new since a token, with the request that is under way if it is for the same
-   * token.
-   */
-  async read(since: SyncToken | undefined): Promise<Read> {
-    if (this.#ahead !== undefined && this.#ahead.since !== since) this.discard();
-    const { asked, response } = this.#ahead ?? this.#ask(since);
-    this.#ahead = undefined;
-    return { asked, response: await response };
-  }
-
-  /** Requests what is new since a token early, for a later read. */
-  readAhead(since: SyncToken): void {
-    this.#ahead = this.#ask(since);
-    this.#ahead.response.catch(() => {}); // `read()` rejects with it
-  }
-
-  /**
-   * Resolves when the request has had time to leave. `fetch` sends nothing before the event loop
-   * comes round: without a pause the server is idle as long as there is something to do here.
-   */
-  sent(): Promise<void> {
-    // The first is called in the same round of the event loop.
-    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  }
-
-  #ask(since: SyncToken | undefined): EarlyRequest {
-    const { requests, filter, timeout, names, user, clearRooms, clock } = this.#options;
-    const signal = this.#signal;
-    const asked = clock.now();
-    const ask = (options: Pick<SyncOptions, "filterId" | "timeout">): Promise<SyncResponse> =>
-      requests.sync({ since, setPresence: user.presence, useStateAfter: true, signal, ...options });
-    const goesOn = since !== undefined && since === this.#end;
-    const answer = goesOn
-      ? filter.use((filterId) => ask({ filterId, timeout }))
-      : filter.useFresh(names.next, (filterId, timeout) => ask({ filterId, timeout }));
-    if (!goesOn) this.#watch(answer);
-    const response = answer.then((read) => {
-      if (!goesOn) names.answered();
-      this.#end = read.next_batch;
-      clearRooms.answered({ since, nextBatch: read.next_batch, asked });
-      return read;
-    }, (error) => {
-      clearRooms.interrupted();
-      throw error;
-    });
-    return { since, asked, response };
-  }
-
-  /** Says that one waits, if it takes long: a server may take minutes to collect what a large account has. */
-  #watch(answer: Promise<unknown>): void {
-    const { clock, log, signal } = this.#options;
-    const answered = new AbortController();
-    const over = AbortSignal.any([answered.signal, signal]);
-    clock.delay(LONG_WAIT, { signal: over, persistent: false }).then(
-      () =>
-        log.info("Waiting for the first answer to a sync: the homeserver may have much to collect", {
-          waited: LONG_WAIT,
-        }),
-      () => {},
-    );
-    answer.finally(() => answered.abort()).catch(() => {}); // `read()` rejects with it
-  }
-
-  /** Cancels the early request: another response has to come first. */
-  discard(): void {
-    this.#ahead = undefined;
-    this.#discard.abort();
-    this.#discard = new AbortController();
-    this.#signal = AbortSignal.any([this.#options.signal, this.#discard.signal]);
-  }
-}
-
-/** A request under way. */
-interface EarlyRequest {
-  readonly since: SyncToken | undefined;
-  readonly asked: number;
-  readonly response: Promise<SyncResponse>;
 }

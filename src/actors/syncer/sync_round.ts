@@ -11,41 +11,26 @@ import type { SyncToken, UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
-import type { InternalDelivery } from "../store/mod.ts";
-import type { Continuation, RoomContinuity, RoomMemory } from "./room_continuity.ts";
+import { RoomContinuity } from "./room_continuity.ts";
 import type { SyncedOnce, SyncSettings } from "./start_options.ts";
-import type { SyncContext } from "./sync_batch.ts";
 import { markOwn, type SyncerOptions } from "./syncer_options.ts";
-import type { Read, SyncFilter, SyncReader } from "./sync_reader.ts";
-import type { SyncParts } from "./sync_parts.ts";
+import { type Read, SyncFilter, SyncReader } from "./sync_reader.ts";
+import { type SyncParts, takeApart } from "./sync_parts.ts";
 import { type TakenSync, takeSync } from "./sync_pipeline.ts";
-import type { SyncPosition } from "./sync_position.ts";
+import type { SyncPosition, SyncProgress } from "./sync_progress.ts";
 
-/** What a {@link SyncRound} works with. */
-export interface SyncRoundOptions {
-  /** What the Syncer is made of. */
-  readonly syncer: SyncerOptions;
+/** One run of a Syncer. */
+export interface SyncRun {
   /** What the application wants. */
   readonly settings: SyncSettings;
-  /** Ends the run. */
-  readonly signal: AbortSignal;
   /** The acting user. */
   readonly own: UserID;
-  readonly filter: SyncFilter;
-  /** Reads responses. */
-  readonly reader: SyncReader;
-  /** Joins them to what came before. */
-  readonly continuity: RoomContinuity;
-  /** What that was. */
-  readonly memory: RoomMemory;
+  /** How long the server may wait for something new where the application does not say, in milliseconds. */
+  readonly timeout: number;
   /** Whether the next response may be requested before one has been handled. */
   readonly ahead: boolean;
-  /** Where to go on. */
-  readonly position: () => Promise<SyncPosition>;
-  /** Delivers an internal event. */
-  readonly announce: (event: InternalDelivery) => Promise<void>;
-  /** Delivers a response to handlers. */
-  readonly deliver: (taken: TakenSync) => Promise<unknown>;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
 }
 
 /** A response that was taken in. */
@@ -64,6 +49,8 @@ const MAX_IDS = 10_000;
 type Brought = Pick<SyncedOnce, "events" | "ids" | "isNews" | "isCut">;
 
 const DEFAULT_GAP_LIMIT = 1_000;
+/** How often a response is requested again whose gaps a server that may be restarting hides. */
+const GAP_PATIENCE = 3;
 /** How many responses may be on their way to handlers at a time. */
 const MAX_UNDERWAY = 4;
 /**
@@ -74,7 +61,12 @@ const MAX_EVENTS = 100;
 
 /** Receives responses and delivers them. */
 export class SyncRound {
-  readonly #options: SyncRoundOptions;
+  readonly #syncer: SyncerOptions;
+  readonly #progress: SyncProgress;
+  readonly #run: SyncRun;
+  readonly #filter: SyncFilter;
+  readonly #reader: SyncReader;
+  readonly #continuity: RoomContinuity;
   #isFirst = true;
   /** What the latest response has brought, if none is requested ahead. */
   brought: Brought = { events: 0, ids: [], isNews: false, isCut: false };
@@ -87,9 +79,30 @@ export class SyncRound {
   /** Why responses that were received ahead are given up, while some of them are under way. */
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param options What it works with. */
-  constructor(options: SyncRoundOptions) {
-    this.#options = options;
+  /**
+   * @param syncer What the Syncer is made of.
+   * @param progress Delivers what is received.
+   * @param run What is to be received.
+   */
+  constructor(syncer: SyncerOptions, progress: SyncProgress, run: SyncRun) {
+    [this.#syncer, this.#progress, this.#run] = [syncer, progress, run];
+    const { settings, own, signal, ahead, timeout } = run;
+    const filter = this.#filter = new SyncFilter(settings, syncer, signal);
+    this.#reader = new SyncReader(syncer, {
+      filter,
+      fresh: progress.fresh,
+      timeout: settings.timeout ?? timeout,
+      signal,
+    });
+    const patience = ahead ? GAP_PATIENCE : 0;
+    this.#continuity = new RoomContinuity({
+      ...syncer,
+      own,
+      filter,
+      signal,
+      memory: progress.memory,
+      patience,
+    });
   }
 
   /** Whether a response is being received ahead, which has to be delivered. */
@@ -102,10 +115,11 @@ export class SyncRound {
     const ahead = this.#next;
     this.#next = undefined;
     try {
-      const taken = await (ahead ?? this.#take(await this.#options.position()));
+      const taken = await (ahead ?? this.#take(await this.#progress.next(this.#run.signal)));
       this.#next = taken.next;
-      await this.#options.deliver(taken);
-      if (!this.#options.ahead) this.brought = broughtBy(taken, this.#options.own);
+      const { ahead: isRead, own, signal } = this.#run;
+      await this.#progress.deliver(taken, isRead ? undefined : signal);
+      if (!isRead) this.brought = broughtBy(taken, own);
       this.#delivered();
       return taken.read;
     } catch (error) {
@@ -116,9 +130,9 @@ export class SyncRound {
 
   /** Reads and receives a response, as soon as it may follow the one before. */
   async #take(position: SyncPosition, after?: SyncToken): Promise<Taken> {
-    const { syncer, settings, signal, own, filter, reader, announce, continuity, memory } = this.#options;
+    const [syncer, { settings, signal, own }] = [this.#syncer, this.#run];
     const { since, repeated, again, handledBefore, anew, first } = position;
-    const read = await reader.read(since);
+    const read = await this.#reader.read(since);
     const { response } = read;
     const isTold = syncer.deliverer.wantsInternal(InternalEventType.SYNC_SUCCESSFUL);
     if (after !== undefined) await this.#atMost(isTold || syncer.registry.waits ? 0 : MAX_UNDERWAY - 1);
@@ -126,7 +140,7 @@ export class SyncRound {
     const isFirst = this.#isFirst && after === undefined;
     if (isTold) {
       const data = { data: response, isInitial, isFirst, source: SyncStream.INTERNAL };
-      await announce({ type: InternalEventType.SYNC_SUCCESSFUL, data });
+      await this.#progress.announce({ type: InternalEventType.SYNC_SUCCESSFUL, data });
     }
     signal.throwIfAborted();
     const dropTimeline = (isInitial && !anew && settings.ignoreInitialSync === true) ||
@@ -140,7 +154,7 @@ export class SyncRound {
       handledBefore,
       again,
       after,
-      members: syncer.feed === undefined ? filter.members : "some",
+      members: syncer.feed === undefined ? this.#filter.members : "some",
       acceptClear: crypto && syncer.acceptClear,
       outlives: syncer.isDurable,
       atOnce: syncer.resume === "committed",
@@ -148,22 +162,14 @@ export class SyncRound {
     };
     // A repetition of the very first response ends where that ended: what came later comes later.
     const upToFirst = first === undefined ? { ...response } : { ...response, next_batch: first };
-    let isAsked = false;
-    const taken = await takeSync(upToFirst, context, {
-      crypto,
-      store: syncer.store,
-      log: syncer.log,
-      connect: (parts) => {
-        if (syncer.feed !== undefined) markOwn(parts, syncer.feed);
-        return continuity.connect(parts, this.#continuation(position, context));
-      },
-      readAhead: (parts) => {
-        isAsked = this.#readAhead(parts, since);
-        return isAsked && syncer.isDurable ? reader.sent() : undefined;
-      },
-    });
-    this.#underway.push(memory.remember(taken.parts));
-    const { nextBatch } = taken.parts;
+    const parts = takeApart(upToFirst, own, syncer.log);
+    if (syncer.feed !== undefined) markOwn(parts, syncer.feed);
+    await this.#continuity.connect(parts, { ...position, limit: this.#gapLimit(position), dropTimeline });
+    const isAsked = this.#readAhead(parts, since);
+    if (isAsked && syncer.isDurable) await this.#reader.sent();
+    const taken = await takeSync(parts, context, { crypto, store: syncer.store });
+    this.#underway.push(this.#progress.memory.remember(parts));
+    const { nextBatch } = parts;
     const isFollowed = isAsked && this.#mayBeFollowed(taken);
     const next = isFollowed
       ? this.#take({ ...position, since: nextBatch, handledBefore: true, anew: false }, nextBatch)
@@ -174,33 +180,28 @@ export class SyncRound {
 
   /** Requests the next response early, if that is allowed. */
   #readAhead({ toDevice, nextBatch }: SyncParts, since: SyncToken | undefined): boolean {
-    const { syncer, reader, ahead } = this.#options;
+    const [syncer, { ahead }] = [this.#syncer, this.#run];
     // A request for more makes the server forget to-device messages: they must have been handled by
     // then.
     const mayAsk = ahead && toDevice.length === 0 && nextBatch !== since && !syncer.registry.waits;
     if (!mayAsk || this.#failure !== undefined) return false;
-    reader.readAhead(nextBatch);
+    this.#reader.readAhead(nextBatch);
     return true;
   }
 
   /** Whether the next response may be received before this one has been handled. */
   #mayBeFollowed({ parts, context: { initial, handledBefore } }: TakenSync): boolean {
-    const { isDurable, resume } = this.#options.syncer;
+    const { isDurable, resume } = this.#syncer;
     if (!isDurable || resume === "committed" || initial || !handledBefore) return false;
     if (this.#failure !== undefined) return false;
     return eventsOf(parts) <= MAX_EVENTS && parts.undecryptable.size === 0; // those are kept whole
   }
 
-  /** Where a response continues from, and how much of what it left out to read. */
-  #continuation(
-    { since, repeated, wasMoved, anew, first }: SyncPosition,
-    { dropTimeline }: SyncContext,
-  ): Continuation {
-    const { fillGaps = true } = this.#options.settings;
-    // What came in several responses before may come in one now, with gaps.
+  /** How many events of a gap are read: what came in several responses before may come in one now, with gaps. */
+  #gapLimit({ repeated, wasMoved, anew }: SyncPosition): number | false {
+    const { fillGaps = true } = this.#run.settings;
     const wanted = fillGaps || (repeated && !wasMoved) || anew;
-    const limit = wanted === true ? DEFAULT_GAP_LIMIT : wanted;
-    return { since, anew, repeated, first, limit, dropTimeline };
+    return wanted === true ? DEFAULT_GAP_LIMIT : wanted;
   }
 
   #delivered(): void {
@@ -228,7 +229,7 @@ export class SyncRound {
     this.#failure = { error };
     this.#waiting?.resolve();
     this.#waiting = undefined;
-    if (this.#next !== undefined) this.#options.reader.discard();
+    if (this.#next !== undefined) this.#reader.discard();
     while (this.#next !== undefined) {
       const taken: Taken | undefined = await this.#next.catch(() => undefined);
       this.#next = taken?.next;

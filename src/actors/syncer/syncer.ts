@@ -25,20 +25,19 @@ import {
   spawn,
   type TurnContext,
 } from "../kernel/mod.ts";
-import type { InternalDelivery } from "../store/mod.ts";
 import type { OnceSettings, SyncedOnce, SyncSettings } from "./start_options.ts";
 import { asError, isFinal, reasonOf, RefusedTokenError, syncBackoff } from "./sync_failure.ts";
-import { noteRooms, RoomContinuity, RoomMemory } from "./room_continuity.ts";
-import { FreshNames } from "./fresh_names.ts";
-import { SyncFilter, SyncReader, tokenOf } from "./sync_reader.ts";
-import { NOBODY, type SyncerOptions, type SyncRequests } from "./syncer_options.ts";
-import { deliverSync, type TakenSync, takeSync } from "./sync_pipeline.ts";
-import { positionIn, type SyncPosition } from "./sync_position.ts";
+import { noteRooms } from "./room_continuity.ts";
+import { takeApart } from "./sync_parts.ts";
+import { tokenOf } from "./sync_reader.ts";
+import { NOBODY, type SyncerOptions } from "./syncer_options.ts";
+import { takeSync } from "./sync_pipeline.ts";
+import { SyncProgress } from "./sync_progress.ts";
 import { SyncRound } from "./sync_round.ts";
 
-export { ClearRooms } from "./clear_rooms.ts";
 export type { StartOptions, SyncOnceOptions, SyncPass, SyncSettings } from "./start_options.ts";
 export type { SyncFeed } from "./syncer_options.ts";
+export { ClearRooms } from "./sync_progress.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */
 const MAX_RETRY_AFTER = 3_600_000;
@@ -47,8 +46,6 @@ const IDLE_WAIT = 1_000; // nothing may spin
 /** How many responses without events may come in a row at once: a server may have tokens that move. */
 const MAX_EMPTY = 4;
 const DEFAULT_TIMEOUT = 30_000;
-/** How often a response is requested again whose gaps a server that may be restarting hides. */
-const GAP_PATIENCE = 3;
 const INTERNAL = { source: SyncStream.INTERNAL };
 
 /** Starts the Syncer; it is idle until it is asked to run. */
@@ -59,20 +56,13 @@ export function spawnSyncer(options: SyncerOptions): Actor<SyncerHandlers> {
 /** What the Syncer can be asked. */
 export class SyncerHandlers {
   readonly #options: SyncerOptions;
-  /** The token of the last response whose handlers have been started by this process. */
-  #dispatched: SyncToken | undefined;
-  /** The number of that response's batch of handlers. */
-  #batch = 0;
-  /** The latest delivery, which may go on behind a pass whose time is over. */
-  #delivering: Promise<void> = Promise.resolve();
-  readonly #memory: RoomMemory;
-  readonly #names = new FreshNames();
+  readonly #progress: SyncProgress;
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
 
   /** @param options What they work with. */
   constructor(options: SyncerOptions) {
     this.#options = options;
-    this.#memory = new RoomMemory(options.store);
+    this.#progress = new SyncProgress(options);
   }
 
   /**
@@ -159,16 +149,13 @@ export class SyncerHandlers {
       outlives: false, // such a response may come twice
       dropTimeline: false,
     } as const;
-    const taken = await takeSync({ ...response }, context, {
-      crypto,
-      store,
-      log,
-      connect: (parts) => noteRooms(parts, { own, memory: this.#memory, log }),
-      readAhead: () => undefined,
-    });
-    this.#memory.remember(taken.parts);
-    await this.#deliver(taken);
-    return this.#batch;
+    const { memory } = this.#progress;
+    const parts = takeApart({ ...response }, own, log);
+    await noteRooms(parts, { own, memory, log });
+    const taken = await takeSync(parts, context, { crypto, store });
+    memory.remember(parts);
+    await this.#progress.deliver(taken);
+    return this.#progress.batch;
   }
 
   /** Work that {@link SyncerHandlers.end} ends and waits for. */
@@ -195,7 +182,7 @@ export class SyncerHandlers {
 
   async #single(settings: SyncSettings, signal: AbortSignal): Promise<Omit<SyncedOnce, "isSettled">> {
     try {
-      const round = await this.#prepare(settings, signal, { timeout: 0, ahead: false });
+      const round = await this.#prepare(settings, signal, { ahead: false });
       await round.sync();
       return round.brought;
     } catch (error) {
@@ -212,14 +199,11 @@ export class SyncerHandlers {
     let round: SyncRound | undefined;
     let token: SyncToken | undefined;
     let empty = 0;
-    await this.#announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
+    await this.#progress.announce({ type: InternalEventType.SYNC_STARTED, data: INTERNAL });
     // What has been received when the end comes is delivered.
     for (let failures = 0; (!signal.aborted || round?.isAhead) && failure === undefined;) {
       try {
-        const current = round ??= await this.#prepare(settings, signal, {
-          timeout: DEFAULT_TIMEOUT,
-          ahead: true,
-        });
+        const current = round ??= await this.#prepare(settings, signal, { ahead: true });
         const [since, began] = [token, clock.now()];
         const { asked, nextBatch, isEmpty } = await tokenOf(() => current.sync());
         if (token === undefined) this.#reportFirst();
@@ -236,7 +220,10 @@ export class SyncerHandlers {
         else await this.#waitAfter(asError(reason), backoff(failures++, waits), signal);
       }
     }
-    await this.#announce({ type: InternalEventType.SYNC_STOPPED, data: { ...INTERNAL, error: failure } });
+    await this.#progress.announce({
+      type: InternalEventType.SYNC_STOPPED,
+      data: { ...INTERNAL, error: failure },
+    });
     await this.#options.store.flush().catch(() => {}); // a store that failed rejects its `done`
     if (failure !== undefined) throw fatal(failure);
   }
@@ -244,41 +231,13 @@ export class SyncerHandlers {
   async #prepare(
     settings: SyncSettings,
     signal: AbortSignal,
-    { timeout: byDefault, ahead }: { readonly timeout: number; readonly ahead: boolean },
+    { ahead }: { readonly ahead: boolean },
   ): Promise<SyncRound> {
-    const { requests, store, registry, log } = this.#options;
     const own = await this.#open(signal);
     const following = ahead ? signal : undefined;
     await abortable(Promise.resolve(this.#options.encryption.crypto?.start({ following })), signal);
-    const createFilter: SyncRequests["createFilter"] = (each) => requests.createFilter(each, { signal });
-    const memory = this.#memory;
-    const filter = new SyncFilter(settings, { createFilter }, store);
-    const timeout = settings.timeout ?? byDefault;
-    const reader = new SyncReader({ ...this.#options, filter, names: this.#names, timeout, signal });
-    return new SyncRound({
-      syncer: this.#options,
-      settings,
-      signal,
-      own,
-      filter,
-      reader,
-      continuity: new RoomContinuity({
-        own,
-        filter,
-        signal,
-        memory,
-        store,
-        requests,
-        registry,
-        patience: ahead ? GAP_PATIENCE : 0,
-        log,
-      }),
-      memory,
-      ahead,
-      position: () => abortable(this.#delivering, signal).then(() => this.#position()),
-      announce: (event) => this.#announce(event),
-      deliver: (taken) => this.#deliver(taken, ahead ? undefined : signal),
-    });
+    const timeout = ahead ? DEFAULT_TIMEOUT : 0;
+    return new SyncRound(this.#options, this.#progress, { settings, own, timeout, ahead, signal });
   }
 
   /** Opens the store for the acting user, whose comings and goings matter; later it rejects if another one acts. */
@@ -291,41 +250,23 @@ export class SyncerHandlers {
 
   #reportFirst(): void {
     const { dispatcher, first } = this.#options;
-    dispatcher.settled(this.#batch).then(() => first.resolve(), () => {}); // a part that failed rejects its `done`
-  }
-
-  /** Delivers a response. A delivery that takes longer than it may goes on by itself. */
-  async #deliver(taken: TakenSync, limit?: AbortSignal): Promise<void> {
-    const delivered = deliverSync(taken, this.#options.dispatcher).then((batch) => {
-      this.#dispatched = taken.parts.nextBatch;
-      this.#batch = batch;
-    });
-    this.#delivering = delivered.catch(() => {}); // the Dispatcher's `done` rejects with it, too
-    await (limit === undefined ? delivered : abortable(delivered, limit).catch((error) => {
-      if (!limit.aborted || limit.reason instanceof ActorStoppedError) throw error;
-    }));
-  }
-
-  async #position(): Promise<SyncPosition> {
-    const { store, resume, clock } = this.#options;
-    const record = await store.position();
-    const isMoved = record.anew === undefined && record.nextBatch === record.handled &&
-      record.nextBatch !== this.#dispatched;
-    if (isMoved) this.#memory.clear(); // by the application: events may come again
-    return positionIn(record, { dispatched: this.#dispatched, resume, now: clock.now() });
+    dispatcher.settled(this.#progress.batch).then(() => first.resolve(), () => {}); // a part that failed rejects its `done`
   }
 
   /** Lets the next sync begin at the start, without what was handled. */
   async #beginAnew(error: RefusedTokenError): Promise<void> {
     const { log, store } = this.#options;
     log.warn("The homeserver does not know where to go on from: syncing anew", { error: error.message });
-    await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor: 0 } });
+    await this.#progress.announce({
+      type: InternalEventType.SYNC_ERRORED,
+      data: { ...INTERNAL, error, sleepFor: 0 },
+    });
     await store.syncAnew();
   }
 
   async #reasonOf(error: unknown, signal: AbortSignal, failures?: number): Promise<unknown> {
     const { requests } = this.#options;
-    return await reasonOf(error, { requests, position: () => this.#position(), signal, failures });
+    return await reasonOf(error, { requests, position: () => this.#progress.position(), signal, failures });
   }
 
   async #waitAfter(error: Error, wait: number, signal: AbortSignal): Promise<void> {
@@ -333,11 +274,10 @@ export class SyncerHandlers {
     const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
     const sleepFor = asked === undefined ? wait : Math.min(Math.max(asked, IDLE_WAIT), MAX_RETRY_AFTER);
     log.warn("A sync failed", { error: String(error), sleepFor: Math.round(sleepFor) });
-    await this.#announce({ type: InternalEventType.SYNC_ERRORED, data: { ...INTERNAL, error, sleepFor } });
+    await this.#progress.announce({
+      type: InternalEventType.SYNC_ERRORED,
+      data: { ...INTERNAL, error, sleepFor },
+    });
     await clock.delay(sleepFor, { signal }).catch(() => {}); // the loop checks the signal
-  }
-
-  async #announce(event: InternalDelivery): Promise<void> {
-    if (this.#options.deliverer.wantsInternal(event.type)) await this.#options.dispatcher.announce(event);
   }
 }

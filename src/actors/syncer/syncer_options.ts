@@ -12,13 +12,12 @@ import type { ActorRef } from "../kernel/mod.ts";
 import type { CryptoHolder, SyncCrypto } from "../crypto/mod.ts";
 import type { Deliverer, DispatcherHandlers, HandlerRegistry } from "../dispatcher/dispatcher.ts";
 import type { OpenStore, StoreHandlers } from "../store/mod.ts";
-import type { ClearRooms } from "./clear_rooms.ts";
 import type { SyncContext } from "./sync_batch.ts";
 import type { FiltersAPI } from "../../api/account/account.ts";
 import type { MessagesAPI } from "../../api/messages/mod.ts";
 import type { SyncAPI } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
-import type { UserID } from "../../types/ids.ts";
+import type { SyncToken, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isMember, type SyncParts } from "./sync_parts.ts";
 
@@ -31,7 +30,7 @@ export interface SyncerOptions {
   /** Has what decrypts. */
   readonly encryption: CryptoHolder<SyncCrypto>;
   /** Is told which syncs follow one another. */
-  readonly clearRooms: Pick<ClearRooms, "answered" | "interrupted">;
+  readonly clearRooms: { answered(answer: SyncAnswer): void; interrupted(): void };
   /**
    * Which messages in clear count in an encrypted room, if there is encryption. Undefined: all do.
    */
@@ -105,4 +104,14 @@ export function markOwn({ rooms }: SyncParts, { isOwn }: Pick<SyncFeed, "isOwn">
       if (isInvited && isOwn(event.state_key)) event.source |= SyncStream.INVITED_ROOM;
     }
   }
+}
+
+/** A response to a sync. */
+export interface SyncAnswer {
+  /** Where it begins; undefined: from the start, or nothing is known of that. */
+  readonly since: SyncToken | undefined;
+  /** Where it ends. */
+  readonly nextBatch: SyncToken;
+  /** When it was asked for, in milliseconds since the epoch. */
+  readonly asked: number;
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
-import { PlainContext } from "../../../src/actors/dispatcher/handler_context.ts";
+import { PlainContext } from "../../../src/actors/dispatcher/delivery_scope.ts";
 import {
   NoSessionContext,
   SessionContext,

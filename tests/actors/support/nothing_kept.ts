@@ -11,5 +11,4 @@ export const NOTHING_KEPT: DelivererOptions = {
   sessions: { run: nothing, update: nothing },
   sendIds: new SendIds({ store: answeredBy(nothing), ready: nothing }),
   isOver: () => false,
-  records: () => true,
 };

@@ -13,11 +13,11 @@ import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
 import { SendIds } from "../../../src/actors/dispatcher/delivery_scope.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import { ClearRooms } from "../../../src/actors/syncer/clear_rooms.ts";
+import { ClearRooms } from "../../../src/actors/syncer/sync_progress.ts";
+import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { spawnSyncer } from "../../../src/actors/syncer/syncer.ts";
 import type { SyncerAPI } from "../../../src/client/syncer_api.ts";
 import { syncerFacade } from "../../../src/client/syncer_facade.ts";
-import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts";
 import { supervise, type Supervisor } from "../../../src/actors/kernel/supervisor.ts";
 import type { SyncOptions } from "../../../src/api/server/sync.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
@@ -88,7 +88,6 @@ export async function syncerStage(options: SyncerStageOptions = {}): Promise<Syn
     sessions: new HandlerSessions({ store, ready }),
     sendIds: new SendIds({ store, ready }),
     isOver: () => false,
-    records: () => true,
   });
   const settled: RecoveredEvent[] = [];
   const settle = (events: readonly RecoveredEvent[]): Promise<void> =>

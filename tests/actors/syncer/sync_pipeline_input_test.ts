@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
-import type { SyncParts } from "../../../src/actors/syncer/sync_parts.ts";
+import { type SyncParts, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { takeSync } from "../../../src/actors/syncer/sync_pipeline.ts";
 import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
@@ -23,7 +23,9 @@ async function take(
     changes.push(change);
     return Promise.resolve({ former: [], crashes: 0 });
   });
-  await takeSync(response, { ...CONTEXT, ...more }, {
+  const parts = takeApart(response, OWN);
+  connect(parts);
+  await takeSync(parts, { ...CONTEXT, ...more }, {
     crypto: {
       receiveSync(input) {
         inputs.push(input);
@@ -37,9 +39,6 @@ async function take(
       },
     },
     store,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    connect: (parts) => void connect(parts),
-    readAhead: () => undefined,
   });
   const [[input], [change]] = [inputs, changes];
   assert(input !== undefined && change !== undefined);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { positionIn } from "../../../src/actors/syncer/sync_position.ts";
+import { positionIn } from "../../../src/actors/syncer/sync_progress.ts";
 import type { SyncRecord } from "../../../src/store/device/records.ts";
 
 const NOW = 1_000_000_000;

@@ -14,7 +14,7 @@ async function stage(kv = new MemoryStore()) {
   const createFilter = (filter: Filter) => Promise.resolve(`f${uploaded.push(filter)}`);
   return {
     uploaded,
-    filter: (settings: SyncSettings) => new SyncFilter(settings, { createFilter }, store),
+    filter: (settings: SyncSettings) => new SyncFilter(settings, { requests: { createFilter }, store }),
     [Symbol.asyncDispose]: () => store.stop(),
   };
 }
