@@ -96,6 +96,7 @@ export type {
   UploadMediaOptions,
 } from "./src/api/media/media.ts";
 export type {
+  EditTextOptions,
   GetMessagesOptions,
   GetRelationsOptions,
   GetThreadsOptions,
@@ -103,6 +104,7 @@ export type {
   IterateMessagesOptions,
   MessagesAPI,
   PagingAPI,
+  PlacedSendOptions,
   ReceiptsAPI,
   RedactOptions,
   RelationsAPI,

@@ -102,7 +102,7 @@ export async function withMembers(target: MemberTarget): Promise<string> {
       const place = placeOf(source, name);
       if (place === undefined || known.has(name)) continue;
       known.add(name);
-      const path = relative(dirname(target.file), doorFor(name, place, target.file));
+      const path = relative(dirname(target.file), doorFor(place, target.file));
       const specifier = path.startsWith(".") ? path : `./${path}`;
       imported.set(specifier, [...imported.get(specifier) ?? [], name]);
     }
@@ -247,16 +247,21 @@ function placeOf(source: Source, name: string): string | undefined {
   const isOwn = source.node.statements.some((each) => isDeclaration(each) && each.name?.text === name);
   if (isOwn) return source.path;
   const [file, original] = source.imports.get(name) ?? [];
-  return file === undefined || original === undefined ? undefined : placeOf(sourceOf(file), original);
+  if (file === undefined || original === undefined) return undefined;
+  return isEntry(file) ? file : placeOf(sourceOf(file), original);
 }
 
-/** The file that others import a name from: the door of its folder, or an entry of the package. */
-function doorFor(name: string, file: string, user: string): string {
-  if (user.startsWith("src/bot/") && !file.startsWith("src/bot/")) {
-    return sourceOf("mod.ts").imports.has(name) ? "mod.ts" : "types.ts";
-  }
+/** Whether a file is an entry of the package: layers above the client import from these alone. */
+function isEntry(file: string): boolean {
+  return !file.includes("/");
+}
+
+/** The file from which others import what a file declares: the door of its folder, if it has one. */
+function doorFor(file: string, user: string): string {
   const folder = dirname(file);
-  if (/^src\/(?:types|errors|base)\//.test(file) || user.startsWith(`${folder}/`)) return file;
+  if (isEntry(file) || /^src\/(?:types|errors|base)\//.test(file) || user.startsWith(`${folder}/`)) {
+    return file;
+  }
   const files = [...Deno.readDirSync(`${ROOT}${folder}`)].map((each) => each.name);
   const door = ["mod.ts", `${basename(folder)}.ts`].find((each) => files.includes(each));
   return door === undefined ? file : `${folder}/${door}`;
@@ -280,14 +285,10 @@ function isDeclaration(node: ts.Node): node is ts.DeclarationStatement & { reado
 async function formatted(text: string): Promise<string> {
   const fmt = new Deno.Command("deno", {
     args: ["fmt", "--ext=ts", "-"],
-    cwd: ROOT,
-    stdin: "piped",
-    stdout: "piped",
+    ...{ cwd: ROOT, stdin: "piped", stdout: "piped" } as const,
   }).spawn();
   const output = fmt.output();
-  const writer = fmt.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(text));
-  await writer.close();
+  await new Blob([text]).stream().pipeTo(fmt.stdin);
   return new TextDecoder().decode((await output).stdout);
 }
 

@@ -89,6 +89,7 @@ export {
   type NamedReminder,
   type ReminderDelay,
   RoomContext,
+  type StickerOptions,
   type Streamed,
   type StreamOptions,
   TimerContext,

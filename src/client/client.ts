@@ -385,6 +385,7 @@ import type {
   UploadMediaOptions,
 } from "../api/media/media.ts";
 import type {
+  EditTextOptions,
   GetMessagesOptions,
   GetRelationsOptions,
   GetThreadsOptions,
@@ -2985,11 +2986,40 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * const { content } = await client.getEvent(roomId, eventId);
    * console.assert(content.body === "Beginners, please");
    * await client.sendText(roomId, "On my way", { replyTo: eventId });
-   * // An edit of it:
-   * await client.sendText(roomId, "Beginners!", { relatesTo: { rel_type: "m.replace", event_id: eventId } });
    * ```
    */
   sendText(roomId: RoomID, text: string | null | undefined, options?: SendTypedTextOptions): Promise<EventID>;
+
+  /**
+   * Replaces what a message of the user's says. Clients that know no edits show the new text as a message, with
+   * a `* ` in front.
+   *
+   * @param roomId The room.
+   * @param eventId The message; of one that was edited before, the first.
+   * @param text The plain text that it says from now on; `null` or undefined to make it from `html`.
+   * @param options Formatting, kind, transaction ID, encryption, and request options.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If there is neither text nor HTML.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#event-replacements | Event replacements}
+   * @example
+   * ```ts ignore
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const eventId = await client.sendText(roomId, "Begginers, please");
+   * await client.editText(roomId, eventId, "Beginners, please");
+   * ```
+   */
+  editText(
+    roomId: RoomID,
+    eventId: EventID,
+    text: string | null | undefined,
+    options?: EditTextOptions,
+  ): Promise<EventID>;
 
   /**
    * Sends text that other bots do not answer; the right kind for what a bot says.
@@ -3070,8 +3100,8 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The room.
    * @param url The file: data, or where it is, as `uploadMedia()` returned it, or an encrypted
    *   file, as a message has it.
-   * @param options What is known of the file, its name, kind and thumbnail, relation, transaction
-   * ID, encryption, and request options.
+   * @param options What is known of the file, its name, kind and thumbnail, what it answers, transaction
+   *   ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.
@@ -3108,8 +3138,8 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The room.
    * @param url The image: data, or where it is, as `uploadMedia()` returned it, or an encrypted
    *   file, as a message has it.
-   * @param options What is known of the image, its name and thumbnail, relation, transaction ID,
-   * encryption, and request options.
+   * @param options What is known of the image, its name and thumbnail, what it answers, transaction ID,
+   *   encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.

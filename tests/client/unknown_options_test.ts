@@ -105,6 +105,7 @@ Deno.test("An option that there is not is refused by the name of what was called
   const mistyped: Any = { mentons: {} };
   const calls: Readonly<Record<string, () => unknown>> = {
     sendText: () => client.sendText(room, "a", mistyped),
+    editText: () => client.editText(room, "$a", "a", mistyped),
     sendNotice: () => client.sendNotice(room, "a", mistyped),
     sendImage: () => client.sendImage(room, new Uint8Array(1), mistyped),
     sendMessage: () => client.sendMessage(room, { msgtype: "m.text", body: "a" }, mistyped),
@@ -247,6 +248,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "RoomContext.edit": () => run[0]?.edit("$a", "a", X),
     "RoomContext.sendImage": () => run[0]?.sendImage(data, X),
     "RoomContext.sendFile": () => run[0]?.sendFile(data, X),
+    "RoomContext.sendSticker": () => run[0]?.sendSticker("mxc://a/b", {}, X),
     "RoomContext.sendPoll": () => run[0]?.sendPoll("a", ["b"], X),
     "RoomContext.stream": () => run[0]?.stream(pieces(), X),
     "RoomContext.remind": () => run[0]?.remind({ in: 1, ...X }, "a"),

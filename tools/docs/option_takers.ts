@@ -69,7 +69,9 @@ async function read(): Promise<OptionTaker[]> {
     if (index >= 0) takers.set(`${owner} ${name} ${index}`, { owner, name, index });
   };
   for (const { name, declarations } of Object.values(nodes).flatMap(({ symbols }) => symbols)) {
+    const isClass = declarations.some(({ kind }) => kind === "class");
     for (const { kind, def = {} } of declarations) {
+      if (isClass && kind === "interface") continue; // shows members from elsewhere, which are found there
       if (kind === "function") note("", name, def.params);
       for (const { params } of def.constructors ?? []) note("", `new ${name}`, params);
       for (const member of [...def.methods ?? [], ...def.properties ?? []]) {

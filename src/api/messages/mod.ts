@@ -46,6 +46,7 @@ export {
 } from "./search.ts";
 export type { SendFileOptions, SendFilesAPI, SendImageOptions, Thumbnail } from "./send_files.ts";
 export {
+  type EditTextOptions,
   type SendHelpersAPI,
   sendHelpersAPI,
   type SendStickerOptions,
@@ -59,4 +60,4 @@ export {
   type ToDeviceMessages,
 } from "./to_device.ts";
 export { type IterateMessagesOptions, type PagingAPI, pagingAPI } from "./paging.ts";
-export { relationTo, type ReplyPlace } from "./text_content.ts";
+export { type PlacedSendOptions, relationTo, type ReplyPlace } from "./text_content.ts";

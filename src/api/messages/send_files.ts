@@ -18,13 +18,12 @@ import type {
   VideoInfo,
 } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
-import type { Mentions, RoomMessageContent } from "../../types/content/message_content.ts";
-import type { RelatesTo } from "../../types/content/relation.ts";
+import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { checkAttachment, discard, type FilePlacing, placeFiles } from "./media_attachment.ts";
 import { checkSendOptions, type SendOptions } from "./messages.ts";
-import { formatted, mentioning } from "./text_content.ts";
+import { addressing, formatted, type PlacedSendOptions } from "./text_content.ts";
 import { calledAs, identified, isToldByContent, type MediaData, type OnProgress } from "../http/mod.ts";
 
 /** A smaller version of a file, to be uploaded with it. */
@@ -38,7 +37,7 @@ export interface Thumbnail {
 }
 
 /** Options of {@link SendFilesAPI.sendImage}. */
-export interface SendImageOptions extends SendOptions {
+export interface SendImageOptions extends PlacedSendOptions {
   /**
    * What is known of the image: size, media type, thumbnail. Default: nothing; of data, media type
    * and size are found out where they can be. The size of a stream should be said.
@@ -50,18 +49,14 @@ export interface SendImageOptions extends SendOptions {
   caption?: string;
   /** The caption as HTML. Default: none. */
   captionHtml?: string;
-  /** Whom the caption notifies. Default: it says nothing of that. */
-  mentions?: Mentions;
   /** A smaller version of the image, to be uploaded. Default: none but what `info` says. */
   thumbnail?: Thumbnail;
   /** Called with the number of bytes uploaded so far. Default: none. */
   onProgress?: OnProgress;
-  /** How the message relates to another event. Default: not at all. */
-  relatesTo?: RelatesTo;
 }
 
 /** Options of {@link SendFilesAPI.sendFile}. */
-export interface SendFileOptions extends SendOptions {
+export interface SendFileOptions extends PlacedSendOptions {
   /**
    * What is known of the file: size, media type, thumbnail. Default: nothing; of data, media type
    * and size are found out where they can be. The size of a stream should be said.
@@ -73,16 +68,12 @@ export interface SendFileOptions extends SendOptions {
   caption?: string;
   /** The caption as HTML. Default: none. */
   captionHtml?: string;
-  /** Whom the caption notifies. Default: it says nothing of that. */
-  mentions?: Mentions;
   /** What kind of file it is. Default: `m.file`. */
   fileType?: "m.file" | "m.image" | "m.audio" | "m.video";
   /** A picture of the file, to be uploaded. Default: none but what `info` says. */
   thumbnail?: Thumbnail;
   /** Called with the number of bytes uploaded so far. Default: none. */
   onProgress?: OnProgress;
-  /** How the message relates to another event. Default: not at all. */
-  relatesTo?: RelatesTo;
 }
 
 /** Operations that send files. */
@@ -98,8 +89,8 @@ export interface SendFilesAPI {
    * @param roomId The room.
    * @param url The file: data, or where it is, as `uploadMedia()` returned it, or an encrypted
    *   file, as a message has it.
-   * @param options What is known of the file, its name, kind and thumbnail, relation, transaction
-   * ID, encryption, and request options.
+   * @param options What is known of the file, its name, kind and thumbnail, what it answers, transaction
+   *   ID, encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.
@@ -136,8 +127,8 @@ export interface SendFilesAPI {
    * @param roomId The room.
    * @param url The image: data, or where it is, as `uploadMedia()` returned it, or an encrypted
    *   file, as a message has it.
-   * @param options What is known of the image, its name and thumbnail, relation, transaction ID,
-   * encryption, and request options.
+   * @param options What is known of the image, its name and thumbnail, what it answers, transaction ID,
+   *   encryption, and request options.
    * @returns The ID of the event.
    * @throws {EncryptionError} If the room is encrypted, and the client can't encrypt.
    * @throws {TooLargeError} If the server takes no content as large as this.
@@ -205,6 +196,8 @@ export function sendFilesAPI(
       onProgress,
       caption,
       captionHtml,
+      replyTo,
+      thread,
       mentions,
       relatesTo,
       ...options
@@ -212,7 +205,7 @@ export function sendFilesAPI(
   ) => {
     checkIdentifier("roomId", roomId);
     checkSendOptions(options, "sendFile");
-    const mentioned = mentioning(mentions);
+    const relation = addressing({ replyTo, thread, mentions, relatesTo });
     const name = fileName ?? (file instanceof File ? file.name : undefined);
     const isHashed = isToldByContent(options);
     const attachment = { file, info, name, thumbnail, onProgress, isHashed };
@@ -224,8 +217,7 @@ export function sendFilesAPI(
       const told = {
         msgtype: fileType,
         ...bodyOf(name, { caption, captionHtml, fileType }),
-        ...mentioned,
-        ...(relatesTo && { "m.relates_to": relatesTo }),
+        ...relation,
       };
       const content = { ...told, ...placed };
       if (!isHashed) return await sendMessage(roomId, content, named);

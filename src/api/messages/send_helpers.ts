@@ -12,27 +12,19 @@ import { ValueError } from "../../errors/value_error.ts";
 import { MessageType, RelationType } from "../../types/enums.ts";
 import type { ImageInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
-import type { Mentions, RoomMessageContent } from "../../types/content/message_content.ts";
-import type { RelatesTo } from "../../types/content/relation.ts";
+import type { RoomMessageContent } from "../../types/content/message_content.ts";
 import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
 import { calledAs } from "../http/mod.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
 import { type SendFilesAPI, sendFilesAPI } from "./send_files.ts";
-import { formatted, mentioning, relationTo, type ReplyPlace } from "./text_content.ts";
+import { addressing, formatted, type PlacedSendOptions } from "./text_content.ts";
 import { isJsonObject } from "../../types/json.ts";
 
 /** Options of the operations that send text of a certain kind. */
-export interface SendTextOptions extends SendOptions, ReplyPlace {
+export interface SendTextOptions extends PlacedSendOptions {
   /** The text with formatting. Default: none. */
   html?: string;
-  /** Whom the message notifies. Default: it says nothing of that, and clients go by the names in it. */
-  mentions?: Mentions;
-  /**
-   * How the message relates to another event, in all that `replyTo` and `thread` can't say: an edit, for
-   * one. Default: not at all.
-   */
-  relatesTo?: RelatesTo;
 }
 
 /** Options of {@link SendHelpersAPI.sendText}. */
@@ -42,12 +34,14 @@ export interface SendTypedTextOptions extends SendTextOptions {
 }
 
 /** Options of {@link SendHelpersAPI.sendSticker}. */
-export interface SendStickerOptions extends SendOptions {
+export interface SendStickerOptions extends PlacedSendOptions {
   /** What the sticker shows or means, in words. Default: empty. */
   text?: string;
-  /** How the sticker relates to another event. Default: not at all. */
-  relatesTo?: RelatesTo;
 }
+
+/** Options of {@link SendHelpersAPI.editText}. */
+export interface EditTextOptions
+  extends SendOptions, Pick<SendTypedTextOptions, "html" | "msgtype" | "mentions"> {}
 
 /**
  * Operations that send messages of the common kinds. All go through `sendMessageEvent()`, and so
@@ -108,11 +102,40 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * const { content } = await client.getEvent(roomId, eventId);
    * console.assert(content.body === "Beginners, please");
    * await client.sendText(roomId, "On my way", { replyTo: eventId });
-   * // An edit of it:
-   * await client.sendText(roomId, "Beginners!", { relatesTo: { rel_type: "m.replace", event_id: eventId } });
    * ```
    */
   sendText(roomId: RoomID, text: string | null | undefined, options?: SendTypedTextOptions): Promise<EventID>;
+
+  /**
+   * Replaces what a message of the user's says. Clients that know no edits show the new text as a message, with
+   * a `* ` in front.
+   *
+   * @param roomId The room.
+   * @param eventId The message; of one that was edited before, the first.
+   * @param text The plain text that it says from now on; `null` or undefined to make it from `html`.
+   * @param options Formatting, kind, transaction ID, encryption, and request options.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If there is neither text nor HTML.
+   * @see {@link https://spec.matrix.org/v1.16/client-server-api/#event-replacements | Event replacements}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = await homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * const roomId = await client.createRoom();
+   * const eventId = await client.sendText(roomId, "Begginers, please");
+   * await client.editText(roomId, eventId, "Beginners, please");
+   * ```
+   */
+  editText(
+    roomId: RoomID,
+    eventId: EventID,
+    text: string | null | undefined,
+    options?: EditTextOptions,
+  ): Promise<EventID>;
 
   /**
    * Sends text that other bots do not answer; the right kind for what a bot says.
@@ -207,38 +230,38 @@ export function sendHelpersAPI(
     { html, msgtype = MessageType.TEXT, replyTo, thread, mentions, relatesTo, ...options } = {},
   ) => {
     checkIdentifier("roomId", roomId);
-    const place = relationTo({ replyTo, thread });
-    if (place !== undefined && relatesTo !== undefined) {
-      throw new ValueError("Cannot send text: give relatesTo, or replyTo and thread, not both");
-    }
+    const relation = addressing({ replyTo, thread, mentions, relatesTo });
     const body = text ?? (html === undefined ? undefined : await htmlToText(html));
     if (body === undefined) {
       throw new ValueError("Cannot send text: there is neither text nor html; give one of them");
     }
-    const content = {
-      ...{ msgtype, body, ...formatted(html) },
-      ...mentioning(mentions),
-      ...relation(relatesTo ?? place),
-    };
+    const content = { msgtype, body, ...formatted(html), ...relation };
     return await sendMessage(roomId, content, calledAs(options, "sendText"));
   };
 
   return {
     sendMessage,
     sendText,
+    editText: async (roomId, eventId, text, options) => {
+      checkIdentifier("eventId", eventId);
+      const relatesTo = { rel_type: RelationType.REPLACE, event_id: eventId };
+      return await sendText(roomId, text, { ...calledAs(options, "editText"), relatesTo });
+    },
     sendNotice: (roomId, text, options) =>
       sendText(roomId, text, { ...calledAs(options, "sendNotice"), msgtype: MessageType.NOTICE }),
     sendEmote: (roomId, text, options) =>
       sendText(roomId, text, { ...calledAs(options, "sendEmote"), msgtype: MessageType.EMOTE }),
     ...sendFilesAPI(sendMessage, placing),
-    async sendSticker(roomId, url, info, { text = "", relatesTo, ...options } = {}) {
+    async sendSticker(
+      roomId,
+      url,
+      info,
+      { text = "", replyTo, thread, mentions, relatesTo, ...options } = {},
+    ) {
       parseContentURI(url);
-      return await sendMessageEvent(
-        roomId,
-        "m.sticker",
-        { body: text, url, info, ...relation(relatesTo) },
-        calledAs(options, "sendSticker"),
-      );
+      const relation = addressing({ replyTo, thread, mentions, relatesTo });
+      const content = { body: text, url, info, ...relation };
+      return await sendMessageEvent(roomId, "m.sticker", content, calledAs(options, "sendSticker"));
     },
     async react(roomId, eventId, key, options) {
       checkIdentifier("eventId", eventId);
@@ -252,10 +275,6 @@ export function sendHelpersAPI(
       );
     },
   };
-}
-
-function relation(relatesTo: RelatesTo | undefined): { "m.relates_to"?: RelatesTo } {
-  return relatesTo === undefined ? {} : { "m.relates_to": relatesTo };
 }
 
 /**

@@ -7,8 +7,10 @@
 import { RelationType } from "../../types/enums.ts";
 import type { Mentions } from "../../types/content/message_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
+import { ValueError } from "../../errors/value_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { EventID } from "../../types/ids.ts";
+import type { SendOptions } from "./messages.ts";
 
 /** Which event a message answers, and which thread it is part of. */
 export interface ReplyPlace {
@@ -16,6 +18,17 @@ export interface ReplyPlace {
   readonly replyTo?: EventID;
   /** The first event of the thread. Default: none. */
   readonly thread?: EventID;
+}
+
+/** Options of all operations that send what people see. */
+export interface PlacedSendOptions extends SendOptions, ReplyPlace {
+  /** Whom the message notifies. Default: it says nothing of that, and clients go by the names in it. */
+  mentions?: Mentions;
+  /**
+   * How the message relates to another event, in all that `replyTo` and `thread` can't say. Default: not at
+   * all.
+   */
+  relatesTo?: RelatesTo;
 }
 
 /**
@@ -44,9 +57,21 @@ export function relationTo({ replyTo, thread }: ReplyPlace): RelatesTo | undefin
   return { rel_type: RelationType.THREAD, event_id: thread, ...fallback, ...reply };
 }
 
-/** The part of a content that says whom it mentions, with all that received mentions have; empty: nothing was said. */
-export function mentioning(mentions: Mentions | undefined): { "m.mentions"?: Mentions } {
-  return mentions === undefined ? {} : { "m.mentions": mentions };
+/**
+ * The part of a content that says whom the message notifies, with all that received mentions have, and how it
+ * relates to other events; empty: nothing was said.
+ *
+ * @throws {ValueError} If the relation is said twice, or an event ID is none.
+ */
+export function addressing(
+  { replyTo, thread, mentions, relatesTo }: Omit<PlacedSendOptions, keyof SendOptions>,
+): { "m.mentions"?: Mentions; "m.relates_to"?: RelatesTo } {
+  const place = relationTo({ replyTo, thread });
+  if (place !== undefined && relatesTo !== undefined) {
+    throw new ValueError("Cannot send a message: give relatesTo, or replyTo and thread, not both");
+  }
+  const relation = relatesTo ?? place;
+  return { ...(mentions && { "m.mentions": mentions }), ...(relation && { "m.relates_to": relation }) };
 }
 
 /** The part of a content that has its text as HTML; empty: there is none. */

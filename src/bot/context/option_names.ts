@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import type { CaptionOptions, FileOptions, ImageOptions } from "./pictures.ts";
+import type { CaptionOptions, FileOptions, ImageOptions, StickerOptions } from "./pictures.ts";
 import type { SendPollOptions } from "../polls/mod.ts";
 import type { StreamOptions } from "./stream.ts";
 import type { WriteOptions } from "./writing.ts";
@@ -14,9 +14,12 @@ const WRITE: OptionNames<WriteOptions> = { format: true, msgtype: true, mentions
 const STREAM: OptionNames<StreamOptions> = {
   ...{ msgtype: true, mentions: true, inThread: true, interval: true, note: true },
 };
-const CAPTION: OptionNames<CaptionOptions> = { caption: true, format: true, mentions: true };
+const CAPTION: OptionNames<CaptionOptions> = {
+  ...{ caption: true, format: true, mentions: true, replyTo: true, thread: true },
+};
 const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
 const FILE: OptionNames<FileOptions> = { ...CAPTION, fileName: true, mimeType: true, fileType: true };
+const STICKER: OptionNames<StickerOptions> = { text: true, mentions: true, replyTo: true, thread: true };
 const POLL: OptionNames<SendPollOptions> = { maxSelections: true, undisclosed: true };
 const DOWNLOAD = { maxSize: true } as const;
 
@@ -25,6 +28,7 @@ const NAMES = {
   stream: STREAM,
   sendImage: IMAGE,
   sendFile: FILE,
+  sendSticker: STICKER,
   sendPoll: POLL,
   download: DOWNLOAD,
 };

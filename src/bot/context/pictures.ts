@@ -4,15 +4,15 @@
  * @module
  */
 
-import type { Client } from "../../../mod.ts";
+import type { Client, ReplyPlace } from "../../../mod.ts";
 import type { EventID, Mentions, RelatesTo, RoomID } from "../../../types.ts";
 import type { WriteOptions } from "./writing.ts";
 
 /** What a bot sends as an image or a file: it may be sent again, after a crash, so it is no stream. */
 export type BotMedia = Uint8Array<ArrayBuffer> | ArrayBuffer | Blob;
 
-/** The text that is shown with an image or a file. */
-export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions"> {
+/** The text that is shown with an image or a file, and what that answers. */
+export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions">, ReplyPlace {
   /** The text, as much as one message holds. Default: none. */
   caption?: string;
 }
@@ -33,6 +33,12 @@ export interface FileOptions extends CaptionOptions {
   mimeType?: string;
   /** What kind of file it is. Default: `m.file`. */
   fileType?: "m.file" | "m.audio" | "m.video";
+}
+
+/** Options of {@linkcode RoomContext.sendSticker}. */
+export interface StickerOptions extends Pick<WriteOptions, "mentions">, ReplyPlace {
+  /** What it shows or means, in words. Default: empty. */
+  text?: string;
 }
 
 /** What is sent with a file. */

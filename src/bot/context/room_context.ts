@@ -15,7 +15,7 @@ import {
   type SessionKey,
   ValueError,
 } from "../../../mod.ts";
-import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import type { ContentURI, EventID, ImageInfo, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import type { BotParts } from "../bot_parts.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
@@ -28,6 +28,7 @@ import {
   type FileOptions,
   type ImageOptions,
   sendPicture,
+  type StickerOptions,
 } from "./pictures.ts";
 import { checkCall } from "./option_names.ts";
 import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
@@ -205,7 +206,7 @@ export class RoomContext {
    * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
    *
    * @param data The image: PNG, JPEG, GIF or WebP.
-   * @param options Its name, what it shows, and its caption.
+   * @param options Its name, what it shows, its caption, and what it answers.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
    * @example
@@ -231,7 +232,7 @@ export class RoomContext {
    * Sends a file.
    *
    * @param data The file.
-   * @param options Its name, kind, media type and caption.
+   * @param options Its name, kind, media type and caption, and what it answers.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
    */
@@ -244,11 +245,34 @@ export class RoomContext {
     });
   }
 
+  /**
+   * Sends a sticker.
+   *
+   * @param url Where the image is: an `mxc://` URI.
+   * @param info What is known of the image. Default: nothing.
+   * @param options What it shows, whom it notifies, what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If `url` is no `mxc://` URI.
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
+   * ```
+   */
+  async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
+    checkCall("sendSticker", options);
+    const { mentions, thread = this.thread, ...more } = options;
+    const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
+    return await this.run.act("sticker", () => this.client.sendSticker(this.roomId, url, info, placed));
+  }
+
   /** The options with what the client takes for a caption, and with the place. */
   async #captioned<Options extends CaptionOptions>(
-    { caption, format, mentions: asked, ...options }: Options,
+    { caption, format, mentions: asked, replyTo, thread = this.thread, ...options }: Options,
   ): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
-    const relatesTo = relationTo({ thread: this.thread });
+    const relatesTo = relationTo({ replyTo, thread });
     if (caption === undefined) {
       return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
     }

@@ -94,6 +94,43 @@ Deno.test("sendText() answers, goes into a thread and notifies as its options sa
   assertEquals(sent.length, all);
 });
 
+Deno.test("Files, images and stickers answer, go into a thread and notify as text does", async () => {
+  const { api, last } = helpers();
+  const mentions = { user_ids: ["@alice:b.org" as const] };
+  const place = { replyTo: "$old", thread: "$first", mentions } as const;
+  const shown = {
+    "m.mentions": mentions,
+    "m.relates_to": { rel_type: "m.thread", event_id: "$first", ...reply },
+  };
+  await api.sendFile("!room", url, place);
+  assertEquals(last(), { msgtype: "m.file", body: "file", ...shown, url });
+  await api.sendImage("!room", url, place);
+  assertEquals(last(), { msgtype: "m.image", body: "image", ...shown, url });
+  await api.sendSticker("!room", url, {}, place);
+  assertEquals(last(), { body: "", url, info: {}, ...shown });
+  await assertRejects(
+    () => api.sendImage("!room", url, { ...place, relatesTo: edit }),
+    ValueError,
+    "not both",
+  );
+});
+
+Deno.test("editText() says anew what a message says, with a fallback for clients that know no edits", async () => {
+  const { api, last } = helpers();
+  const mentions = { user_ids: ["@alice:b.org" as const] };
+  await api.editText("!room", "$old", null, { html: "<b>Go</b>", msgtype: "m.notice", mentions });
+  assertEquals(last(), {
+    msgtype: "m.notice",
+    body: "* Go",
+    ...html,
+    formatted_body: "* <b>Go</b>",
+    "m.mentions": mentions,
+    "m.relates_to": { rel_type: "m.replace", event_id: "$old" },
+    "m.new_content": { msgtype: "m.notice", body: "Go", ...html, "m.mentions": mentions },
+  });
+  await assertRejects(() => api.editText("!room", "old" as EventID, "Go"), ValueError, "eventId");
+});
+
 Deno.test("sendText() hands on the mentions of a received event, whatever else they say", async () => {
   const { api, last } = helpers();
   const mentions = { user_ids: ["@alice:b.org" as const], "org.example": 1 };

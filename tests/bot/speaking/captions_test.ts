@@ -45,6 +45,38 @@ Deno.test("Images and files have captions, which are Markdown and notify who is 
   assertEquals(tester.homeserver.requests.filter("POST", "/upload").length, 3);
 });
 
+Deno.test("Images, files and stickers of a bot answer events, and stay in the thread", async () => {
+  await using tester = trying((bot) => {
+    bot.command("dot", (c) => c.sendImage(DOT, { replyTo: c.event.event_id }));
+    bot.command("log", (c) => c.sendFile(DOT, { thread: c.event.event_id }));
+    bot.command("wave", (c) =>
+      c.sendSticker("mxc://localhost/wave", { w: 9, h: 9 }, {
+        text: "A hand",
+        replyTo: c.event.event_id,
+        mentions: [c.sender],
+      }));
+  });
+  const room = await tester.room("alice");
+  const answers = () =>
+    room.view().messages.filter(({ sender }) => sender !== "@alice:localhost")
+      .map(({ content }) => content as Record<string, unknown>);
+  const asked: string[] = [];
+  for (const [index, command] of ["dot", "log", "wave"].entries()) {
+    asked.push(await room.say(`!${command}`));
+    await tester.until(() => answers().length > index, command);
+  }
+  const [dot, log, wave] = answers();
+  assertEquals(dot?.["m.relates_to"], { "m.in_reply_to": { event_id: asked[0] } });
+  assertEquals((log?.["m.relates_to"] as { event_id?: string }).event_id, asked[1]);
+  assertEquals(wave, {
+    body: "A hand",
+    url: "mxc://localhost/wave",
+    info: { w: 9, h: 9 },
+    "m.mentions": { user_ids: ["@alice:localhost"] },
+    "m.relates_to": { "m.in_reply_to": { event_id: asked[2] } },
+  });
+});
+
 Deno.test("A function redacts its event, asks whether its sender is an admin, and leaves the room", async () => {
   const asked: boolean[] = [];
   await using tester = trying((bot) => {
