@@ -67,7 +67,7 @@ export async function plantTree(): Promise<Tree> {
     const planted = plant(path, await Deno.readTextFile(ROOT + path), mutants.length + 1);
     mutants.push(...planted.mutants);
     guards.set(path, planted.guards);
-    const toSwitch = `${"../../tools/".repeat(path.split("/").length - 1)}${HERE}/switch.ts`;
+    const toSwitch = `${"../".repeat(path.split("/").length - 1)}${HERE}/switch.ts`;
     await Deno.writeTextFile(root + path, `import * as __m from "${toSwitch}"; ${planted.text}`);
   }
   return {
