@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Client } from "@greenroom/matrix";
 import type { Bot } from "@greenroom/matrix/bot";
 import type { BotTester } from "@greenroom/matrix/testing";
+import { type Access, reportUnread } from "../../src/bot/policy/mod.ts";
 import { trying } from "./support.ts";
 
 const CAREFUL = { encryption: { accept: "cross-signed", sendTo: "cross-signed" } } as const;
@@ -86,4 +87,24 @@ Deno.test("A bot without encryption says once for each room that it can't read, 
   await one.say("!ping");
   await one.expect("pong");
   assertEquals(unread().map((line) => line.includes(two.id)), [false, true]);
+});
+
+Deno.test("How many senders of unread messages are remembered, and how many messages wait, is bounded", () => {
+  let tell: (event: unknown) => void = () => {};
+  let [delays, warnings] = [0, 0];
+  const client = {
+    addEventHandler: (_type: string, handler: typeof tell) => void (tell = handler),
+    api: { clock: { delay: () => (delays++, new Promise(() => {})) } },
+    log: { warn: () => void warnings++ },
+  } as unknown as Client;
+  const access = { hears: () => true, hearsIn: () => true } as unknown as Access;
+  reportUnread(client, access, new AbortController().signal);
+  const unread = (sender: number) =>
+    tell({ event: { sender: `@${sender}:a`, room_id: "!a" }, reason: "", code: "MISSING_KEY" });
+  for (let sender = 0; sender < 3_000; sender++) unread(sender);
+  assertEquals([delays, warnings], [1_000, 2_000], "beyond a thousand that wait each is said immediately");
+  unread(2_999);
+  assertEquals(warnings, 2_000, "and not again");
+  unread(1_500);
+  assertEquals(warnings, 2_001, "but for those that were forgotten");
 });

@@ -1,8 +1,9 @@
 /**
  * What grows: the collections that live longer than a call, and what `bounds.md` says of each.
  *
- * A row is about a class, or about a module, and names all of its collections: maps, sets, lists that something is
- * added to, caches; and what counts up and down. Locals of functions are not meant, and not `src/testing/`, whose homeserver keeps all of a test.
+ * A row is about a class, a module or a function, and names all of its collections: maps, sets, lists that something
+ * is added to, caches; and what counts. Of the locals of functions those are meant that a function inside adds to,
+ * which may outlive the call. `src/testing/` is not meant, whose homeserver keeps all of a test.
  *
  * @module
  */
@@ -10,10 +11,10 @@
 import ts from "typescript";
 import type { SourceFile, Violation } from "./types.ts";
 
-/** The collections of a class, or of a module. */
+/** The collections of a class, a module or a function. */
 export interface Collections {
   readonly file: string;
-  /** The class; `module` for those of none. */
+  /** The class or function; `module` for those of none. */
   readonly owner: string;
   readonly names: readonly string[];
 }
@@ -29,8 +30,10 @@ const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet|RecentMap|WeighedCache)$/;
 /** Nodes know what they are in. */
 const PARENTS = true;
 const ADDS = /^(?:set|add|push|unshift|splice|getOrInsert|getOrInsertComputed)$/;
-/** What lives no longer than a call, or has what the application adds, needs no test. */
-const BY_ITSELF = /^(?:one |as long as |what the application )/;
+/** What lives no longer than a call, has what the application adds, or only counts needs no test. */
+const BY_ITSELF = /^(?:one |as long as |what the application |a number)/;
+/** Methods that call a function before they return. */
+const CALLS_AT_ONCE = /^(?:every|filter|find|flatMap|forEach|from|map|reduce|some|sort|toSorted)$/;
 
 /** All collections of the sources. */
 export function collectionsIn(files: readonly SourceFile[]): Collections[] {
@@ -52,9 +55,17 @@ function collectionsOf({ path: file, text }: SourceFile): Collections[] {
   const visit = (node: ts.Node): void => {
     if (ts.isClassLike(node)) {
       for (const member of node.members) {
-        if (ts.isPropertyDeclaration(member) && (isCollection(member, node) || isBalance(member, node))) {
+        if (ts.isPropertyDeclaration(member) && (isCollection(member, node) || isCounter(member, node))) {
           note(node.name?.text ?? "class", member.name.getText());
         }
+      }
+    }
+    if (ts.isVariableDeclaration(node)) {
+      const around = ts.findAncestor(node.parent, ts.isFunctionLike);
+      const { initializer } = node;
+      const isOne = initializer !== undefined && (isNew(initializer) || isEmptyList(initializer));
+      if (around !== undefined && isOne && isFilledLater(around, node.name.getText())) {
+        note(around.name?.getText().replace("#", "") ?? "function", node.name.getText());
       }
     }
     ts.forEachChild(node, visit);
@@ -73,12 +84,32 @@ function isCollection({ name, initializer, type }: ts.PropertyDeclaration, owner
   return isList && isFilled(owner, `this.${name.getText()}`);
 }
 
-/** Whether something counts up and down: one that misses a way down is too high after thousands. */
-function isBalance({ name, initializer }: ts.PropertyDeclaration, owner: ts.Node): boolean {
+/** Whether something counts. */
+function isCounter({ name, initializer }: ts.PropertyDeclaration, owner: ts.Node): boolean {
   if (initializer === undefined || !ts.isNumericLiteral(initializer)) return false;
   const [text, field] = [owner.getText(), `this.${name.getText()}`];
-  const has = (...forms: string[]) => forms.some((form) => text.includes(form));
-  return has(`++${field}`, `${field}++`, `${field} += `) && has(`--${field}`, `${field}--`, `${field} -= `);
+  return [`++${field}`, `${field}++`, `${field} += `].some((form) => text.includes(form));
+}
+
+function isEmptyList(value: ts.Expression): boolean {
+  return ts.isArrayLiteralExpression(value) && value.elements.length === 0;
+}
+
+/** Whether a function inside of another adds to a local of that, and is kept or handed in. */
+function isFilledLater(around: ts.Node, name: string): boolean {
+  let isSo = false;
+  const visit = (node: ts.Node): void => {
+    const isInner = node !== around && ts.isFunctionLike(node) && !isCalledAtOnce(node);
+    if (isInner) isSo ||= isFilled(node, name);
+    if (!isSo) ts.forEachChild(node, visit);
+  };
+  visit(around);
+  return isSo;
+}
+
+function isCalledAtOnce({ parent }: ts.Node): boolean {
+  return ts.isCallExpression(parent) && ts.isPropertyAccessExpression(parent.expression) &&
+    CALLS_AT_ONCE.test(parent.expression.name.text);
 }
 
 function isNew(value: ts.Expression): boolean {
