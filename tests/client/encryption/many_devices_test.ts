@@ -1,6 +1,6 @@
 /** A member for whom the server shows more devices than any user has. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { FakeUser, queryResponse } from "../../crypto/support/fake_user.ts";
 import { isJsonObject } from "../../../src/types/json.ts";
 import { twoInARoom } from "../support/encrypted_room.ts";
@@ -29,10 +29,19 @@ Deno.test("Of a member with 2,000 devices the second thousand gets nothing, whic
   assertEquals((await bob.crypto?.getDevices(ALICE))?.length, 1_000);
   const told = stage.homeserver.requests.filter("PUT", "/sendToDevice/").flatMap(({ json, path }) => {
     const messages = isJsonObject(json) && isJsonObject(json.messages) ? json.messages[ALICE] : {};
-    return Object.keys(messages ?? {}).map((deviceId) => `${path.includes("withheld") ? "withheld" : "key"} ${deviceId}`);
+    return Object.keys(messages ?? {}).map((deviceId) =>
+      `${path.includes("withheld") ? "withheld" : "key"} ${deviceId}`
+    );
   });
-  assertEquals(told.includes(`key ${known?.deviceId}`), true, "the known device gets its key");
-  assertEquals(new Set(told.map((each) => each.split(" ")[1])).size, 1_000, "the others get not even a notice");
-  assertEquals(stage.log.lines.filter(([level, text]) => level === "warn" && text.includes("keys are not what")).length, 1);
+  assert(told.includes(`key ${known?.deviceId}`), "the known device gets its key");
+  assertEquals(
+    new Set(told.map((each) => each.split(" ")[1])).size,
+    1_000,
+    "the others get not even a notice",
+  );
+  assertEquals(
+    stage.log.lines.filter(([level, text]) => level === "warn" && text.includes("keys are not what")).length,
+    1,
+  );
   await alice.close();
 });
