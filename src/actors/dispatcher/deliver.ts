@@ -339,7 +339,15 @@ function sourceOf(data: Delivered): SyncStream {
 /** What to log of a failure. */
 function logged(data: Delivered, error: unknown, call?: HandlerCall): Record<string, unknown> {
   const { type, room_id: room, sender, event_id: eventId }: Partial<Record<string, unknown>> = { ...data };
-  return { ...call?.details, type, room, sender, eventId, at: placeOf(error), error };
+  return {
+    ...call?.details,
+    type,
+    room,
+    sender,
+    eventId,
+    at: placeOf(error),
+    error: error ?? `it threw ${error}`,
+  };
 }
 
 /** Resolves when all tasks have ended; undefined: there are none. */

@@ -286,9 +286,10 @@ export function checkedBaseUrl(url: string | URL): string {
   if (parsed.username !== "" || parsed.password !== "" || parsed.search !== "" || parsed.hash !== "") {
     throw new ValueError("Cannot use the base URL: it must have no user name, password, query or fragment");
   }
-  let base = `${parsed.origin}${parsed.pathname}`;
-  while (base.endsWith("/")) base = base.slice(0, -1);
-  return base;
+  if (/\/_matrix(?:\/|$)/.test(parsed.pathname)) {
+    throw new ValueError("Cannot use the base URL: it must end where /_matrix begins; leave out the rest");
+  }
+  return `${parsed.origin}${parsed.pathname}`.replace(/(?<!\/)\/+$/, "");
 }
 
 /** What was given, if it looks like an address: else it may hold a password, or be a token. */

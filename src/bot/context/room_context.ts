@@ -33,6 +33,7 @@ import {
 import { checkCall } from "./option_names.ts";
 import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
 import {
+  checkText,
   contentOf,
   mentionsOf,
   notifiedBy,
@@ -124,6 +125,7 @@ export class RoomContext {
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
   protected sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
     checkCall("send", options);
+    checkText(text, "write a message"); // while the application's line is known
     const plain = writePlain(text, options.format);
     return plain === undefined
       ? this.#sendParts(text, options, placing)
@@ -484,9 +486,7 @@ export class RoomContext {
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.run.after.check("remind");
     this.parts.checkReminder(due, name);
-    if (name === "" && (typeof data !== "string" || data.trim() === "")) {
-      throw new ValueError("Cannot remind: the text is empty, or no text");
-    }
+    if (name === "") checkText(data, "remind");
     const { roomId: room, thread = "" } = this;
     const event = this.answered;
     const by = this.about?.sender as UserID | undefined;

@@ -65,14 +65,27 @@ export function writePlain(
 }
 
 /**
+ * Refuses what is no text, or an empty one.
+ *
+ * @param action What can't be done with it, as the error has it.
+ * @throws {ValueError} If it is one of these.
+ */
+export function checkText(text: unknown, action: string): void {
+  const fault = typeof text !== "string"
+    ? `must be a string, and is ${text === null ? "null" : typeof text}; make it one, or await what gives it`
+    : text.trim() === ""
+    ? "is empty; give it at least one character that is shown"
+    : undefined;
+  if (fault !== undefined) throw new ValueError(`Cannot ${action}: the text ${fault}`);
+}
+
+/**
  * Writes text, in as many messages as it needs.
  *
  * @throws {ValueError} If it is empty, or no text.
  */
 export async function write(text: string, format: WriteOptions["format"] = "markdown"): Promise<Written[]> {
-  if (typeof text !== "string" || text.trim() === "") {
-    throw new ValueError("Cannot write a message: the text is empty, or no text");
-  }
+  checkText(text, "write a message");
   const plain = writePlain(text, format);
   if (plain !== undefined) return [plain];
   const { formatText } = await import("../text/format_message.ts"); // with their libraries

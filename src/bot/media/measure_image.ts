@@ -49,7 +49,9 @@ export function measureImage(data: Uint8Array): ImageMeasures {
     if (!(cause instanceof RangeError)) throw cause;
     throw new ValueError("Cannot measure the image: it ends too early, or is damaged", { cause });
   }
-  if (found === undefined) throw new ValueError("Cannot measure the image: it is no PNG, JPEG, GIF or WebP");
+  if (found === undefined) {
+    throw new ValueError("Cannot measure the image: it is no PNG, JPEG, GIF or WebP; send it as a file");
+  }
   const { w, h, orientation = 1 } = found;
   if (w === 0 || h === 0) throw new ValueError("Cannot measure the image: its width or height is 0");
   return orientation > 4 ? { ...found, w: h, h: w, orientation } : { ...found, orientation };

@@ -149,6 +149,8 @@ Deno.test("HTTPAPI refuses a base URL that is none, or that holds a secret or a 
     "https://example.org?a",
     "https://example.org#a",
     "https://exa mple.org",
+    "https://example.org/_matrix",
+    "https://example.org/a/_matrix/client/v3/",
   ];
   for (const baseUrl of bad) {
     const error = assertThrows(() => scripted({}, { baseUrl }), ValueError);

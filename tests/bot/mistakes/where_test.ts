@@ -25,6 +25,8 @@ const FAILURES: Record<string, { run: (c: Context) => unknown; says: string }> =
   },
   "a step": { run: async (c) => void await c.reactTo("$event", ""), says: "the key is empty" },
   "a step whose promise is returned": { run: (c) => c.reactTo("$event", ""), says: "the key is empty" },
+  "an answer without text": { run: (c) => c.reply(""), says: "the text is empty" },
+  "an answer that is no text": { run: (c) => c.reply(5 as never), says: "must be a string, and is number" },
   "a step that is refused at once": {
     run: async (c) => void await c.remind({ in: NaN }, "Tea!"),
     says: "there is no such time",
@@ -44,6 +46,16 @@ for (const [what, { run, says }] of Object.entries(FAILURES)) {
     assertEquals(failures().length, 1);
   });
 }
+
+Deno.test("The log of a function that throws undefined says so", async () => {
+  await using tester = trying((bot) => void bot.command("go", () => Promise.reject()));
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await tester.until(
+    () => tester.logged.some((line) => /failed[^]*threw undefined/.test(line)),
+    "It was to be logged",
+  );
+});
 
 Deno.test("In a bundle, too, the log of a failure says the line of the application", async () => {
   const folder = await Deno.makeTempDir();
