@@ -11,7 +11,8 @@ import type { FilterID } from "../../types/ids.ts";
 export interface StartOptions {
   /**
    * What to sync: a filter, or the ID of one that was uploaded. A filter is uploaded once, and not
-   * again after a restart with the same store. Default: everything.
+   * again after a restart with the same store. One that leaves `m.room.redaction` out of timelines
+   * leaves stored state as it was before it was redacted. Default: everything.
    */
   filterData?: FilterID | Filter;
   /**
@@ -34,7 +35,8 @@ export interface StartOptions {
    * Reads what a limited timeline left out, as it does after a pause, and delivers it in front of
    * the timeline: at most so many events a room, and 50,000 in one response. Where that leaves
    * something out, or the server does, a `GAP` event reports it, and so does the log. `false` reads
-   * nothing, but for what a crash lets come again. Default: 1,000, which is also what `true` means.
+   * nothing, but for what a crash lets come again; stored state that was redacted in a gap then stays
+   * as it was, until `getState()` reads it. Default: 1,000, which is also what `true` means.
    */
   fillGaps?: boolean | number;
   /**

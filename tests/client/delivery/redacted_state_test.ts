@@ -176,3 +176,19 @@ for (
     assertEquals([await stateOf(bot, room), redactions], [AFTER, 0]);
   });
 }
+
+Deno.test("With fillGaps: false, state that was redacted in a gap stays until it is read, which a GAP says", async () => {
+  await using here = clientStage();
+  const { alice, room, ids } = await scene(here, "12");
+  const bot = here.client("bot", { store: new MemoryStore() });
+  await bot.joinRoom(room);
+  await bot.syncOnce({ fillGaps: false });
+  const gaps: string[] = [];
+  bot.on("GAP", ({ reason }) => void gaps.push(reason));
+  for (const id of ids) await alice.redact(room, id);
+  for (let line = 0; line < 30; line++) await alice.sendText(room, `${line}`);
+  await bot.syncOnce({ fillGaps: false });
+  assertEquals([await stateOf(bot, room), gaps], [BEFORE, ["off"]]);
+  await bot.getState(room);
+  assertEquals(await stateOf(bot, room), AFTER);
+});

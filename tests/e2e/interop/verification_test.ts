@@ -73,6 +73,7 @@ peerTest(
     await peer.call("bootstrapCrossSigning", { password: peer.user.password });
     const user = await newDevice(server, peer.user);
     await using ours = await Ours.start(server, "peer", { user });
+    await peer.call("awaitDevice", { userId: ours.userId, deviceId: ours.deviceId }); // what asks before is ignored
     const { request, flowId } = await asked(peer, ours, { userId: ours.userId, deviceId: peer.deviceId });
     await reach(request, "ready");
     await request.startSas();
