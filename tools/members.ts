@@ -52,7 +52,12 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
   {
     file: "src/bot/context/context.ts",
     name: "Context",
-    from: [["src/bot/context/room_context.ts", "RoomContext"]],
+    from: [["src/bot/context/event_context.ts", "EventContext"]],
+  },
+  {
+    file: "src/bot/context/room_context.ts",
+    name: "RoomContext",
+    from: [["src/bot/context/bot_room.ts", "BotRoom"]],
   },
   {
     file: "src/bot/context/timer_context.ts",
@@ -96,7 +101,7 @@ export async function withMembers(target: MemberTarget): Promise<string> {
   }
   const members = [...shown.values()].flat();
   const imported = new Map<string, string[]>();
-  const known = new Set(namesOf(parsed));
+  const known = new Set([...namesOf(parsed), ...typeParameters.map(({ name }) => name.text)]);
   for (const { member, source } of members) {
     for (const name of typesIn(member)) {
       const place = placeOf(source, name);
@@ -112,24 +117,10 @@ export async function withMembers(target: MemberTarget): Promise<string> {
   const declared = members.map(({ member }) => declaration(member, target.types ?? {}));
   const parameters = typeParameters.map((each) => each.getText()).join(", ");
   const name = parameters === "" ? target.name : `${target.name}<${parameters}>`;
-  const head = `export interface ${name} ${
-    target.extends === undefined ? "" : `extends ${target.extends} `
-  }{`;
-  return await formatted(
-    [
-      own,
-      "",
-      MARK,
-      "",
-      ...imports,
-      "",
-      "/** What it has from elsewhere. */",
-      head,
-      declared.join("\n\n"),
-      "}\n",
-    ]
-      .join("\n"),
-  );
+  const bases = target.extends === undefined ? "" : `extends ${target.extends} `;
+  const head = `/** What it has from elsewhere. */\nexport interface ${name} ${bases}{`;
+  const lines = [own, "", MARK, "", ...imports, "", head, declared.join("\n\n"), "}\n"];
+  return await formatted(lines.join("\n"));
 }
 
 function sourceOf(path: string): Source {
@@ -223,6 +214,8 @@ function declaration(member: Member, types: Readonly<Record<string, string>>): s
     if (isGone) cut.push([modifier.getStart(), modifier.getEnd() + 1, ""]);
   }
   const { body } = member as ts.MethodDeclaration;
+  const { initializer, type } = member as ts.PropertyDeclaration;
+  if (initializer !== undefined && type !== undefined) cut.push([type.getEnd(), initializer.getEnd(), ""]);
   if (body !== undefined) cut.push([body.getFullStart(), body.getEnd(), ";"]);
   ts.forEachChild(member, (node) => node === body ? undefined : visit(node));
   const text = cut.toSorted(([one], [other]) => other - one)

@@ -364,7 +364,8 @@ export const BUGS: readonly Bug[] = [
     name: "A reminder is removed before it is sent",
     path: "src/bot/timers/timers.ts",
     find: "    try {\n      await this.#client.runTask(`timer ",
-    replace: "    try {\n      await sessions.end(TIMERS, key);\n      await this.#client.runTask(`timer ",
+    replace:
+      "    try {\n      await this.#client.sessions.end(TIMERS, key);\n      await this.#client.runTask(`timer ",
   },
   {
     name: "What is said at a time is said again after a crash",
@@ -394,7 +395,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "What functions made of sessions is not committed",
     path: "src/bot/conversations/conversations.ts",
-    find: "      this.#options.sessions.commit(run);\n",
+    find: "      this.#sessions.commit(run);\n",
     replace: "",
   },
   {
@@ -416,7 +417,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What is due does not wait for what was said in time",
-    path: "src/bot/bot.ts",
+    path: "src/bot/bot_life.ts",
     find: "    await asks.promise;\n",
     replace: "",
     worlds: ["--kit", "--favour=a bot ends when it has asked, and its second process waits for the device"],

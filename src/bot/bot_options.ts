@@ -6,7 +6,7 @@
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { type Client, type ClientOptions, type KvStore, ValueError } from "../../mod.ts";
-import type { MemberEvent, UserID } from "../../types.ts";
+import type { MemberEvent } from "../../types.ts";
 import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
 
 /** Something that a bot lives in, in place of a client of its own: an application service. */
@@ -115,8 +115,17 @@ export interface HostedBotOptions extends BotBehaviour {
   appservice: BotHost;
 }
 
-/** Whom an account belongs to. */
-export type Account = { readonly mxid: UserID; readonly password: string };
+/** How a bot begins. */
+export interface BotStartOptions {
+  /**
+   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, and then the process ends with the
+   * status 130 or 143. What comes after `await bot.start()` does not run then; for that, say `false`, and give
+   * `signal`. Default: true.
+   */
+  signals?: boolean;
+  /** Ends it, as `stop()` does. */
+  signal?: AbortSignal;
+}
 
 const BEHAVIOUR: OptionNames<BotBehaviour> = {
   ...{ prefix: true, msgtype: true, help: true, unknownCommands: true, saysFailures: true, autoJoin: true },
@@ -154,6 +163,12 @@ export function checkBotOptions(options: BotOptions | HostedBotOptions): void {
   }
   if (options.rateLimit !== false) {
     checkOptions(options.rateLimit, { count: true, window: true }, "make a bot", "rateLimit.");
+  }
+  if (options.encryptedOnly === true && !("appservice" in options || options.encryption)) {
+    throw new ValueError(
+      "Cannot make a bot: it would hear nothing, since encryptedOnly needs encryption; give it that too, and a store " +
+        "that lasts",
+    );
   }
 }
 

@@ -16,9 +16,8 @@ import {
   readStructuredCommand,
 } from "./commands/mod.ts";
 import type { RoomID, UserID } from "../../types.ts";
-import type { BotBehaviour } from "./bot_options.ts";
-import type { BotParts } from "./bot_parts.ts";
-import { Context, type Found } from "./context/context.ts";
+import { Context, type Found } from "./context/mod.ts";
+import type { Kit } from "./kit.ts";
 import type { Run, Update } from "./run/mod.ts";
 import { withoutName } from "./text/mod.ts";
 
@@ -39,23 +38,25 @@ interface Asked {
 
 const NO_PILLS = new PillText("");
 
-/** What a finder works with. */
-interface CommandFinderOptions {
-  readonly parts: BotParts;
-  readonly behaviour: Pick<BotBehaviour, "help" | "unknownCommands">;
-  /** The bot's commands. */
-  readonly composer: { readonly commands: readonly Command[] };
+/** What has commands: a tree of middleware. */
+interface CommandTree {
+  readonly commands: readonly Command[];
 }
 
 /** Finds commands. */
 export class CommandFinder {
-  readonly #options: CommandFinderOptions;
+  readonly #kit: Kit;
+  readonly #tree: CommandTree;
   /** All commands; undefined: they have to be put together. */
   #known: readonly Command[] | undefined;
 
-  /** @param options What it works with. */
-  constructor(options: CommandFinderOptions) {
-    this.#options = options;
+  /**
+   * @param kit Of the bot.
+   * @param tree The bot's commands.
+   */
+  constructor(kit: Kit, tree: CommandTree) {
+    this.#kit = kit;
+    this.#tree = tree;
   }
 
   /** Commands may have been added. */
@@ -65,9 +66,8 @@ export class CommandFinder {
 
   /** The commands that every bot has, but those that it has others for. */
   get builtIns(): readonly Command[] {
-    const { composer, behaviour } = this.#options;
-    const names = composer.commands.flatMap((each) => each.names);
-    const wanted = behaviour.help === false ? [CANCEL] : [HELP, CANCEL];
+    const names = this.#tree.commands.flatMap((each) => each.names);
+    const wanted = this.#kit.behaviour.help === false ? [CANCEL] : [HELP, CANCEL];
     return wanted.filter(({ name }) => !names.includes(name));
   }
 
@@ -78,7 +78,7 @@ export class CommandFinder {
    */
   find(update: Update, run: Run): Soon<Found | undefined> {
     if (!update.queries.has("message:text") || this.#commands.length === 0) return undefined;
-    const { mxid } = this.#options.parts.client;
+    const { mxid } = this.#kit.client;
     const structured = readStructuredCommand(update.event.content, mxid || undefined);
     if (structured !== undefined) {
       const { command, arguments: rest } = structured;
@@ -96,7 +96,7 @@ export class CommandFinder {
   }
 
   get #commands(): readonly Command[] {
-    return this.#known ??= [...this.#options.composer.commands, ...this.builtIns];
+    return this.#known ??= [...this.#tree.commands, ...this.builtIns];
   }
 
   #found(update: Update, run: Run, { name, rest, isAddressed, pills }: Asked): Soon<Found | undefined> {
@@ -107,7 +107,7 @@ export class CommandFinder {
       if (commands.some((each) => isPartOf(each, name))) {
         return { command: HELP, given: { args: { command: name } } };
       }
-      if (this.#options.behaviour.unknownCommands !== "answer" || !isAddressed) return undefined;
+      if (this.#kit.behaviour.unknownCommands !== "answer" || !isAddressed) return undefined;
       return { command: UNKNOWN, given: { args: { name } } };
     }
     const given = chosen?.rest ?? rest;
@@ -126,17 +126,16 @@ export class CommandFinder {
     find: () => Soon<Found>,
     { update, run }: { readonly update: Update; readonly run: Run },
   ): Promise<Found | undefined> {
-    const { parts } = this.#options;
     const { access } = command;
     const mayUse = typeof access === "function"
-      ? await access(new Context(parts, run, update))
-      : await parts.access.isAdmin(update.sender, update.room);
+      ? await access(new Context(this.#kit, run, update))
+      : await this.#kit.access.isAdmin(update.sender, update.room);
     return mayUse ? await find() : undefined;
   }
 
   /** What a message asks for: after the prefix, a mention of the bot, or in a direct chat. */
   #asked(update: Update): Soon<Asked | undefined> {
-    const { client, options: { prefix } } = this.#options.parts;
+    const { client, prefix } = this.#kit;
     const { formatted_body: html } = update.event.content as { formatted_body?: unknown };
     const pills = new PillText(update.read?.text ?? "", {
       html: typeof html === "string" ? html : undefined,
@@ -164,7 +163,7 @@ export class CommandFinder {
   }
 
   async #mentioning(pills: PillText, mxid: UserID, room: RoomID): Promise<Asked | undefined> {
-    const { client, options: { prefix } } = this.#options.parts;
+    const { client, prefix } = this.#kit;
     const member = await client.stateStore.getMember(room, mxid);
     const rest = withoutName(pills.marked, mxid, member?.displayname ?? undefined);
     const invocation = rest === undefined
@@ -177,7 +176,7 @@ export class CommandFinder {
 
   /** Whether nobody is in a room but the bot and one user. */
   async #isDirect(room: RoomID): Promise<boolean> {
-    const members = await this.#options.parts.client.stateStore.getMembers(room, ["join", "invite"]);
+    const members = await this.#kit.client.stateStore.getMembers(room, ["join", "invite"]);
     return members.size === 2;
   }
 }

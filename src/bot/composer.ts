@@ -9,7 +9,7 @@
 import { ValueError } from "../../mod.ts";
 import { checkFunction } from "../errors/check_function.ts";
 import { type Args, type Command, type CommandOptions, parsePattern, type Schemas } from "./commands/mod.ts";
-import { CALL, COMMAND, type Context } from "./context/context.ts";
+import { CALL, COMMAND, type Context } from "./context/mod.ts";
 import {
   checkQueries,
   ConversationEndedError,
@@ -40,11 +40,14 @@ export type HeardContext<P> = P extends RegExp | readonly RegExp[]
   ? CommandContext & { match: RegExpExecArray }
   : CommandContext;
 
+/** Whether functions of a tree may get edits. */
+export const HEARS_EDITS: unique symbol = Symbol("hearsEdits");
+
 /** A tree in a tree. */
 interface Branch {
-  readonly tree: Pick<Composer, "types" | "commands">;
-  /** Whether its functions may get edits. */
-  readonly hearsEdits: () => boolean;
+  readonly tree: Pick<Composer, "types" | "commands" | typeof HEARS_EDITS>;
+  /** Whether edits come to it. */
+  readonly getsEdits: boolean;
 }
 
 /** The queries that an edit may fit. */
@@ -110,8 +113,8 @@ export class Composer<C extends Context = Context> {
     const queries = [query].flat() as readonly Query[];
     checkQueries(queries, "listen to");
     for (const type of queries.flatMap(typesOf)) this.#types.add(type);
-    const mayGetEdits = queries.some((each) => EDITS.includes(each));
-    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware, mayGetEdits);
+    const getsEdits = queries.some((each) => EDITS.includes(each));
+    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware, getsEdits);
   }
 
   /**
@@ -269,7 +272,7 @@ export class Composer<C extends Context = Context> {
   ): Composer<C> {
     checkFunction(handler, "add an error boundary", "its handler");
     const inside = new Composer<C>().use(...middleware);
-    this.#children.push({ tree: inside, hearsEdits: () => inside.hearsEdits });
+    this.#children.push({ tree: inside, getsEdits: true });
     const run = inside.middleware();
     this.#middleware.push(async (c, next): Promise<unknown> => {
       let goesOn = false;
@@ -299,9 +302,9 @@ export class Composer<C extends Context = Context> {
     return [...this.#commands, ...this.#children.flatMap(({ tree }) => tree.commands)];
   }
 
-  /** Whether functions in it may get edits. */
-  protected get hearsEdits(): boolean {
-    return this.#hearsAll || this.#children.some(({ hearsEdits }) => hearsEdits());
+  /** @internal Whether functions in it may get edits. */
+  get [HEARS_EDITS](): boolean {
+    return this.#hearsAll || this.#children.some(({ tree, getsEdits }) => getsEdits && tree[HEARS_EDITS]);
   }
 
   #add(each: MiddlewareLike<C>): void {
@@ -312,18 +315,18 @@ export class Composer<C extends Context = Context> {
     if (!(each instanceof Composer)) {
       throw new ValueError(`Cannot use ${typeof each} as middleware: it must be a function or a Composer`);
     }
-    this.#children.push({ tree: each, hearsEdits: () => each.hearsEdits });
+    this.#children.push({ tree: each, getsEdits: true });
     this.#middleware.push(each.middleware());
   }
 
   #branch<Narrow extends Context>(
     test: (context: Context) => boolean | Promise<boolean>,
     middleware: readonly MiddlewareLike<Narrow>[],
-    mayGetEdits: boolean = true,
+    getsEdits: boolean = true,
   ): Composer<Narrow> {
     const inside = new Composer<Narrow>();
     for (const each of middleware) inside.#add(each);
-    this.#children.push({ tree: inside, hearsEdits: () => mayGetEdits && inside.hearsEdits });
+    this.#children.push({ tree: inside, getsEdits });
     const run = inside.middleware();
     this.#middleware.push(async (c, next) => {
       if (await test(c)) await run(c as Context as Narrow, next);

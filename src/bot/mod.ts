@@ -15,14 +15,7 @@
 
 import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
-export {
-  Bot,
-  type BotStartOptions,
-  type EveryOptions,
-  type PendingReminder,
-  type ReminderHandler,
-  type RemindersAPI,
-} from "./bot.ts";
+export { Bot, type EveryOptions } from "./bot.ts";
 export {
   type Args,
   type ArgumentDescription,
@@ -51,7 +44,8 @@ export {
   type Schemas,
   type StructuredCommand,
 } from "./commands/mod.ts";
-export type { BotBehaviour, BotHost, BotOptions, HostedBotOptions } from "./bot_options.ts";
+export type { BotBehaviour, BotHost, BotOptions, BotStartOptions, HostedBotOptions } from "./bot_options.ts";
+export type { PendingReminder, RemindersAPI } from "./timers/mod.ts";
 export {
   type AnyMessage,
   type AnyPollEvent,
@@ -83,11 +77,13 @@ export {
   type ConfirmOptions,
   type ConfirmWords,
   Context,
+  EventContext,
   type FileOptions,
   type ImageOptions,
   type MenuOptions,
   type NamedReminder,
   type ReminderDelay,
+  type ReminderHandler,
   RoomContext,
   type StickerOptions,
   type Streamed,
@@ -95,7 +91,7 @@ export {
   TimerContext,
   type WaitOptions,
   type WriteOptions,
-} from "./context/context.ts";
+} from "./context/mod.ts";
 export {
   type Poll,
   POLL_EVENTS,

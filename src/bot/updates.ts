@@ -7,14 +7,14 @@
  */
 
 import type { HandlerContext } from "../../mod.ts";
-import { ALWAYS, Context, type Found, SAY_FAILED } from "./context/context.ts";
-import { type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
-import type { BotBehaviour } from "./bot_options.ts";
-import type { BotParts } from "./bot_parts.ts";
+import { Context, type Found, SAY_FAILED } from "./context/mod.ts";
+import { type EventType, type MatrixEvent, type RoomID, SyncStream } from "../../types.ts";
+import type { Kit } from "./kit.ts";
+import type { HandledUpdate } from "./observe.ts";
 import { answerBuiltIn, CANCEL, CommandFinder, isBuiltIn } from "./command_finder.ts";
-import type { Command } from "./commands/mod.ts";
-import type { Next } from "./composer.ts";
-import type { Conversations } from "./conversations/conversations.ts";
+import { hiddenNames } from "./commands/mod.ts";
+import { type Composer, HEARS_EDITS, type Next } from "./composer.ts";
+import { ALWAYS } from "./conversations/conversations.ts";
 import {
   ConversationEndedError,
   editedEvent,
@@ -26,36 +26,14 @@ import {
   queueOf,
   Run,
   runDetails,
-  RunTime,
+  type RunTime,
   sentAt,
   threadOf,
   type Update,
   updateOf,
 } from "./run/mod.ts";
-import type { Invitation, Invitations, Inviters, RateLimiter } from "./policy/mod.ts";
-import { isObserved, observed } from "./running/mod.ts";
-import type { Accepted } from "./timers/mod.ts";
-
-/** What updates need beside the parts that all share. */
-interface UpdatesOptions {
-  readonly parts: BotParts;
-  readonly behaviour: BotBehaviour;
-  readonly conversations: Conversations;
-  readonly invitations: Invitations;
-  readonly inviters: Inviters;
-  readonly limiter: RateLimiter | undefined;
-  /** The bot's functions, and its commands. */
-  readonly composer: {
-    readonly middleware: () => (context: Context, next: Next) => Promise<unknown>;
-    readonly commands: readonly Command[];
-  };
-  /** Whether a function may get edits. */
-  readonly hearsEdits: () => boolean;
-  /** Gets what functions throw; undefined: it is reported. */
-  readonly failed: () => Report | undefined;
-  /** Ends everything. */
-  readonly signal: () => AbortSignal;
-}
+import { type Invitation, RateLimiter } from "./policy/mod.ts";
+import type { Accepted, TimerOf } from "./timers/mod.ts";
 
 /** Gets what functions throw. */
 type Report = (error: unknown, context: Context) => unknown;
@@ -71,35 +49,83 @@ interface Called {
 const LEAVING = new Set(["LEAVE", "KICK", "BAN", "DISINVITE", "REJECT_INVITE"]);
 const NOTHING = (): Promise<void> => Promise.resolve();
 
+/** Where OpenTelemetry's API stores what an SDK has registered: part of its contract. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+const RATE_LIMIT = { count: 20, window: 10_000 };
+
 /** Hands events to a bot's functions. */
 export class Updates {
-  readonly #options: UpdatesOptions;
+  /** Gets what functions throw; undefined: it is reported. */
+  caught: Report | undefined;
+  readonly #kit: Kit;
+  readonly #composer: Composer<Context>;
   readonly #finder: CommandFinder;
+  readonly #limiter: RateLimiter | undefined;
   /** The bot's functions. */
   readonly #middleware: (context: Context, next: Next) => Promise<unknown>;
+  /** The types of event that the bot listens to by now. */
+  readonly #heard = new Set<string>();
+  /** Names of commands that the log has said to be hidden, or unusable. */
+  readonly #hidden = new Set<string>();
   /** Commands that a function in front of them keeps messages from, as was told. */
   readonly #unreached = new Set<string>();
   /** What waits for what is being done for a user in a room. */
   readonly #queues = new Map<string, (() => void)[]>();
 
-  /** @param options What it works with. */
-  constructor(options: UpdatesOptions) {
-    this.#options = options;
-    this.#finder = new CommandFinder(options);
-    this.#middleware = options.composer.middleware();
+  /**
+   * @param kit Of the bot.
+   * @param composer The bot's functions, and its commands.
+   */
+  constructor(kit: Kit, composer: Composer<Context>) {
+    const { rateLimit = RATE_LIMIT } = kit.behaviour;
+    this.#kit = kit;
+    this.#composer = composer;
+    this.#finder = new CommandFinder(kit, composer);
+    this.#limiter = rateLimit === false ? undefined : new RateLimiter(rateLimit);
+    this.#middleware = composer.middleware();
+    kit.conversations.functions = this;
+    kit.timers.handle("wait", (timer, context) => this.#end(timer, context));
+    kit.timers.handle("join", (timer, context) => this.#acceptAgain(timer.invitation, context));
   }
 
-  /** Types of event that it needs, whatever functions the bot has. */
-  static readonly types: readonly string[] = [...ALWAYS, "INVITE", ...LEAVING];
-
-  /** Functions may have been added. */
-  refresh(): void {
+  /** Listens to what the bot's functions need, and says which commands will never be called. */
+  listen(): void {
     this.#finder.refresh();
+    const { commands, types } = this.#composer;
+    const { client } = this.#kit;
+    const warn = (names: Iterable<string>, message: string): void => {
+      for (const name of names) {
+        if (!this.#hidden.has(name)) client.log.warn(message, { name });
+        this.#hidden.add(name);
+      }
+    };
+    warn(hiddenNames(commands), "A command is hidden by another of the same name, and is never called");
+    const encrypted = client.crypto === undefined ? commands.filter((each) => each.isEncryptedOnly) : [];
+    warn(
+      encrypted.map(({ name }) => name),
+      "A command is never called, since it is taken only from encrypted messages, and the bot has no encryption; " +
+        "give it encryption, and a store that lasts",
+    );
+    this.listenTo([...ALWAYS, "INVITE", ...LEAVING, ...types]);
+  }
+
+  /** Listens to types of event. */
+  listenTo(types: Iterable<string>): void {
+    for (const type of types) {
+      if (this.#heard.has(type)) continue;
+      this.#heard.add(type);
+      this.#kit.client.addEventHandler(
+        type as EventType & "m.room.message",
+        (event, context) => this.#handle(type, event as MatrixEvent, context),
+        { name: "bot" },
+      );
+    }
   }
 
   /** Handles an event of the client's. */
-  handle(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
-    const { parts: { client, access }, limiter } = this.#options;
+  #handle(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
+    const { client, access } = this.#kit;
+    const limiter = this.#limiter;
     const { room_id: room, sender, state_key: about, source } = event as MatrixEvent & {
       room_id: RoomID;
       sender: string;
@@ -121,9 +147,9 @@ export class Updates {
   }
 
   async #left(room: RoomID, context: HandlerContext): Promise<void> {
-    const { parts: { timers }, conversations, invitations, inviters } = this.#options;
+    const { timers, conversations, invitations } = this.#kit;
     invitations.withdrawn(room);
-    context.updateSession(...inviters.forget(room));
+    context.updateSession(...invitations.inviters.forget(room));
     await conversations.leave(room, context);
     timers.wake();
   }
@@ -135,26 +161,26 @@ export class Updates {
   }
 
   #call(run: Run, update: Update, found: Found | undefined): Promise<unknown> {
-    const { parts, behaviour, composer } = this.#options;
+    const { behaviour, client, prefix } = this.#kit;
     run.encryptedOnly = behaviour.encryptedOnly === true || found?.command.isEncryptedOnly === true;
-    const c = new Context(parts, run, update, found);
+    const c = new Context(this.#kit, run, update, found);
     const command = found?.command.name;
     const details = run.time.what = runDetails(update, command);
     run.watch({ command }, {
-      late: (message, step) => parts.client.log.warn(message, { step, ...details }),
+      late: (message, step) => client.log.warn(message, { step, ...details }),
       unawaited: (error) => this.#failedUnawaited(error, { run, update, found }),
     });
     if (found === undefined) return this.#middleware(c, NOTHING);
     if (!isBuiltIn(found.command)) return this.#middleware(c, NOTHING).then(() => this.#noteReached(found));
-    const { prefix } = parts.options;
-    return answerBuiltIn(c, found, { prefix, commands: composer.commands, builtIns: this.#finder.builtIns });
+    const { builtIns } = this.#finder;
+    return answerBuiltIn(c, found, { prefix, commands: this.#composer.commands, builtIns });
   }
 
   /** Warns, once a command, where a function in front of it keeps messages from it. */
   #noteReached({ command: { name }, isReached }: Found): void {
     if (isReached === true || this.#unreached.has(name)) return;
     this.#unreached.add(name);
-    this.#options.parts.client.log.warn(
+    this.#kit.client.log.warn(
       "A command was not called: a function that was added before it took the message, and did not call next(); " +
         "add commands first, or have the function call next()",
       { command: name },
@@ -176,13 +202,19 @@ export class Updates {
   }
 
   #update(type: string, event: MatrixEvent, context: HandlerContext, over: () => void): Promise<void> {
-    const { client, patience } = this.#options.parts;
-    const time = new RunTime(this.#options.signal());
+    const { patience } = this.#kit;
+    const time = this.#kit.newTime();
     const run = () => this.#run(type, event, context, time);
-    const work = isObserved()
-      ? observed({ type, sentAt: sentAt(event) }, () => client.api.clock.now(), run)
-      : run();
+    const work = (globalThis as Record<symbol, unknown>)[REGISTERED] === undefined
+      ? run()
+      : this.#observed({ type, sentAt: sentAt(event) }, run);
     return patience.until(work, time, over);
+  }
+
+  /** Does work as a span of OpenTelemetry, whose API is loaded only then. */
+  async #observed(update: HandledUpdate, work: () => Promise<void>): Promise<void> {
+    const { observe } = await import("./observe.ts");
+    await observe(update, () => this.#kit.client.api.clock.now(), work);
   }
 
   async #run(type: string, event: MatrixEvent, context: HandlerContext, time: RunTime): Promise<void> {
@@ -199,9 +231,9 @@ export class Updates {
         : found.command === CANCEL && await this.#cancels(update, run);
       if (isTaken) return;
       const start = { start: keptOf(update), owner: update.sender, command: found?.command.name ?? "" };
-      await this.#options.conversations.begin(run, start, () => this.#call(run, update, found));
+      await this.#kit.conversations.begin(run, start, () => this.#call(run, update, found));
     } catch (error) {
-      const report = this.#options.failed();
+      const report = this.caught;
       // What was cut off is begun again; what took too long is reported by who waited for it.
       if (report === undefined || isCutOff(error) || time.isOver) throw error;
       await this.#report(error, { run, update, found }, report);
@@ -215,7 +247,7 @@ export class Updates {
     report: Report,
   ): Promise<void> {
     const run = new Run({ context, time });
-    await report(error, new Context(this.#options.parts, run, update, found));
+    await report(error, new Context(this.#kit, run, update, found));
     await run.begun.settled();
   }
 
@@ -225,30 +257,28 @@ export class Updates {
    * @returns Whether it was seen to; else the client reports it.
    */
   #failedUnawaited(error: unknown, called: Called): boolean {
-    const { parts, failed } = this.#options;
     const { run: { context, time }, update, found } = called;
-    const { log } = parts.client;
+    const { log } = this.#kit.client;
     if (isCutOff(error) || error instanceof ConversationEndedError || time.isOver) return true; // as where it is awaited
     const noted = (also: unknown) => log.error("What a bot says of a failure has failed", { error: also });
     if (found !== undefined) {
-      new Context(parts, new Run({ context, time }), update, found)[SAY_FAILED]().catch(noted);
+      new Context(this.#kit, new Run({ context, time }), update, found)[SAY_FAILED]().catch(noted);
     }
-    const report = failed();
+    const report = this.caught;
     if (report !== undefined) this.#report(error, called, report).catch(noted);
     return report !== undefined;
   }
 
   /** Whether a conversation waits for it. */
   #answers(update: Update, run: Run): Promise<boolean> {
-    const { conversations } = this.#options;
-    return conversations.answer(keptOf(update), { place: placeOf(update), queries: update.queries, run });
+    const place = placeOf(update);
+    return this.#kit.conversations.answer(keptOf(update), { place, queries: update.queries, run });
   }
 
   /** Whether it ends a conversation. */
   async #cancels(update: Update, run: Run): Promise<boolean> {
-    const { conversations, parts } = this.#options;
-    const hasSaid = await conversations.cancel(update, run);
-    if (hasSaid === false) await new Context(parts, run, update).reply("Cancelled.");
+    const hasSaid = await this.#kit.conversations.cancel(update, run);
+    if (hasSaid === false) await new Context(this.#kit, run, update).reply("Cancelled.");
     return hasSaid !== undefined;
   }
 
@@ -258,16 +288,16 @@ export class Updates {
    * @returns Undefined if nobody listens to it, or what it edits is another's. Only then the server is not asked.
    */
   async #heardEdit(update: Update, context: HandlerContext): Promise<Update | undefined> {
-    const { parts: { client }, hearsEdits, conversations } = this.#options;
+    const { client, conversations } = this.#kit;
     const place = { ...placeOf(update), thread: undefined }; // any: it is not known yet
-    const isWanted = hearsEdits() ||
+    const isWanted = this.#composer[HEARS_EDITS] ||
       await conversations.isAwaited({ place, queries: update.queries, context });
     const original = isWanted ? await editedEvent(client, update) : undefined;
     return original && { ...update, thread: threadOf(original.content) };
   }
 
   async #invited(event: Invitation, context: HandlerContext): Promise<void> {
-    const { parts: { access }, behaviour: { autoJoin = true }, invitations } = this.#options;
+    const { access, behaviour: { autoJoin = true }, invitations } = this.#kit;
     const { room_id: room, sender } = event;
     if (!access.hears(sender) || !access.hearsIn(room)) return;
     const turn = invitations.turnOf(sender);
@@ -276,9 +306,16 @@ export class Updates {
     if (!joins || await invitations.accept(event, turn, context)) await this.#tellInvitation(event, context);
   }
 
+  /** Ends a question in its time; the functions that asked may go on. */
+  #end({ conversation, at, end: reason }: TimerOf<"wait">, context: HandlerContext): Promise<void> {
+    const { conversations, patience } = this.#kit;
+    const time = this.#kit.newTime();
+    return patience.until(conversations.end(conversation, at, { reason, context, time }), time);
+  }
+
   /** Accepts an invitation that could not be accepted before. */
-  async acceptAgain(invitation: Accepted, context: HandlerContext): Promise<void> {
-    const hasJoined = await this.#options.invitations.again(invitation, context);
+  async #acceptAgain(invitation: Accepted, context: HandlerContext): Promise<void> {
+    const hasJoined = await this.#kit.invitations.again(invitation, context);
     if (hasJoined) await this.#tellInvitation(invitation.event, context);
   }
 
@@ -289,12 +326,12 @@ export class Updates {
 
   /** Tells a user of the limit, if the bot was asked for something: it does not talk into a chat of others. */
   async #tellLimit(type: string, event: MatrixEvent, context: HandlerContext): Promise<void> {
-    const { limiter, parts: { client, options: { msgtype } } } = this.#options;
+    const { client, msgtype } = this.#kit;
     const update = updateOf(type, event);
     const { room, sender } = update;
-    const run = new Run({ context, time: new RunTime(this.#options.signal()) });
+    const run = new Run({ context, time: this.#kit.newTime() });
     if (await this.#finder.find(update, run) === undefined) return;
-    if (limiter?.tells(sender, client.api.clock.now()) !== true) return;
+    if (this.#limiter?.tells(sender, client.api.clock.now()) !== true) return;
     const body = "That was too much at once: I take more from you in a while.";
     await client.sendMessage(room, { msgtype, body, "m.mentions": {} });
   }

@@ -2,7 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { consoleLogger, StoreError, ValueError } from "@greenroom/matrix";
 import { TestClock } from "@greenroom/matrix/testing";
 import { loggerOf } from "../../src/base/log.ts";
-import { announcer, optionsFromEnv } from "../../src/bot/running/mod.ts";
+import { announcer } from "../../src/bot/bot_life.ts";
+import { optionsFromEnv } from "../../src/bot/env.ts";
 import { printed } from "../support/printed.ts";
 
 const NO_LOG = false;

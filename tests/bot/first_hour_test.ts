@@ -3,7 +3,7 @@ import { type Client, type Logger, MemoryStore, OwnIdentityError, ValueError } f
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { optionsFromEnv } from "../../src/bot/running/mod.ts";
+import { optionsFromEnv } from "../../src/bot/env.ts";
 
 /** A logger that keeps warnings. */
 function warningsOf(): { readonly log: Logger; readonly warnings: string[] } {

@@ -2,7 +2,7 @@ import { assert, assertThrows } from "@std/assert";
 import { Client, ValueError } from "@greenroom/matrix";
 import { Bot, type BotOptions, type Context } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
-import { optionsFromEnv } from "../../src/bot/running/mod.ts";
+import { optionsFromEnv } from "../../src/bot/env.ts";
 
 const AT = { baseUrl: "https://matrix.example.org", token: "t" } as const;
 

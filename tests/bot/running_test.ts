@@ -3,7 +3,7 @@ import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot, pollResponse } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
-import { optionsFromEnv } from "../../src/bot/running/mod.ts";
+import { optionsFromEnv } from "../../src/bot/env.ts";
 import { trying } from "./support.ts";
 
 /** Lets what is ready run. */

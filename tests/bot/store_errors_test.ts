@@ -3,7 +3,7 @@ import { Client, DeviceConflictError, MemoryStore, StoreError, StoreFormatError 
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";
-import { optionsFromEnv } from "../../src/bot/running/mod.ts";
+import { optionsFromEnv } from "../../src/bot/env.ts";
 
 /** A store that fails when it is used first, as one that is opened late. */
 function failing(error: StoreError): MemoryStore {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { VARIABLES } from "../../src/bot/running/env.ts";
+import { VARIABLES } from "../../src/bot/env.ts";
 import { InternalEventType } from "@greenroom/matrix/types";
 import accepted from "../../tools/docs/accepted.json" with { type: "json" };
 import { errorDocs, errorsPageToday } from "../../tools/docs/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * An event, and what a bot can do about it.
+ * An event, and what a bot can do about it: also ask, and wait for the answer.
  *
  * Over 300 lines because half of it is the documentation of what applications see.
  *
@@ -7,19 +7,10 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import type {
-  ContentURI,
-  EncryptedFile,
-  EncryptionInfo,
-  EventID,
-  MatrixEvent,
-  RoomID,
-  SenderInfo,
-  UserID,
-} from "../../../types.ts";
+import type { EventID, MatrixEvent, RoomID, UserID } from "../../../types.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import type { BotParts } from "../bot_parts.ts";
-import { type Arguments, type Command, usageOf } from "../commands/mod.ts";
+import { isSendersWord } from "../policy/mod.ts";
+import { type EventOfQuery, type KeptEvent, keptUpdate, type Query, type Wait } from "../run/mod.ts";
 import {
   type ChoiceLabels,
   confirmed,
@@ -30,31 +21,9 @@ import {
   withLabels,
   type Word,
 } from "./choices.ts";
-import {
-  checkQueries,
-  ConversationEndedError,
-  type EventOfQuery,
-  isCutOff,
-  type KeptEvent,
-  keptUpdate,
-  type Query,
-  type Run,
-  type Update,
-  type Wait,
-} from "../run/mod.ts";
-import { isSendersWord, joinLate } from "../policy/mod.ts";
-import { CALL, COMMAND, SAY_FAILED } from "./inner.ts";
-import { checkCall } from "./option_names.ts";
+import { EventContext } from "./event_context.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
-export { BotRoom, BotRooms } from "./bot_room.ts";
-export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
-export { CALL, COMMAND, REMIND, SAY_FAILED } from "./inner.ts";
-export type { BotMedia, CaptionOptions, FileOptions, ImageOptions, StickerOptions } from "./pictures.ts";
-export { type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
-export type { Streamed, StreamOptions } from "./stream.ts";
-export { TimerContext } from "./timer_context.ts";
-export type { WriteOptions } from "./writing.ts";
 
 /** What {@linkcode Context.ask} waits for. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
@@ -118,102 +87,17 @@ const WAIT: OptionNames<WaitOptions<Query>> = {
   ...{ filter: true, from: true, roomId: true, timeout: true, reactionTo: true, accept: true },
 };
 
-/** The types of event that a bot listens to whatever functions it has. */
-export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
 /** How long a question waits by default, in milliseconds. */
 const DAY = 86_400_000;
 const LONGEST_WAIT = 30 * DAY;
-/** What a command was found to be. */
-export interface Found {
-  readonly command: Command;
-  /** Its arguments, or what is wrong with them. */
-  readonly given: Arguments;
-  /** Whether the command was reached: no function before it took the message for itself. */
-  isReached?: boolean;
-}
 
 /**
  * An event, and what a bot can do about it: what its functions are called with.
  *
  * `Context<E>` has `event` of the type `E`; that of a command has its arguments as `args`.
  */
-export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
-  /** The event, as the server has it. */
-  readonly event: E;
-  /** Who has sent it. */
-  readonly sender: UserID;
-  /** How it was encrypted, and by whom; undefined: it was not. */
-  readonly encryption: EncryptionInfo | SenderInfo | undefined;
-  /**
-   * The text of a message, without what old clients quote in a reply; of an edit the new text;
-   * empty: there is none.
-   */
-  readonly text: string;
-  /** The event that this is a reply to; undefined: it is none. */
-  readonly replyTo: EventID | undefined;
-  /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
-  match: RegExpExecArray | null = null;
-  /** @internal The command that the message is. */
-  readonly [COMMAND]: Command | undefined;
-  readonly #queries: ReadonlySet<string>;
-  readonly #found: Found | undefined;
-
-  /** @internal Contexts are made by the bot. */
-  constructor(parts: BotParts, run: Run, update: Update<E>, found?: Found) {
-    super(parts, run, update);
-    this.event = update.event;
-    this.sender = update.sender;
-    this.encryption = update.encryption;
-    this.text = update.read?.text ?? "";
-    this.replyTo = update.read?.replyTo;
-    this.#queries = update.queries;
-    this[COMMAND] = found?.command;
-    this.#found = found;
-  }
-
-  /** The arguments of a command. */
-  get args(): Arguments {
-    const { given } = this.#found ?? {};
-    return (given !== undefined && "args" in given ? given.args : undefined) as Arguments;
-  }
-
-  /** The text. */
-  override toString(): string {
-    return this.text;
-  }
-
-  /** Whether the event fits a query. */
-  is(query: Query): boolean {
-    return this.#queries.has(query);
-  }
-
-  /**
-   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified, unless
-   * `mentions` says otherwise. What others wrote is repeated with `format: "plain"`: see
-   * {@linkcode RoomContext.send}.
-   *
-   * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies.
-   * @returns The ID of the event, or of the first.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   */
-  reply(text: string, options: WriteOptions = {}): Promise<EventID> {
-    const placing = { thread: this.thread, replyTo: this.answered, notifies: [this.sender] };
-    return this.sendTo(text, options, placing);
-  }
-
-  /**
-   * Answers in a thread that begins with the event, or in the thread that the event is in.
-   *
-   * @param text The text.
-   * @param options What it is written in, of what kind it is, whom it notifies.
-   * @returns The ID of the event, or of the first.
-   */
-  async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
-    const thread = this.thread ?? this.answered;
-    return await this.sendTo(text, options, { thread, notifies: [this.sender] });
-  }
-
+export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
+  extends EventContext<E, Arguments> {
   /**
    * Asks, and waits for an answer, which may take days and restarts: nothing of the handler stays in
    * memory. When the answer comes, the handler runs again from its beginning; what `c` did before is
@@ -285,7 +169,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   async #wait<const Q extends Query>(options: WaitOptions<Q>): Promise<Context<EventOfQuery<Q>>> {
     const { accept } = options;
     const context = (kept: KeptEvent) =>
-      new Context(this.parts, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
+      new Context(this.kit, this.run, keptUpdate(kept)) as Context as Context<EventOfQuery<Q>>;
     const isAnswer = (kept: KeptEvent) => {
       const answer = context(kept);
       if (this.run.encryptedOnly && !isSendersWord(answer)) return false;
@@ -308,8 +192,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
       );
     }
     const queries = [filter].flat();
-    checkQueries(queries, "wait for");
-    this.parts.waited.add(this.run.context, queries, ALWAYS);
+    this.kit.conversations.listen(this.run.context, queries);
     return {
       room,
       queries,
@@ -455,7 +338,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
             "ask in an encrypted room, or do without encryptedOnly",
         );
       }
-      await this.parts.conversations.expect(this.run, this.#wanted(options));
+      await this.kit.conversations.expect(this.run, this.#wanted(options));
       return room === undefined || room === this.roomId
         ? await this.reply(question, { format, mentions })
         : await this.#in(room).send(question, { format, mentions });
@@ -467,10 +350,71 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
   }
 
   #in(room?: RoomID): RoomContext {
-    return room === undefined || room === this.roomId
-      ? this
-      : new RoomContext(this.parts, this.run, { room });
+    return room === undefined || room === this.roomId ? this : new RoomContext(this.kit, this.run, { room });
   }
+}
+
+// The rest is generated by `deno task members`: documentation tools do not follow `extends`.
+
+import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
+import type { ContentURI, EncryptionInfo, ImageInfo, SenderInfo } from "../../../types.ts";
+import type { PollTally, SendPollOptions } from "../polls/mod.ts";
+import type { NamedReminder, ReminderDelay } from "./room_context.ts";
+import type { Streamed, StreamOptions } from "./stream.ts";
+import type { BotMedia, FileOptions, ImageOptions, StickerOptions } from "./writing.ts";
+
+/** What it has from elsewhere. */
+export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> {
+  /** The event, as the server has it. */
+  readonly event: E;
+
+  /** Who has sent it. */
+  readonly sender: UserID;
+
+  /** How it was encrypted, and by whom; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+
+  /**
+   * The text of a message, without what old clients quote in a reply; of an edit the new text;
+   * empty: there is none.
+   */
+  readonly text: string;
+
+  /** The event that this is a reply to; undefined: it is none. */
+  readonly replyTo: EventID | undefined;
+
+  /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
+  match: RegExpExecArray | null;
+
+  /** The arguments of a command. */
+  get args(): Arguments;
+
+  /** The text. */
+  toString(): string;
+
+  /** Whether the event fits a query. */
+  is(query: Query): boolean;
+
+  /**
+   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified, unless
+   * `mentions` says otherwise. What others wrote is repeated with `format: "plain"`: see
+   * {@linkcode BotRoom.send}.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  reply(text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Answers in a thread that begins with the event, or in the thread that the event is in.
+   *
+   * @param text The text.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   */
+  replyInThread(text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
    * Reacts to the event.
@@ -478,9 +422,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
    */
-  async react(key: string): Promise<EventID> {
-    return await this.reactTo(this.#eventId("react"), key);
-  }
+  react(key: string): Promise<EventID>;
 
   /**
    * Redacts an event.
@@ -489,34 +431,21 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
    */
-  override async redact(eventId: EventID = this.#eventId("redact"), reason?: string): Promise<EventID> {
-    return await super.redact(eventId, reason);
-  }
+  redact(eventId?: EventID, reason?: string): Promise<EventID>;
 
   /**
    * Whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
    *
    * @param userId The user. Default: the event's sender.
    */
-  override async isAdmin(userId: UserID = this.sender): Promise<boolean> {
-    return await super.isAdmin(userId);
-  }
+  isAdmin(userId?: UserID): Promise<boolean>;
 
   /**
    * Joins the room: that of an invitation.
    *
    * @throws {MatrixRequestError} If the homeserver refuses.
    */
-  async join(): Promise<void> {
-    await this.run.step("join", async () => {
-      if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
-      const { joins } = this.parts;
-      await joins.run(this.sender, () => joinLate(this.client, this.roomId, { signal: this.signal }));
-      if (this.run.after.end !== undefined) return;
-      const inviter = { by: this.sender, at: this.client.api.clock.now() };
-      this.run.context.updateSession(...this.parts.inviters.note(this.roomId, inviter));
-    });
-  }
+  join(): Promise<void>;
 
   /**
    * Loads the file of the message, decrypted.
@@ -525,85 +454,117 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> e
    * @returns The file.
    * @throws {ValueError} If the message has none.
    */
-  async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
-    checkCall("download", options);
-    const { url, file } = this.event.content as { url?: ContentURI; file?: EncryptedFile };
-    const media = file ?? url;
-    if (media === undefined) throw new ValueError("Cannot load the file of a message: it has none");
-    const { maxSize = 50 * 1024 * 1024 } = options;
-    return await this.run.begun.during(() =>
-      this.client.downloadMedia(media, { maxSize, signal: this.signal })
-    );
-  }
+  download(options?: { maxSize?: number }): Promise<Uint8Array<ArrayBuffer>>;
 
-  /** @internal */
-  protected override get answered(): EventID | undefined {
-    return "event_id" in this.event ? this.event.event_id as EventID : undefined;
-  }
-
-  /** @internal */
-  protected override get about(): MatrixEvent {
-    return this.event;
-  }
-
-  /**
-   * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
-   * is said to the user, without its reason, and reported.
-   */
-  [CALL](call: () => Promise<void>): Promise<unknown> {
-    if (this.#found === undefined) return Promise.resolve();
-    this.#found.isReached = true;
-    const { command, given } = this.#found;
-    if ("args" in given) return call().catch((error) => this.#commandFailed(error));
-    const usage = usageOf(command, this.parts.options.prefix);
-    return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
-  }
-
-  async #commandFailed(error: unknown): Promise<never> {
-    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this[SAY_FAILED]();
-    throw error;
-  }
-
-  /** @internal Tells the user that the command has failed. */
-  async [SAY_FAILED](): Promise<void> {
-    if (!this.parts.options.saysFailures) return;
-    await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
-  }
-
-  #eventId(action: string): EventID {
-    const id = this.answered;
-    if (id === undefined) {
-      throw new ValueError(`Cannot ${action}: the event has no ID, since the bot is not in the room`);
-    }
-    return id;
-  }
-}
-
-// The rest is generated by `deno task members`: documentation tools do not follow `extends`.
-
-import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
-import type { ImageInfo } from "../../../types.ts";
-import type { PollTally, SendPollOptions } from "../polls/mod.ts";
-import type { BotMedia, FileOptions, ImageOptions, StickerOptions } from "./pictures.ts";
-import type { NamedReminder, ReminderDelay } from "./room_context.ts";
-import type { Streamed, StreamOptions } from "./stream.ts";
-
-/** What it has from elsewhere. */
-export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown> {
   /** The bot's client. */
   readonly client: Client;
-
-  /** Where the event happened. */
-  readonly roomId: RoomID;
-
-  /** The first event of the thread; undefined: none. */
-  readonly thread: EventID | undefined;
 
   /** Ends with the time of the handler, and with the bot: give it to what takes long. */
   get signal(): AbortSignal;
 
   /** The bot's logger. */
   get log(): Logger;
+
+  /**
+   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
+   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
+   * homeserver can write, do not count.
+   *
+   * @param poll Its ID.
+   * @returns The votes by answer, and who leads.
+   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
+   */
+  getPollResults(poll: EventID): Promise<PollTally>;
+
+  /**
+   * Shows that the bot types, while something is done.
+   *
+   * @param work What is done.
+   * @returns What that returns.
+   */
+  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
+
+  /**
+   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
+   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
+   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
+   *
+   * @param work What to do; what it returns has to be plain data.
+   * @returns What it returned.
+   */
+  step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
+
+  /**
+   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
+   * committed together with the record that the event was handled. When a handler asks, it gives its
+   * sessions back: take them again after the answer.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @returns The state, to be changed.
+   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
+   */
+  session<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<State>;
+
+  /**
+   * Ends a session, when the handler has ended.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event.
+   */
+  endSession<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<void>;
+
+  /**
+   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
+   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
+   * is as `c.late`.
+   *
+   * @param when A date, or `{ in: milliseconds }`.
+   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
+   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
+   *   reminders pending in this room as `maxReminders` allows, 100 by default.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ValueError } from "@greenroom/matrix";
+   *
+   * const plugin = new Composer();
+   * plugin.command("tea", async (c) => {
+   *   try {
+   *     await c.remind({ in: 180_000 }, "Tea!");
+   *   } catch (error) {
+   *     if (!(error instanceof ValueError)) throw error;
+   *     await c.reply("You have too many reminders here.");
+   *   }
+   * });
+   * ```
+   */
+  remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
+
+  /**
+   * Leaves the room, when the bot's answers so far have been sent.
+   *
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  leave(reason?: string): Promise<void>;
+
+  /** A link to this room, or to an event in it, that any client opens. */
+  permalink(eventId?: EventID): string;
+
+  /** Where it acts. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined: none. */
+  readonly thread: EventID | undefined;
 
   /**
    * Sends text: into the thread, if it is in one.
@@ -632,7 +593,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    *
    * @param eventId The message.
    * @param text What it says from now on: as much as one message holds.
-   * @param options As for {@linkcode RoomContext.send}.
+   * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
    * @throws {ValueError} If the text does not fit into one message.
    */
@@ -711,17 +672,6 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   ): Promise<EventID>;
 
   /**
-   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
-   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
-   * homeserver can write, do not count.
-   *
-   * @param poll Its ID.
-   * @returns The votes by answer, and who leads.
-   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
-   */
-  getPollResults(poll: EventID): Promise<PollTally>;
-
-  /**
    * Ends a poll of the bot's, and says in it what it came to.
    *
    * @param poll Its ID.
@@ -729,14 +679,6 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * @throws {ValueError} If it is no poll.
    */
   endPoll(poll: EventID): Promise<PollTally>;
-
-  /**
-   * Shows that the bot types, while something is done.
-   *
-   * @param work What is done.
-   * @returns What that returns.
-   */
-  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
 
   /**
    * Sends text as it comes, a model's answer for one: a message that grows by edits.
@@ -748,85 +690,9 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * said.
    *
    * @param text The pieces of the text.
-   * @param options How often to edit, and as for {@linkcode RoomContext.send}.
+   * @param options How often to edit, and as for {@linkcode BotRoom.send}.
    * @returns The messages, and the text.
    * @throws What the text throws.
    */
   stream(text: AsyncIterable<string>, options?: StreamOptions): Promise<Streamed>;
-
-  /**
-   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
-   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
-   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
-   *
-   * @param work What to do; what it returns has to be plain data.
-   * @returns What it returned.
-   */
-  step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
-
-  /**
-   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
-   * committed together with the record that the event was handled. When a handler asks, it gives its
-   * sessions back: take them again after the answer.
-   *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event, as `definition.per` says.
-   * @returns The state, to be changed.
-   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
-   */
-  session<State extends object>(
-    definition: SessionDefinition<State>,
-    key?: SessionKey,
-  ): Promise<State>;
-
-  /**
-   * Ends a session, when the handler has ended.
-   *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event.
-   */
-  endSession<State extends object>(
-    definition: SessionDefinition<State>,
-    key?: SessionKey,
-  ): Promise<void>;
-
-  /**
-   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
-   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
-   * is as `c.late`.
-   *
-   * @param when A date, or `{ in: milliseconds }`.
-   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
-   * @returns Names the reminder, for `bot.reminders.cancel()`.
-   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
-   *   reminders pending in this room as `maxReminders` allows, 100 by default.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   * import { ValueError } from "@greenroom/matrix";
-   *
-   * const plugin = new Composer();
-   * plugin.command("tea", async (c) => {
-   *   try {
-   *     await c.remind({ in: 180_000 }, "Tea!");
-   *   } catch (error) {
-   *     if (!(error instanceof ValueError)) throw error;
-   *     await c.reply("You have too many reminders here.");
-   *   }
-   * });
-   * ```
-   */
-  remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
-
-  /**
-   * Leaves the room, when the bot's answers so far have been sent.
-   *
-   * @param reason Why. Default: none.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   */
-  leave(reason?: string): Promise<void>;
-
-  /** A link to this room, or to an event in it, that any client opens. */
-  permalink(eventId?: EventID): string;
 }

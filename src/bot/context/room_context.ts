@@ -1,7 +1,7 @@
 /**
- * What a bot can do in a room.
+ * What a function of a bot can do in a room.
  *
- * Over 300 lines because half of it is the documentation of what applications see.
+ * Over 300 lines because most of it is the documentation of what applications see.
  *
  * @module
  */
@@ -10,40 +10,17 @@ import {
   type Client,
   type Logger,
   matrixToUrl,
-  relationTo,
   type SessionDefinition,
   type SessionKey,
   ValueError,
 } from "../../../mod.ts";
-import type { ContentURI, EventID, ImageInfo, MatrixEvent, RoomID, UserID } from "../../../types.ts";
+import type { EventID, MatrixEvent, UserID } from "../../../types.ts";
 import { checkOptions } from "../../errors/known_names.ts";
-import type { BotParts } from "../bot_parts.ts";
+import type { Kit } from "../kit.ts";
+import { countPoll, type PollTally } from "../polls/mod.ts";
 import { type Run, sessionKeyFor } from "../run/mod.ts";
-import { countPoll, endPoll, type PollTally, sendPoll, type SendPollOptions } from "../polls/mod.ts";
-import {
-  type BotMedia,
-  bytesOf,
-  type Captioned,
-  type CaptionOptions,
-  type FileOptions,
-  type ImageOptions,
-  sendPicture,
-  type StickerOptions,
-} from "./pictures.ts";
-import { checkCall } from "./option_names.ts";
-import { type Streamed, type StreamOptions, streamText } from "./stream.ts";
-import {
-  checkText,
-  contentOf,
-  mentionsOf,
-  notifiedBy,
-  type Placing,
-  write,
-  writeOne,
-  type WriteOptions,
-  writePlain,
-  type Written,
-} from "./writing.ts";
+import { BotRoom, type Place } from "./bot_room.ts";
+import { checkText } from "./writing.ts";
 
 /** A reminder for a function of the bot. */
 export interface NamedReminder {
@@ -53,7 +30,7 @@ export interface NamedReminder {
   data?: unknown;
 }
 
-/** How long from now a reminder is due. */
+/** How long from now a reminder comes. */
 export interface ReminderDelay {
   /** The time, in milliseconds. */
   in: number;
@@ -67,25 +44,22 @@ const RENEWAL = 20_000;
  * A room, or a thread in it, in which a bot does something. What is done in it is a step of the
  * handler: when the handler waits for an answer, the steps before are kept, and not done again.
  */
-export class RoomContext {
+export class RoomContext extends BotRoom {
   /** The bot's client. */
   readonly client: Client;
-  /** Where the event happened. */
-  readonly roomId: RoomID;
-  /** The first event of the thread; undefined: none. */
-  readonly thread: EventID | undefined;
-  /** @internal What the bot is made of. */
-  protected readonly parts: BotParts;
   /** @internal The run. */
   protected readonly run: Run;
 
   /** @internal Contexts are made by the bot. */
-  constructor(parts: BotParts, run: Run, place: { readonly room: RoomID; readonly thread?: EventID }) {
-    this.parts = parts;
+  constructor(kit: Kit, run: Run, place: Place) {
+    super(kit, place);
     this.run = run;
-    this.client = parts.client;
-    this.roomId = place.room;
-    this.thread = place.thread;
+    this.client = kit.client;
+  }
+
+  /** @internal */
+  protected override within<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return work(this.run);
   }
 
   /** Ends with the time of the handler, and with the bot: give it to what takes long. */
@@ -96,215 +70,6 @@ export class RoomContext {
   /** The bot's logger. */
   get log(): Logger {
     return this.client.log;
-  }
-
-  /**
-   * Sends text: into the thread, if it is in one.
-   *
-   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
-   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
-   *
-   * @param text The text. A long one is sent in several messages, divided between paragraphs.
-   * @param options What it is written in, of what kind it is, whom it notifies.
-   * @returns The ID of the event, or of the first.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   *
-   * @example
-   * ```ts
-   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
-   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
-   * ```
-   */
-  send(text: string, options: WriteOptions = {}): Promise<EventID> {
-    return this.sendTo(text, options, { thread: this.thread });
-  }
-
-  /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
-  protected sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    checkCall("send", options);
-    checkText(text, "write a message"); // while the application's line is known
-    const plain = writePlain(text, options.format);
-    return plain === undefined
-      ? this.#sendParts(text, options, placing)
-      : this.run.act("send", () => this.#sendPart(plain, 0, options, placing));
-  }
-
-  #sendParts(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    return this.run.act("send", async () => {
-      let first: EventID | undefined;
-      for (const [index, part] of (await write(text, options.format)).entries()) {
-        const id = await this.#sendPart(part, index, options, placing);
-        first ??= id;
-      }
-      return first as EventID; // there is one at least
-    });
-  }
-
-  #sendPart(
-    part: Written,
-    index: number,
-    { msgtype = this.parts.options.msgtype, mentions: asked, sendKey: key }: WriteOptions,
-    placing: Placing,
-  ): Promise<EventID> {
-    const relatesTo = relationTo(index === 0 ? placing : { thread: placing.thread });
-    const mentions = notifiedBy(part, index, asked, placing.notifies);
-    const content = contentOf(part, { msgtype, mentions, relatesTo });
-    const options = key === undefined ? undefined : { key: key && `${key} ${index}` };
-    return this.client.sendMessage(this.roomId, content, options);
-  }
-
-  /**
-   * Replaces a message of the bot's.
-   *
-   * @param eventId The message.
-   * @param text What it says from now on: as much as one message holds.
-   * @param options As for {@linkcode RoomContext.send}.
-   * @returns The ID of the edit.
-   * @throws {ValueError} If the text does not fit into one message.
-   */
-  async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
-    checkCall("send", options);
-    return await this.run.act("edit", () => this.#edit(eventId, text, options));
-  }
-
-  async #edit(eventId: EventID, text: string, options: WriteOptions): Promise<EventID> {
-    const { format, msgtype = this.parts.options.msgtype, sendKey: key } = options;
-    const part = await writeOne(text, format, {
-      action: "edit a message",
-      mend: "edit it to what fits into one, and send the rest",
-    });
-    const relatesTo = { rel_type: "m.replace", event_id: eventId } as const;
-    const mentions = notifiedBy(part, 0, options.mentions);
-    const content = contentOf(part, { msgtype, mentions, relatesTo });
-    return await this.client.sendMessage(this.roomId, content, { key });
-  }
-
-  /**
-   * Reacts to an event.
-   *
-   * @param eventId The event.
-   * @param key The reaction, mostly an emoji.
-   * @returns The ID of the reaction.
-   */
-  async reactTo(eventId: EventID, key: string): Promise<EventID> {
-    return await this.run.act("react", () => this.client.react(this.roomId, eventId, key));
-  }
-
-  /**
-   * Redacts an event.
-   *
-   * @param eventId The event.
-   * @param reason Why. Default: none.
-   * @returns The ID of the redaction.
-   */
-  async redact(eventId: EventID, reason?: string): Promise<EventID> {
-    return await this.run.act("redact", () => this.client.redact(this.roomId, eventId, { reason }));
-  }
-
-  /**
-   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
-   *
-   * @param data The image: PNG, JPEG, GIF or WebP.
-   * @param options Its name, what it shows, its caption, and what it answers.
-   * @returns The ID of the event.
-   * @throws {ValueError} If the caption does not fit into one message.
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("cat", async (c) => {
-   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
-   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
-   * });
-   * ```
-   */
-  async sendImage(data: BotMedia, options: ImageOptions = {}): Promise<EventID> {
-    checkCall("sendImage", options);
-    return await this.run.act(
-      "image",
-      async () => sendPicture(this.client, this.roomId, await bytesOf(data), await this.#captioned(options)),
-    );
-  }
-
-  /**
-   * Sends a file.
-   *
-   * @param data The file.
-   * @param options Its name, kind, media type and caption, and what it answers.
-   * @returns The ID of the event.
-   * @throws {ValueError} If the caption does not fit into one message.
-   */
-  async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
-    checkCall("sendFile", options);
-    return await this.run.act("file", async () => {
-      const { fileName, fileType, mimeType, ...more } = await this.#captioned(options);
-      const info = mimeType === undefined ? undefined : { mimetype: mimeType };
-      return await this.client.sendFile(this.roomId, data, { fileName, fileType, info, ...more });
-    });
-  }
-
-  /**
-   * Sends a sticker.
-   *
-   * @param url Where the image is: an `mxc://` URI.
-   * @param info What is known of the image. Default: nothing.
-   * @param options What it shows, whom it notifies, what it answers.
-   * @returns The ID of the event.
-   * @throws {ValueError} If `url` is no `mxc://` URI.
-   * @example
-   * ```ts
-   * import { Composer } from "@greenroom/matrix/bot";
-   *
-   * const plugin = new Composer();
-   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
-   * ```
-   */
-  async sendSticker(url: ContentURI, info: ImageInfo = {}, options: StickerOptions = {}): Promise<EventID> {
-    checkCall("sendSticker", options);
-    const { mentions, thread = this.thread, ...more } = options;
-    const placed = { ...more, thread, mentions: mentions && mentionsOf(mentions) };
-    return await this.run.act("sticker", () => this.client.sendSticker(this.roomId, url, info, placed));
-  }
-
-  /** The options with what the client takes for a caption, and with the place. */
-  async #captioned<Options extends CaptionOptions>(
-    { caption, format, mentions: asked, replyTo, thread = this.thread, ...options }: Options,
-  ): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
-    const relatesTo = relationTo({ replyTo, thread });
-    if (caption === undefined) {
-      return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
-    }
-    const part = await writeOne(caption, format, {
-      action: "send a caption",
-      mend: "shorten it, and send the rest as text",
-    });
-    const { body, html: captionHtml } = part;
-    const mentions = mentionsOf(notifiedBy(part, 0, asked));
-    return { ...options, caption: body, captionHtml, mentions, relatesTo };
-  }
-
-  /**
-   * Begins a poll.
-   *
-   * @param question The question.
-   * @param answers The answers, 1 to 20.
-   * @param options How many a user may choose, and whether votes are shown before the end.
-   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
-   * @throws {ValueError} If there are too many answers, or none.
-   */
-  async sendPoll(
-    question: string,
-    answers: readonly string[],
-    options: SendPollOptions = {},
-  ): Promise<EventID> {
-    checkCall("sendPoll", options);
-    const relatesTo = relationTo({ thread: this.thread });
-    const poll = { ...options, question, answers, relatesTo };
-    return await this.run.act("poll", () => sendPoll(this.client, this.roomId, poll));
   }
 
   /**
@@ -319,19 +84,8 @@ export class RoomContext {
   async getPollResults(poll: EventID): Promise<PollTally> {
     return await this.run.step(
       "tally",
-      (at) => this.parts.once.value(this.run, at, () => countPoll(this.client, this.roomId, poll)),
+      (at) => this.kit.once.value(this.run, at, () => countPoll(this.client, this.roomId, poll)),
     );
-  }
-
-  /**
-   * Ends a poll of the bot's, and says in it what it came to.
-   *
-   * @param poll Its ID.
-   * @returns The votes by answer, and who has won.
-   * @throws {ValueError} If it is no poll.
-   */
-  async endPoll(poll: EventID): Promise<PollTally> {
-    return await this.run.act("end poll", () => endPoll(this.client, this.roomId, poll));
   }
 
   /**
@@ -360,35 +114,6 @@ export class RoomContext {
   }
 
   /**
-   * Sends text as it comes, a model's answer for one: a message that grows by edits.
-   *
-   * Each edit is whole Markdown, however the text was cut. Edits come no more often than `interval`
-   * says, and no faster than the server takes them; the last one is always sent. A text that
-   * outgrows a message goes on in the next one. If the text fails midway, what came is kept, with a
-   * note. After a crash the handler runs again, and what it streams then replaces what the message
-   * said.
-   *
-   * @param text The pieces of the text.
-   * @param options How often to edit, and as for {@linkcode RoomContext.send}.
-   * @returns The messages, and the text.
-   * @throws What the text throws.
-   */
-  async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
-    checkCall("stream", options);
-    const begun = options.inThread === true ? this.answered : undefined;
-    const placing = { thread: this.thread ?? begun, replyTo: this.answered };
-    const { client, roomId: room, signal } = this;
-    const { msgtype = this.parts.options.msgtype } = options;
-    const parts = { ...options, client, room, signal, msgtype, placing };
-    return await this.run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
-  }
-
-  /** @internal The event that is answered. */
-  protected get answered(): EventID | undefined {
-    return undefined;
-  }
-
-  /**
    * Does something once: when the handler runs again after an answer, or a crash, it returns what it
    * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
    * is committed before it returns; only a crash until then makes it be done again. It can't ask.
@@ -399,7 +124,7 @@ export class RoomContext {
   async step<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return await this.run.step(
       "once",
-      (at) => this.parts.once.value(this.run, at, async () => await work()),
+      (at) => this.kit.once.value(this.run, at, async () => await work()),
     );
   }
 
@@ -417,7 +142,7 @@ export class RoomContext {
     definition: SessionDefinition<State>,
     key?: SessionKey,
   ): Promise<State> {
-    return await this.parts.sessions.take(this.run, definition, key ?? this.#keyOf(definition));
+    return await this.kit.sessions.take(this.run, definition, key ?? this.#keyOf(definition));
   }
 
   /**
@@ -430,7 +155,7 @@ export class RoomContext {
     definition: SessionDefinition<State>,
     key?: SessionKey,
   ): Promise<void> {
-    await this.parts.sessions.end(this.run, definition, key ?? this.#keyOf(definition));
+    await this.kit.sessions.end(this.run, definition, key ?? this.#keyOf(definition));
   }
 
   #keyOf(definition: Pick<SessionDefinition<never>, "name" | "per">): SessionKey {
@@ -485,7 +210,7 @@ export class RoomContext {
     if (typeof what !== "string") checkOptions(what, { name: true, data: true }, "remind");
     const { name, data } = typeof what === "string" ? { name: "", data: what } : what;
     this.run.after.check("remind");
-    this.parts.checkReminder(due, name);
+    this.kit.reminders.check(due, name);
     if (name === "") checkText(data, "remind");
     const { roomId: room, thread = "" } = this;
     const event = this.answered;
@@ -494,8 +219,8 @@ export class RoomContext {
       const reminder = { room, thread, event, by, name, data: structuredClone(data) } as const;
       const { context } = this.run;
       const id = context.deliveryId && `${context.deliveryId} ${at}`;
-      const key = await this.parts.timers.remind(context, due, { reminder, name: id });
-      this.run.atEnd.push(() => this.parts.timers.wake());
+      const key = await this.kit.timers.remind(context, due, { reminder, name: id });
+      this.run.atEnd.push(() => this.kit.timers.wake());
       return key;
     });
   }
@@ -507,7 +232,7 @@ export class RoomContext {
    * @param userId The user.
    */
   async isAdmin(userId: UserID): Promise<boolean> {
-    return await this.run.begun.during(() => this.parts.access.isAdmin(userId, this.roomId));
+    return await this.run.begun.during(() => this.kit.access.isAdmin(userId, this.roomId));
   }
 
   /**
@@ -532,7 +257,7 @@ export class RoomContext {
 }
 
 /**
- * When a reminder is due, in milliseconds since the epoch.
+ * The time of a reminder, in milliseconds since the epoch.
  *
  * @throws {ValueError} If it is not said as it has to be: a number could be either.
  */
@@ -545,4 +270,159 @@ function dueTime(when: Date | ReminderDelay, now: number): number {
   }
   checkOptions(when, { in: true }, "remind");
   return now + when.in;
+}
+
+// The rest is generated by `deno task members`: documentation tools do not follow `extends`.
+
+import type { ContentURI, ImageInfo, RoomID } from "../../../types.ts";
+import type { SendPollOptions } from "../polls/mod.ts";
+import type { Streamed, StreamOptions } from "./stream.ts";
+import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
+
+/** What it has from elsewhere. */
+export interface RoomContext {
+  /** Where it acts. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined: none. */
+  readonly thread: EventID | undefined;
+
+  /**
+   * Sends text: into the thread, if it is in one.
+   *
+   * The text is Markdown, and a link to a user notifies that user. What others wrote is sent with
+   * `format: "plain"`, so that nobody is notified by it; or, within Markdown, by `escapeMarkdown()`.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, escapeMarkdown } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("say <words...>", (c) => c.send(c.args.words, { format: "plain" }));
+   * plugin.command("shout <words...>", (c) => c.send(`**${escapeMarkdown(c.args.words)}**`));
+   * ```
+   */
+  send(text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Replaces a message of the bot's.
+   *
+   * @param eventId The message.
+   * @param text What it says from now on: as much as one message holds.
+   * @param options As for {@linkcode BotRoom.send}.
+   * @returns The ID of the edit.
+   * @throws {ValueError} If the text does not fit into one message.
+   */
+  edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
+
+  /**
+   * Reacts to an event.
+   *
+   * @param eventId The event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   */
+  reactTo(eventId: EventID, key: string): Promise<EventID>;
+
+  /**
+   * Redacts an event.
+   *
+   * @param eventId The event.
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   */
+  redact(eventId: EventID, reason?: string): Promise<EventID>;
+
+  /**
+   * Sends an image, with its size, a smaller version and a blurred one, as far as they can be made.
+   *
+   * @param data The image: PNG, JPEG, GIF or WebP.
+   * @param options Its name, what it shows, its caption, and what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("cat", async (c) => {
+   *   const response = await fetch("https://cats.example/cat.png", { signal: c.signal });
+   *   await c.sendImage(await response.blob(), { fileName: "cat.png", caption: "**A cat**" });
+   * });
+   * ```
+   */
+  sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
+
+  /**
+   * Sends a file.
+   *
+   * @param data The file.
+   * @param options Its name, kind, media type and caption, and what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If the caption does not fit into one message.
+   */
+  sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
+
+  /**
+   * Sends a sticker.
+   *
+   * @param url Where the image is: an `mxc://` URI.
+   * @param info What is known of the image. Default: nothing.
+   * @param options What it shows, whom it notifies, what it answers.
+   * @returns The ID of the event.
+   * @throws {ValueError} If `url` is no `mxc://` URI.
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("wave", (c) => c.sendSticker("mxc://example.org/wave", { w: 256, h: 256 }, { text: "A hand" }));
+   * ```
+   */
+  sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
+
+  /**
+   * Begins a poll.
+   *
+   * @param question The question.
+   * @param answers The answers, 1 to 20.
+   * @param options How many a user may choose, and whether votes are shown before the end.
+   * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
+   * @throws {ValueError} If there are too many answers, or none.
+   */
+  sendPoll(
+    question: string,
+    answers: readonly string[],
+    options?: SendPollOptions,
+  ): Promise<EventID>;
+
+  /**
+   * Ends a poll of the bot's, and says in it what it came to.
+   *
+   * @param poll Its ID.
+   * @returns The votes by answer, and who has won.
+   * @throws {ValueError} If it is no poll.
+   */
+  endPoll(poll: EventID): Promise<PollTally>;
+
+  /**
+   * Sends text as it comes, a model's answer for one: a message that grows by edits.
+   *
+   * Each edit is whole Markdown, however the text was cut. Edits come no more often than `interval`
+   * says, and no faster than the server takes them; the last one is always sent. A text that
+   * outgrows a message goes on in the next one. If the text fails midway, what came is kept, with a
+   * note. After a crash the handler runs again, and what it streams then replaces what the message
+   * said.
+   *
+   * @param text The pieces of the text.
+   * @param options How often to edit, and as for {@linkcode BotRoom.send}.
+   * @returns The messages, and the text.
+   * @throws What the text throws.
+   */
+  stream(text: AsyncIterable<string>, options?: StreamOptions): Promise<Streamed>;
 }

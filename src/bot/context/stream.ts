@@ -6,11 +6,12 @@
 
 import { type Client, relationTo } from "../../../mod.ts";
 import type { EventID, RoomID, UserID } from "../../../types.ts";
+import type { OptionNames } from "../../errors/known_names.ts";
 import { isCutOff } from "../run/mod.ts";
 import { closeMarkdown } from "../text/mod.ts";
 import { contentOf, notifiedBy, type Placing, write, type WriteOptions } from "./writing.ts";
 
-/** Options of {@linkcode RoomContext.stream}. */
+/** Options of {@linkcode BotRoom.stream}. */
 export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"> {
   /** Whether to begin a thread with the event, if it is in none. Default: false. */
   inThread?: boolean;
@@ -19,6 +20,10 @@ export interface StreamOptions extends Pick<WriteOptions, "msgtype" | "mentions"
   /** What to say when the text fails midway. Default: `*(interrupted)*`. */
   note?: string;
 }
+
+export const STREAM: OptionNames<StreamOptions> = {
+  ...{ msgtype: true, mentions: true, inThread: true, interval: true, note: true },
+};
 
 /** What became of an answer that was sent in pieces. */
 export interface Streamed {

@@ -1,27 +1,28 @@
 /**
  * What a bot's functions for times are called with.
  *
- * Over 300 lines because most of it is generated documentation.
+ * Over 300 lines because most of it is the documentation of what applications see.
  *
  * @module
  */
 
 import type { EventID, RoomID, UserID } from "../../../types.ts";
-import { REMIND } from "./inner.ts";
-import type { BotParts } from "../bot_parts.ts";
+import type { Kit } from "../kit.ts";
 import type { Run } from "../run/mod.ts";
 import type { Due, Reminder } from "../timers/mod.ts";
 import { RoomContext } from "./room_context.ts";
+
+/** Says the text of a reminder. */
+export const SAY: unique symbol = Symbol("say");
 
 /** From when on a reminder's text says that it is late, in milliseconds: five minutes, as documented. */
 const LATE = 300_000;
 
 /**
- * Something that is due: a reminder, in the room that it is for, or what comes again and again, in
- * no room (`c.in()` goes to one).
+ * A reminder, in the room that it is for, or a time of `bot.every()`, in no room (`c.in()` goes to one).
  */
 export class TimerContext extends RoomContext {
-  /** When it was due. */
+  /** Its time. */
   readonly due: Date;
   /**
    * How late it is, in milliseconds, however little: the bot was not there, or had too much to do. A
@@ -35,8 +36,8 @@ export class TimerContext extends RoomContext {
   readonly #event: EventID | undefined;
 
   /** @internal Contexts are made by the bot. */
-  constructor(parts: BotParts, run: Run, { due, late }: Due, reminder?: Reminder) {
-    super(parts, run, { room: reminder?.room ?? "" as RoomID, thread: reminder?.thread || undefined });
+  constructor(kit: Kit, run: Run, { due, late }: Due, reminder?: Reminder) {
+    super(kit, run, { room: reminder?.room ?? "" as RoomID, thread: reminder?.thread || undefined });
     this.due = new Date(due);
     this.late = late;
     this.data = reminder?.data;
@@ -51,7 +52,7 @@ export class TimerContext extends RoomContext {
    * @param thread The first event of a thread in it. Default: none.
    */
   in(room: RoomID, thread?: EventID): RoomContext {
-    return new RoomContext(this.parts, this.run, { room, thread });
+    return new RoomContext(this.kit, this.run, { room, thread });
   }
 
   /** @internal */
@@ -60,7 +61,7 @@ export class TimerContext extends RoomContext {
   }
 
   /** @internal Says the reminder's text. */
-  async [REMIND](): Promise<void> {
+  async [SAY](): Promise<void> {
     const when = this.due.toISOString().slice(0, 16).replace("T", " ");
     const late = this.late > LATE ? ` (due ${when} UTC)` : "";
     const mentions = this.by === undefined ? [] : [this.by];
@@ -74,27 +75,129 @@ export class TimerContext extends RoomContext {
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, ImageInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/mod.ts";
-import type { BotMedia, FileOptions, ImageOptions, StickerOptions } from "./pictures.ts";
 import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
-import type { WriteOptions } from "./writing.ts";
+import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions } from "./writing.ts";
 
 /** What it has from elsewhere. */
 export interface TimerContext {
   /** The bot's client. */
   readonly client: Client;
 
-  /** Where the event happened. */
-  readonly roomId: RoomID;
-
-  /** The first event of the thread; undefined: none. */
-  readonly thread: EventID | undefined;
-
   /** Ends with the time of the handler, and with the bot: give it to what takes long. */
   get signal(): AbortSignal;
 
   /** The bot's logger. */
   get log(): Logger;
+
+  /**
+   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
+   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
+   * homeserver can write, do not count.
+   *
+   * @param poll Its ID.
+   * @returns The votes by answer, and who leads.
+   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
+   */
+  getPollResults(poll: EventID): Promise<PollTally>;
+
+  /**
+   * Shows that the bot types, while something is done.
+   *
+   * @param work What is done.
+   * @returns What that returns.
+   */
+  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
+
+  /**
+   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
+   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
+   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
+   *
+   * @param work What to do; what it returns has to be plain data.
+   * @returns What it returned.
+   */
+  step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
+
+  /**
+   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
+   * committed together with the record that the event was handled. When a handler asks, it gives its
+   * sessions back: take them again after the answer.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @returns The state, to be changed.
+   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
+   */
+  session<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<State>;
+
+  /**
+   * Ends a session, when the handler has ended.
+   *
+   * @param definition What it is.
+   * @param key Which one. Default: that of the event.
+   */
+  endSession<State extends object>(
+    definition: SessionDefinition<State>,
+    key?: SessionKey,
+  ): Promise<void>;
+
+  /**
+   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
+   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
+   * is as `c.late`.
+   *
+   * @param when A date, or `{ in: milliseconds }`.
+   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
+   * @returns Names the reminder, for `bot.reminders.cancel()`.
+   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
+   *   reminders pending in this room as `maxReminders` allows, 100 by default.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   * import { ValueError } from "@greenroom/matrix";
+   *
+   * const plugin = new Composer();
+   * plugin.command("tea", async (c) => {
+   *   try {
+   *     await c.remind({ in: 180_000 }, "Tea!");
+   *   } catch (error) {
+   *     if (!(error instanceof ValueError)) throw error;
+   *     await c.reply("You have too many reminders here.");
+   *   }
+   * });
+   * ```
+   */
+  remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
+
+  /**
+   * Whether a user is an admin of the bot: in the list, or by power level in this room, as the
+   * option `admins` says.
+   *
+   * @param userId The user.
+   */
+  isAdmin(userId: UserID): Promise<boolean>;
+
+  /**
+   * Leaves the room, when the bot's answers so far have been sent.
+   *
+   * @param reason Why. Default: none.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  leave(reason?: string): Promise<void>;
+
+  /** A link to this room, or to an event in it, that any client opens. */
+  permalink(eventId?: EventID): string;
+
+  /** Where it acts. */
+  readonly roomId: RoomID;
+
+  /** The first event of the thread; undefined: none. */
+  readonly thread: EventID | undefined;
 
   /**
    * Sends text: into the thread, if it is in one.
@@ -123,7 +226,7 @@ export interface TimerContext {
    *
    * @param eventId The message.
    * @param text What it says from now on: as much as one message holds.
-   * @param options As for {@linkcode RoomContext.send}.
+   * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
    * @throws {ValueError} If the text does not fit into one message.
    */
@@ -211,17 +314,6 @@ export interface TimerContext {
   ): Promise<EventID>;
 
   /**
-   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
-   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
-   * homeserver can write, do not count.
-   *
-   * @param poll Its ID.
-   * @returns The votes by answer, and who leads.
-   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
-   */
-  getPollResults(poll: EventID): Promise<PollTally>;
-
-  /**
    * Ends a poll of the bot's, and says in it what it came to.
    *
    * @param poll Its ID.
@@ -229,14 +321,6 @@ export interface TimerContext {
    * @throws {ValueError} If it is no poll.
    */
   endPoll(poll: EventID): Promise<PollTally>;
-
-  /**
-   * Shows that the bot types, while something is done.
-   *
-   * @param work What is done.
-   * @returns What that returns.
-   */
-  typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
 
   /**
    * Sends text as it comes, a model's answer for one: a message that grows by edits.
@@ -248,93 +332,9 @@ export interface TimerContext {
    * said.
    *
    * @param text The pieces of the text.
-   * @param options How often to edit, and as for {@linkcode RoomContext.send}.
+   * @param options How often to edit, and as for {@linkcode BotRoom.send}.
    * @returns The messages, and the text.
    * @throws What the text throws.
    */
   stream(text: AsyncIterable<string>, options?: StreamOptions): Promise<Streamed>;
-
-  /**
-   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
-   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
-   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
-   *
-   * @param work What to do; what it returns has to be plain data.
-   * @returns What it returned.
-   */
-  step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
-
-  /**
-   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
-   * committed together with the record that the event was handled. When a handler asks, it gives its
-   * sessions back: take them again after the answer.
-   *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event, as `definition.per` says.
-   * @returns The state, to be changed.
-   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
-   */
-  session<State extends object>(
-    definition: SessionDefinition<State>,
-    key?: SessionKey,
-  ): Promise<State>;
-
-  /**
-   * Ends a session, when the handler has ended.
-   *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event.
-   */
-  endSession<State extends object>(
-    definition: SessionDefinition<State>,
-    key?: SessionKey,
-  ): Promise<void>;
-
-  /**
-   * Reminds at a time, once, also after a restart. A text that is said more than five minutes late, since the
-   * bot was away, ends with when it was due: `Tea! (due 2026-01-31 08:00 UTC)`. A function gets how late it
-   * is as `c.late`.
-   *
-   * @param when A date, or `{ in: milliseconds }`.
-   * @param what What to say, or what to call: see {@linkcode Bot.reminder}.
-   * @returns Names the reminder, for `bot.reminders.cancel()`.
-   * @throws {ValueError} If there is no such time, no text, or no such function; or if the user has as many
-   *   reminders pending in this room as `maxReminders` allows, 100 by default.
-   *
-   * @example
-   * ```ts ignore
-   * import { Composer } from "@greenroom/matrix/bot";
-   * import { ValueError } from "@greenroom/matrix";
-   *
-   * const plugin = new Composer();
-   * plugin.command("tea", async (c) => {
-   *   try {
-   *     await c.remind({ in: 180_000 }, "Tea!");
-   *   } catch (error) {
-   *     if (!(error instanceof ValueError)) throw error;
-   *     await c.reply("You have too many reminders here.");
-   *   }
-   * });
-   * ```
-   */
-  remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
-
-  /**
-   * Whether a user is an admin of the bot: in the list, or by power level in this room, as the
-   * option `admins` says.
-   *
-   * @param userId The user.
-   */
-  isAdmin(userId: UserID): Promise<boolean>;
-
-  /**
-   * Leaves the room, when the bot's answers so far have been sent.
-   *
-   * @param reason Why. Default: none.
-   * @throws {MatrixRequestError} If the homeserver refuses.
-   */
-  leave(reason?: string): Promise<void>;
-
-  /** A link to this room, or to an event in it, that any client opens. */
-  permalink(eventId?: EventID): string;
 }

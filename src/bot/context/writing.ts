@@ -1,11 +1,12 @@
 /**
- * What a bot writes, as the content of messages.
+ * What a bot writes, as the content of messages, and the images and files that it sends.
  *
  * @module
  */
 
-import { type ReplyPlace, ValueError } from "../../../mod.ts";
-import type { Mentions, RelatesTo, RoomMessageContent, UserID } from "../../../types.ts";
+import { type Client, relationTo, type ReplyPlace, ValueError } from "../../../mod.ts";
+import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID } from "../../../types.ts";
+import type { OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
 
 /** How text is written. */
@@ -32,6 +33,10 @@ export interface WriteOptions {
    */
   sendKey?: string;
 }
+
+export const WRITE: OptionNames<WriteOptions> = {
+  ...{ format: true, msgtype: true, mentions: true, sendKey: true },
+};
 
 /** Text as the members of a content. */
 export interface Written {
@@ -167,4 +172,90 @@ export function mentionsOf(mentions: readonly (UserID | "room")[]): Mentions {
   if (users.length > 0) all.user_ids = users.length === 1 ? users : [...new Set(users)];
   if (users.length < mentions.length) all.room = true;
   return all;
+}
+
+/** What a bot sends as an image or a file: it may be sent again, after a crash, so it is no stream. */
+export type BotMedia = Uint8Array<ArrayBuffer> | ArrayBuffer | Blob;
+
+/** The text that is shown with an image or a file, and what that answers. */
+export interface CaptionOptions extends Pick<WriteOptions, "format" | "mentions">, ReplyPlace {
+  /** The text, as much as one message holds. Default: none. */
+  caption?: string;
+}
+
+/** Options of {@linkcode BotRoom.sendImage}. */
+export interface ImageOptions extends CaptionOptions {
+  /** Its file name. Default: a `File`'s own, else none. */
+  fileName?: string;
+  /** Whether to make a thumbnail and a blurred version: see {@linkcode describeImage}. Default: true. */
+  thumbnail?: boolean;
+}
+
+/** Options of {@linkcode BotRoom.sendFile}. */
+export interface FileOptions extends CaptionOptions {
+  /** Its name. Default: a `File`'s own, else none. */
+  fileName?: string;
+  /** Its media type. Default: a `Blob`'s own, else unknown. */
+  mimeType?: string;
+  /** What kind of file it is. Default: `m.file`. */
+  fileType?: "m.file" | "m.audio" | "m.video";
+}
+
+/** Options of {@linkcode BotRoom.sendSticker}. */
+export interface StickerOptions extends Pick<WriteOptions, "mentions">, ReplyPlace {
+  /** What it shows or means, in words. Default: empty. */
+  text?: string;
+}
+
+const CAPTION: OptionNames<CaptionOptions> = {
+  ...{ caption: true, format: true, mentions: true, replyTo: true, thread: true },
+};
+export const IMAGE: OptionNames<ImageOptions> = { ...CAPTION, fileName: true, thumbnail: true };
+export const FILE: OptionNames<FileOptions> = { ...CAPTION, fileName: true, mimeType: true, fileType: true };
+export const STICKER: OptionNames<StickerOptions> = {
+  text: true,
+  mentions: true,
+  replyTo: true,
+  thread: true,
+};
+
+/** What is sent with a file. */
+interface Captioned {
+  /** The text of the caption. */
+  readonly caption?: string;
+  /** The caption with formatting, if it has any. */
+  readonly captionHtml?: string;
+  readonly mentions?: Mentions;
+  readonly relatesTo?: RelatesTo;
+}
+
+/** The options with what the client takes for a caption, in a thread unless they name another. */
+export async function captioned<Options extends CaptionOptions>(
+  { caption, format, mentions: asked, replyTo, thread, ...options }: Options,
+  near: EventID | undefined,
+): Promise<Omit<Options, keyof CaptionOptions> & Captioned> {
+  const relatesTo = relationTo({ replyTo, thread: thread ?? near });
+  if (caption === undefined) return { ...options, mentions: asked && mentionsOf(asked), relatesTo };
+  const part = await writeOne(caption, format, {
+    action: "send a caption",
+    mend: "shorten it, and send the rest as text",
+  });
+  const mentions = mentionsOf(notifiedBy(part, 0, asked));
+  return { ...options, caption: part.body, captionHtml: part.html, mentions, relatesTo };
+}
+
+/** Sends an image, with what can be found out of it. */
+export async function sendPicture(
+  client: Client,
+  room: RoomID,
+  data: BotMedia,
+  { fileName, thumbnail: isWanted, ...options }: Omit<ImageOptions, keyof CaptionOptions> & Captioned,
+): Promise<EventID> {
+  const bytes = data instanceof Uint8Array
+    ? data
+    : new Uint8Array(data instanceof ArrayBuffer ? data : await data.arrayBuffer());
+  const { describeImage } = await import("../media/describe_image.ts"); // with its libraries
+  const { info, thumbnail } = await describeImage(bytes, { thumbnail: isWanted });
+  const name = fileName ?? (data instanceof File ? data.name : undefined);
+  return await client.sendImage(room, bytes, { fileName: name, info, thumbnail, ...options });
 }

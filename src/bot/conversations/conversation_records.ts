@@ -1,5 +1,6 @@
 /**
- * What is kept of a conversation that waits, and of the answer that it has taken.
+ * What is kept of a conversation that waits, of the answer that it has taken, and which types of event the bot
+ * listens to for conversations alone.
  *
  * Of answers that several users give, which one is handled first depends on what else they have said. So it is
  * committed which one is taken, before anything comes of it: after a crash no other is.
@@ -7,7 +8,7 @@
  * @module
  */
 
-import { type Client, defineSession } from "../../../mod.ts";
+import { type Client, defineSession, type HandlerContext } from "../../../mod.ts";
 import type { UserID } from "../../../types.ts";
 import type { KeptEvent, Step, Wait } from "../run/mod.ts";
 
@@ -59,4 +60,25 @@ export async function forgetTaken(
     const { taken, ...rest } = record;
     return { record: taken === deliveryId ? rest : record };
   });
+}
+
+const WAITED = defineSession({
+  name: "bot.waited",
+  per: () => undefined,
+  initial: (): { types: readonly string[] } => ({ types: [] }),
+});
+const KEY = "types";
+/** How many types are remembered; the oldest are forgotten. */
+const MAX_TYPES = 1_000;
+
+/** Notes types of event that conversations wait for, for processes that begin later. */
+export function noteTypes(context: HandlerContext, types: readonly string[]): void {
+  context.updateSession(WAITED, KEY, (before) => ({
+    types: [...new Set([...before.types, ...types])].slice(-MAX_TYPES),
+  }));
+}
+
+/** The types of event that conversations of earlier processes wait for. */
+export async function keptTypes({ sessions }: Pick<Client, "sessions">): Promise<readonly string[]> {
+  return (await sessions.read(WAITED, KEY))?.types ?? [];
 }

@@ -14,6 +14,7 @@ import type { RoomID } from "../../../types.ts";
 import {
   type Answer,
   type BotSessions,
+  checkQueries,
   checkReplayed,
   ConversationEndedError,
   type ConversationEnding,
@@ -25,17 +26,25 @@ import {
   type KeptEvent,
   Locks,
   type Once,
+  type Query,
   queueOf,
   Run,
   type RunEnd,
   type RunTime,
+  typesOf,
   type Wait,
   type WaitEntry,
   Waits,
 } from "../run/mod.ts";
 import type { Timers } from "../timers/mod.ts";
-import { type ConversationRecord, CONVERSATIONS, forgetTaken, noteTaken } from "./conversation_records.ts";
-export { WaitedTypes } from "./waited_types.ts";
+import {
+  type ConversationRecord,
+  CONVERSATIONS,
+  forgetTaken,
+  keptTypes,
+  noteTaken,
+  noteTypes,
+} from "./conversation_records.ts";
 
 /** A conversation at work: without an ID and what it waits for, it is new. */
 interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "timer" | "taken"> {
@@ -47,30 +56,59 @@ interface Conversation extends Omit<ConversationRecord, "steps" | "wait" | "time
 /** How many conversations of a user may wait in a room; the oldest are ended. */
 const MAX_OF_USER = 10;
 
-/** What conversations are made of. */
-interface ConversationsOptions {
-  /** Keeps them. */
-  readonly client: Client;
-  /** What handlers have taken. */
-  readonly sessions: BotSessions;
-  /** What handlers find out. */
-  readonly once: Once;
-  /** Ends them in time. */
-  readonly timers: Timers;
-  /** Calls the bot's functions with what a run began with. */
-  readonly dispatch: (run: Run, start: KeptEvent) => Promise<unknown>;
+/** The functions of a bot, as conversations call them. */
+interface BotFunctions {
+  /** Calls them with what a run began with. */
+  dispatch(run: Run, start: KeptEvent): Promise<unknown>;
+  /** Has the bot listen to types of event. */
+  listenTo(types: Iterable<string>): void;
 }
+
+/** The types of event that a bot listens to whatever functions it has. */
+export const ALWAYS: readonly string[] = ["m.room.message", "m.reaction"];
 
 /** The conversations of a bot. */
 export class Conversations {
-  readonly #options: ConversationsOptions;
+  /** Set before the first event comes. */
+  functions!: BotFunctions;
+  readonly #client: Client;
+  readonly #sessions: BotSessions;
+  readonly #once: Once;
+  readonly #timers: Timers;
   readonly #waits: Waits;
   readonly #locks = new Locks();
 
-  /** @param options What they are made of. */
-  constructor(options: ConversationsOptions) {
-    this.#options = options;
-    this.#waits = new Waits(options.client);
+  /**
+   * @param client Keeps them.
+   * @param kit What handlers have taken and found out, and what ends conversations in time.
+   */
+  constructor(
+    client: Client,
+    kit: { readonly sessions: BotSessions; readonly once: Once; readonly timers: Timers },
+  ) {
+    this.#client = client;
+    this.#sessions = kit.sessions;
+    this.#once = kit.once;
+    this.#timers = kit.timers;
+    this.#waits = new Waits(client);
+  }
+
+  /**
+   * Has the bot listen to what a run is to wait for, from now on, though no function does.
+   *
+   * @throws {ValueError} If there is no such query.
+   */
+  listen(context: HandlerContext, queries: readonly Query[]): void {
+    checkQueries(queries, "wait for");
+    const types = queries.flatMap(typesOf).filter((type) => !ALWAYS.includes(type));
+    if (types.length === 0) return; // mostly
+    this.functions.listenTo(types);
+    noteTypes(context, types);
+  }
+
+  /** Has the bot listen to what conversations of earlier processes wait for. */
+  async restore(): Promise<void> {
+    this.functions.listenTo(await keptTypes(this.#client));
   }
 
   /**
@@ -208,7 +246,7 @@ export class Conversations {
     const { deliveryId } = how.context;
     await this.#afterTaken(id, at, deliveryId);
     return await this.#locks.within(id, async () => {
-      const { client } = this.#options;
+      const client = this.#client;
       const { record } = await client.sessions.read(CONVERSATIONS, id) ?? {};
       if (record?.wait.at !== at) return undefined; // another answer was faster
       const steps = [...record.steps];
@@ -216,18 +254,22 @@ export class Conversations {
       const taken = () => noteTaken(client, { id, record, deliveryId });
       const run = new Run({ ...how, steps, answer, taken });
       run.left = by?.left && new Set(by.left);
-      const isTaken = await this.#go(run, { ...record, id }, () => this.#options.dispatch(run, record.start));
+      const isTaken = await this.#go(
+        run,
+        { ...record, id },
+        () => this.functions.dispatch(run, record.start),
+      );
       return isTaken ? run : undefined;
     });
   }
 
   /** Waits for what a conversation has taken for its answer, here or before a crash; if that does not come, no more. */
   async #afterTaken(id: string, at: number, deliveryId: string | undefined): Promise<void> {
-    const { sessions } = this.#options.client;
+    const { sessions } = this.#client;
     const { record } = await sessions.read(CONVERSATIONS, id) ?? {};
     const { taken } = record ?? {};
     if (record?.wait.at !== at || taken === undefined || taken === deliveryId) return;
-    if (!await this.#waits.again(taken)) await forgetTaken(this.#options.client, id, taken);
+    if (!await this.#waits.again(taken)) await forgetTaken(this.#client, id, taken);
   }
 
   /** @returns Whether the run was what was wanted: not if the answer was refused. */
@@ -240,12 +282,12 @@ export class Conversations {
       if (end.kind === "done") checkReplayed(run);
       this.#waits.asked(run);
       if (end.kind === "waits" || conversation.wait !== undefined) await this.#note(run, conversation, end);
-      this.#options.sessions.commit(run);
+      this.#sessions.commit(run);
       await run.context.settle();
       return true;
     } catch (error) {
       if (isCutOff(error)) throw error;
-      await this.#options.once.failed(run);
+      await this.#once.failed(run);
       if (conversation.wait === undefined) {
         await this.#waits.failed(run);
         throw error;
@@ -268,7 +310,7 @@ export class Conversations {
     end: Exclude<RunEnd, { kind: "refused" }>,
   ): Promise<void> {
     const { context } = run;
-    const { timers } = this.#options;
+    const timers = this.#timers;
     const id = known ?? crypto.randomUUID();
     if (before !== undefined) timers.remove(context, before);
     if (old !== undefined && (end.kind === "done" || end.wait.room !== old.room)) {
@@ -309,6 +351,6 @@ export class Conversations {
     const timer = { kind: "wait", conversation: id, at: wait.at, end } as const;
     this.#waits.remove(context, wait.room, id);
     // Two that would end it are one: what that says is said again under the same transaction ID.
-    this.#options.timers.add(context, 0, timer, `${id} ${wait.at}`);
+    this.#timers.add(context, 0, timer, `${id} ${wait.at}`);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Invitations that a bot accepts: each is due until the bot has joined, it was refused for good, or the
+ * Invitations that a bot accepts: each is tried until the bot has joined, it was refused for good, or the
  * invitation was withdrawn.
  *
  * @module
@@ -14,39 +14,38 @@ import {
 } from "../../../mod.ts";
 import type { RoomID, UserID } from "../../../types.ts";
 import type { Accepted, Timers } from "../timers/mod.ts";
-import { type JoinQueue, nextJoin } from "./joining.ts";
-import type { InviteLimiter } from "./limits.ts";
+import { joinLate, JoinQueue, nextJoin } from "./joining.ts";
+import { type InviteLimit, InviteLimiter } from "./limits.ts";
 
 /** An invitation into a room. */
 export type Invitation = Accepted["event"];
 
-/** What invitations work with. */
-interface InvitationsOptions {
-  readonly client: Client;
-  /** Remembers who has invited. */
-  readonly inviters: Inviters;
-  /** Bounds how many are taken; undefined: nothing does. */
-  readonly limiter: InviteLimiter | undefined;
-  /** Has joins wait for each other. */
-  readonly joins: JoinQueue;
-  /** Remembers what is due. */
-  readonly timers: Timers;
-}
-
 /** Accepts invitations. */
 export class Invitations {
-  readonly #options: InvitationsOptions;
+  readonly inviters: Inviters;
+  readonly #client: Client;
+  readonly #timers: Timers;
+  readonly #limiter: InviteLimiter | undefined;
+  readonly #joins = new JoinQueue();
   /** What ends the joins under way. */
   readonly #joining = new Map<RoomID, AbortController>();
 
-  /** @param options What it works with. */
-  constructor(options: InvitationsOptions) {
-    this.#options = options;
+  /**
+   * @param client Joins.
+   * @param timers Try again.
+   * @param limit How many are taken; `false`: all.
+   * @throws {ValueError} If the limit lets none through.
+   */
+  constructor(client: Client, timers: Timers, limit: Partial<InviteLimit> | false | undefined) {
+    this.#client = client;
+    this.#timers = timers;
+    this.#limiter = limit === false ? undefined : new InviteLimiter(limit);
+    this.inviters = new Inviters(client);
   }
 
   /** When the next invitation of a user has its turn; undefined: never, and the log says so. */
   turnOf(user: UserID): number | undefined {
-    const { client, limiter } = this.#options;
+    const [client, limiter] = [this.#client, this.#limiter];
     const now = client.api.clock.now();
     if (limiter === undefined) return now;
     const turn = limiter.take(user, now);
@@ -64,13 +63,12 @@ export class Invitations {
    * @throws {MatrixRequestError} If it is refused for good.
    */
   async accept(event: Invitation, turn: number, context: HandlerContext): Promise<boolean> {
-    const { client, inviters } = this.#options;
-    const at = client.api.clock.now();
-    context.updateSession(...inviters.note(event.room_id, { by: event.sender, at }));
+    const at = this.#client.api.clock.now();
+    context.updateSession(...this.inviters.note(event.room_id, { by: event.sender, at }));
     if (turn > at) this.#later({ event, at }, turn, context);
     else if (await this.#join({ event, at }, context)) return true;
     await context.settle();
-    this.#options.timers.wake();
+    this.#timers.wake();
     return false;
   }
 
@@ -81,9 +79,14 @@ export class Invitations {
    * @throws {MatrixRequestError} If it is refused for good.
    */
   async again(accepted: Accepted, context: HandlerContext): Promise<boolean> {
-    const inviter = await this.#options.inviters.of(accepted.event.room_id);
+    const inviter = await this.inviters.of(accepted.event.room_id);
     if (inviter?.at !== accepted.at) return false; // it was withdrawn, or another came
     return await this.#join(accepted, context, { maxRetries: 0 });
+  }
+
+  /** Accepts an invitation in its turn, and waits for it. */
+  async acceptNow(room: RoomID, inviter: UserID, signal: AbortSignal): Promise<void> {
+    await this.#joins.run(inviter, () => joinLate(this.#client, room, { signal }));
   }
 
   /** The bot is not invited any more. */
@@ -96,17 +99,17 @@ export class Invitations {
     context: HandlerContext,
     options: { readonly maxRetries?: number } = {},
   ): Promise<boolean> {
-    const { client, inviters, joins } = this.#options;
+    const client = this.#client;
     const { room_id: room, sender } = event;
     const ending = new AbortController();
     this.withdrawn(room); // what an older one has begun
     this.#joining.set(room, ending);
     try {
-      await joins.run(sender, () => client.joinRoom(room, { ...options, signal: ending.signal }));
+      await this.#joins.run(sender, () => client.joinRoom(room, { ...options, signal: ending.signal }));
       return true;
     } catch (error) {
       const isLatest = this.#joining.get(room) === ending;
-      if (isLatest && ending.signal.aborted) context.updateSession(...inviters.forget(room));
+      if (isLatest && ending.signal.aborted) context.updateSession(...this.inviters.forget(room));
       if (ending.signal.aborted) return false;
       const now = client.api.clock.now();
       const wait = nextJoin(error, now - at);
@@ -122,7 +125,7 @@ export class Invitations {
   #later({ event, at }: Accepted, due: number, context: HandlerContext): void {
     const kept = { ...event, unsigned: undefined };
     const timer = { kind: "join", invitation: { event: kept, at } } as const;
-    this.#options.timers.add(context, due, timer, `join ${event.room_id}`);
+    this.#timers.add(context, due, timer, `join ${event.room_id}`);
   }
 }
 

@@ -16,5 +16,5 @@ export {
   type PollStartContent,
 } from "./poll_contents.ts";
 export { type Poll, type PollAnswer, type PollEvent, readPoll } from "./read_poll.ts";
-export { countPoll, endPoll, sendPoll, type SendPollOptions } from "./room_polls.ts";
+export { countPoll, endPoll, POLL, sendPoll, type SendPollOptions } from "./room_polls.ts";
 export { type PollAnswerTally, type PollTally, tallyPoll, type TallyPollOptions } from "./tally_poll.ts";

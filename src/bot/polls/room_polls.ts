@@ -6,12 +6,15 @@
 
 import { type Client, encryptionOf, ValueError } from "../../../mod.ts";
 import { type ClientEvent, type EventID, type RelatesTo, type RoomID, SyncStream } from "../../../types.ts";
+import type { OptionNames } from "../../errors/known_names.ts";
 import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "./poll_contents.ts";
 import { editedPoll, pollEventOf } from "./read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "./tally_poll.ts";
 
-/** What {@linkcode RoomContext.sendPoll} takes beside the question and the answers. */
+/** What {@linkcode BotRoom.sendPoll} takes beside the question and the answers. */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
+
+export const POLL: OptionNames<SendPollOptions> = { maxSelections: true, undisclosed: true };
 
 const ENCRYPTED = "m.room.encrypted";
 /** How many votes are asked for at once. */

@@ -1,11 +1,12 @@
 /**
- * What is being done because its time has come, and what has to be done again.
+ * The work of timers: what is under way, and what has to be done again.
  *
  * @module
  */
 
 import { type Client, type Clock, MatrixRequestError, NetworkError } from "../../../mod.ts";
 import { isCutOff } from "../run/mod.ts";
+import { LAST } from "./timer.ts";
 
 /** How many are done side by side. */
 const AT_ONCE = 20;
@@ -18,8 +19,6 @@ const LONG_AWAY = 300_000;
 const GIVEN_UP = 30 * 86_400_000;
 /** How many errors may be the cause of one another. */
 const MAX_CAUSES = 10;
-/** The last moment that a date can be. */
-const LAST = 8.64e15;
 
 /** Jobs by name: each is done once at a time, and not before it may be done again. */
 export class Jobs {
@@ -51,7 +50,7 @@ export class Jobs {
   begin(name: string, work: () => Promise<void>): void {
     this.#again.delete(name);
     const done = work().catch((error) => {
-      this.#client.log.warn("What was due at a time waits", { error });
+      this.#client.log.warn("A timer waits", { error });
       this.#again.set(name, this.#client.api.clock.now() + RETRY);
     });
     const ended = done.finally(() => {
@@ -70,7 +69,7 @@ export class Jobs {
    * Has one that failed be done again, if it may succeed then: when the homeserver may be back, or,
    * if the bot was cut off, at its next start.
    *
-   * @param due When it was due, in milliseconds since the epoch.
+   * @param due Its time, in milliseconds since the epoch.
    * @returns Whether it is.
    */
   retries(name: string, due: number, error: unknown): boolean {

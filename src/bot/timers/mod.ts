@@ -5,7 +5,6 @@
  */
 
 export { isPassing, within } from "./jobs.ts";
-export { ReminderLimit } from "./reminder_limit.ts";
-export { readCron } from "./schedule.ts";
-export type { Accepted, Due, Reminder, Timer } from "./timer.ts";
-export { Timers } from "./timers.ts";
+export { type PendingReminder, Reminders, type RemindersAPI } from "./reminders.ts";
+export type { Accepted, Due, Reminder, TimerOf } from "./timer.ts";
+export { readCron, Timers } from "./timers.ts";

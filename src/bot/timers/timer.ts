@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type Client, defineSession } from "../../../mod.ts";
 import type { EventID, MemberEvent, RoomID, UserID } from "../../../types.ts";
 import type { ConversationEnding } from "../run/mod.ts";
 
@@ -41,7 +42,34 @@ export type Timer =
   | { readonly kind: "remind"; readonly reminder: Reminder }
   | { readonly kind: "join"; readonly invitation: Accepted };
 
-/** When something was due, and that it is done now. */
+/** What a timer does at its time, by its kind. */
+export type TimerOf<Kind extends Timer["kind"]> = Extract<Timer, { kind: Kind }>;
+
+/** The pending timers. */
+export const TIMERS = defineSession<{ timer: Timer | undefined }>({
+  name: "bot.timers",
+  per: () => undefined,
+  initial: () => ({ timer: undefined }),
+});
+
+/** A pending timer, as it is stored. */
+export interface StoredTimer {
+  readonly key: string;
+  /** Its time, in milliseconds since the epoch. */
+  readonly due: number;
+  readonly timer: Timer;
+}
+
+/** The pending timers, the next one first. */
+export async function* pendingTimers(
+  { sessions }: Pick<Client, "sessions">,
+): AsyncIterableIterator<StoredTimer> {
+  for await (const { key, state: { timer } } of sessions.list(TIMERS)) {
+    if (typeof key === "string" && timer !== undefined) yield { key, due: dueOf(key), timer };
+  }
+}
+
+/** The time of a timer, and how late it is. */
 export interface Due {
   /** When, in milliseconds since the epoch. */
   readonly due: number;
@@ -50,9 +78,9 @@ export interface Due {
 }
 
 /** The last moment that a date can be. */
-const LAST = 8.64e15;
+export const LAST = 8.64e15;
 
-/** The key of a timer that is due at a time, in milliseconds since the epoch. */
+/** The key of a timer for a time, in milliseconds since the epoch. */
 export function keyOf(due: number, name: string = crypto.randomUUID()): string {
   const time = new Date(Math.min(Math.max(due, 0), LAST)).toISOString();
   return `${time.length > 24 ? time : `+00${time}`}|${name}`; // years of six digits sort too
@@ -62,7 +90,7 @@ export function nameOf(key: string): string {
   return key.slice(key.indexOf("|") + 1);
 }
 
-/** When a timer is due, by its key. */
+/** The time of a timer, by its key. */
 export function dueOf(key: string): number {
   return Date.parse(key.split("|", 1)[0] ?? "");
 }

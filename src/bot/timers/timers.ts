@@ -1,22 +1,28 @@
 /**
- * What is due at a time: reminders, the ends of questions, and what comes again and again. Each is
- * in the store, and done once, also after a restart.
+ * Timers: reminders, the ends of questions, and schedules. Each is in the store, and fires once, also
+ * after a restart.
  *
  * @module
  */
 
+import { Cron } from "croner";
 import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
 import { isCutOff } from "../run/mod.ts";
 import { Jobs } from "./jobs.ts";
-import type { ReminderLimit } from "./reminder_limit.ts";
-import { type Due, dueOf, keyOf, nameOf, type Reminder, type Timer } from "./timer.ts";
-import type { Schedule } from "./schedule.ts";
+import type { Reminders } from "./reminders.ts";
+import {
+  type Due,
+  keyOf,
+  LAST,
+  nameOf,
+  pendingTimers,
+  type Reminder,
+  type StoredTimer,
+  type Timer,
+  type TimerOf,
+  TIMERS,
+} from "./timer.ts";
 
-const TIMERS = defineSession<{ timer: Timer | undefined }>({
-  name: "bot.timers",
-  per: () => undefined,
-  initial: () => ({ timer: undefined }),
-});
 const SCHEDULES = defineSession<{ next: number; pattern: string }>({
   name: "bot.schedules",
   per: () => undefined,
@@ -27,45 +33,43 @@ const SCHEDULES = defineSession<{ next: number; pattern: string }>({
 const LONGEST = 3_600_000;
 /** When to look again, in milliseconds. */
 const RETRY = 5_000;
-const LAST = 8.64e15; // the last moment that a date can be
 
-/** What the timers of a bot call. */
-interface TimerHandlers {
-  /** Does what is due. It may settle by itself. */
-  readonly timer: (timer: Timer, context: HandlerContext, due: Due) => Promise<unknown>;
-  /** Does what comes again and again. */
-  readonly schedule: (schedule: Schedule, context: HandlerContext, due: Due) => Promise<unknown>;
+/** Something that is done again and again. */
+export interface Schedule {
+  /** The same after a restart. */
+  readonly name: string;
+  /** When, and by which clock: if that is another than before, it begins anew. */
+  readonly pattern: string;
+  /** The next time after a time; both in milliseconds since the epoch. */
+  readonly next: (after: number) => number;
+  readonly work: (context: HandlerContext, due: Due) => Promise<unknown>;
 }
 
-/** A pending timer, as it is stored. */
-interface StoredTimer {
-  /** Names it. */
-  readonly key: string;
-  /** When it is due, in milliseconds since the epoch. */
-  readonly due: number;
-  /** What the bot does then. */
-  readonly timer: Timer;
-}
+/** Does what a timer is for. */
+type Handler<Of = never> = (timer: Of, context: HandlerContext, due: Due) => Promise<unknown>;
 
 /** The timers of a bot. */
 export class Timers {
   readonly #client: Client;
-  readonly #handlers: TimerHandlers;
+  readonly #reminders: Reminders;
+  readonly #handlers = new Map<Timer["kind"], Handler>();
   readonly #schedules: Schedule[] = [];
   #woken = Promise.withResolvers<void>();
   readonly #jobs: Jobs;
-  readonly #limit: ReminderLimit;
 
   /**
    * @param client Keeps them, and measures time.
-   * @param handlers What they call.
-   * @param limit Counts the reminders of users.
+   * @param reminders Counts those of users.
    */
-  constructor(client: Client, handlers: TimerHandlers, limit: ReminderLimit) {
+  constructor(client: Client, reminders: Reminders) {
     this.#client = client;
-    this.#limit = limit;
-    this.#handlers = handlers;
+    this.#reminders = reminders;
     this.#jobs = new Jobs(client, () => this.wake());
+  }
+
+  /** Says what is done at the time of timers of a kind. It may settle by itself. */
+  handle<Kind extends Timer["kind"]>(kind: Kind, handler: Handler<TimerOf<Kind>>): void {
+    this.#handlers.set(kind, handler);
   }
 
   /** Waits until this process has the device whose timers they are. */
@@ -97,7 +101,7 @@ export class Timers {
     due: number,
     { reminder, name = crypto.randomUUID() }: { readonly reminder: Reminder; readonly name?: string },
   ): Promise<string> {
-    await this.#limit.take(context, reminder, keyOf(due, name));
+    await this.#reminders.take(context, reminder, keyOf(due, name));
     return this.add(context, due, { kind: "remind", reminder }, name);
   }
 
@@ -106,17 +110,8 @@ export class Timers {
     context.updateSession(TIMERS, key, () => null);
   }
 
-  /** Removes a timer. Does nothing if it is not there. */
-  async removeNow(key: string): Promise<boolean> {
-    const kept = await this.#client.sessions.read(TIMERS, key);
-    if (kept === undefined) return false;
-    await this.#client.sessions.end(TIMERS, key);
-    if (kept.timer?.kind === "remind") await this.#limit.releaseNow(kept.timer.reminder, key);
-    return true;
-  }
-
   /**
-   * Adds what comes again and again.
+   * Adds a schedule.
    *
    * @throws {ValueError} If the name is taken.
    */
@@ -130,22 +125,15 @@ export class Timers {
     this.#schedules.push(schedule);
   }
 
-  /** The pending timers, the next one first. */
-  async *list(): AsyncIterableIterator<StoredTimer> {
-    for await (const { key, state: { timer } } of this.#client.sessions.list(TIMERS)) {
-      if (typeof key === "string" && timer !== undefined) yield { key, due: dueOf(key), timer };
-    }
-  }
-
   /** Says that a timer was added. */
   wake(): void {
     this.#woken.resolve();
   }
 
   /**
-   * Does what is due, as it becomes due. What takes long keeps nothing else waiting.
+   * Fires timers at their times. One that takes long keeps no other waiting.
    *
-   * @param signal Ends it; what is being done may end.
+   * @param signal Ends it; those that have fired may end.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#client.api;
@@ -154,7 +142,7 @@ export class Timers {
       this.#woken = Promise.withResolvers<void>();
       const next = await this.#begin().catch((error) => {
         if (isCutOff(error)) throw error;
-        this.#client.log.warn("What is due at times waits: the store or the homeserver can't be reached", {
+        this.#client.log.warn("Timers wait: the store or the homeserver can't be reached", {
           error,
         });
         return clock.now() + RETRY;
@@ -170,18 +158,18 @@ export class Timers {
     await this.#jobs.idle();
   }
 
-  /** Does what is due now, and what becomes due meanwhile. */
+  /** Fires the timers whose time has come, or comes meanwhile. */
   async fire(): Promise<void> {
     this.#jobs.forget();
     do {
       await this.#begin();
       await this.#jobs.idle();
-    } while (await this.#isDue());
+    } while (await this.#hasMore());
   }
 
-  /** Whether something is due, and is not left for later. */
-  async #isDue(): Promise<boolean> {
-    for await (const { key, due } of this.list()) {
+  /** Whether the time of a timer has come that is not left for later. */
+  async #hasMore(): Promise<boolean> {
+    for await (const { key, due } of pendingTimers(this.#client)) {
       if (due > this.#client.api.clock.now()) return false;
       if (this.#jobs.freeAt(key) === 0) return true;
     }
@@ -189,15 +177,15 @@ export class Timers {
   }
 
   /**
-   * Begins what is due now.
+   * Fires the timers whose time has come.
    *
-   * @returns When the next is due, in milliseconds since the epoch. What ends wakes.
+   * @returns The next time, in milliseconds since the epoch. A timer that has ended wakes.
    */
   async #begin(): Promise<number> {
     const { clock } = this.#client.api;
     const times = await Promise.all(this.#schedules.map((each) => this.#repeat(each)));
     let next = Math.min(LAST, ...times);
-    for await (const timer of this.list()) {
+    for await (const timer of pendingTimers(this.#client)) {
       const { key, due } = timer;
       if (due > clock.now()) return Math.min(next, due);
       const free = this.#jobs.freeAt(key);
@@ -213,20 +201,21 @@ export class Timers {
     try {
       await this.#client.runTask(`timer ${nameOf(key)}`, async (context) => {
         this.remove(context, key);
-        if (timer.kind === "remind") this.#limit.release(context, timer.reminder, key);
-        await this.#handlers.timer(timer, context, { due, late: Math.max(0, clock.now() - due) });
+        if (timer.kind === "remind") this.#reminders.release(context, timer.reminder, key);
+        const handler = this.#handlers.get(timer.kind) as Handler<Timer> | undefined;
+        await handler?.(timer, context, { due, late: Math.max(0, clock.now() - due) });
       });
     } catch (error) {
       if (this.#jobs.retries(key, due, error)) return;
-      log.error("What was due at a time failed, and is not done again", { due: new Date(due), error });
-      await this.removeNow(key);
+      log.error("A timer failed, and does not fire again", { due: new Date(due), error });
+      await this.#reminders.cancel(key);
     }
   }
 
   /**
-   * Begins what comes again and again if it is due, once for all the times that were missed.
+   * Begins a schedule's work if its time has come, once for all the times that were missed.
    *
-   * @returns When it is due next, in milliseconds since the epoch.
+   * @returns Its next time, in milliseconds since the epoch.
    */
   async #repeat(schedule: Schedule): Promise<number> {
     const { api: { clock }, sessions } = this.#client;
@@ -252,12 +241,47 @@ export class Timers {
     try {
       await this.#client.runTask(`every ${name} ${due}`, async (context) => {
         context.updateSession(SCHEDULES, name, () => following);
-        await this.#handlers.schedule(schedule, context, { due, late: clock.now() - due });
+        await schedule.work(context, { due, late: clock.now() - due });
       });
     } catch (error) {
       if (this.#jobs.retries(`every ${name}`, due, error)) return;
-      log.error("What was due at a time failed, and is done again the next time", { name, error });
+      log.error("A schedule failed, and goes on at its next time", { name, error });
       await sessions.update(SCHEDULES, name, () => following);
     }
+  }
+}
+
+/**
+ * Reads a pattern of cron.
+ *
+ * @param pattern Five fields, or six with seconds first: minute, hour, day, month, weekday.
+ * @param timezone Where the clock hangs, like `Europe/Rome`.
+ * @returns The next time after a time.
+ * @throws {ValueError} If the pattern or the time zone can't be read.
+ */
+export function readCron(pattern: string, timezone: string): Schedule["next"] {
+  checkZone(pattern, timezone);
+  try {
+    const cron = new Cron(pattern, { timezone, paused: true });
+    cron.nextRun(new Date(0)); // which reads the time zone
+    return (after) => cron.nextRun(new Date(after))?.getTime() ?? LAST;
+  } catch (cause) {
+    throw new ValueError(
+      `Cannot schedule "${pattern}" in ${timezone}: write it as cron does, like "0 9 * * *"`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function checkZone(pattern: string, timeZone: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+  } catch (cause) {
+    throw new ValueError(
+      `Cannot schedule "${pattern}": there is no time zone ${timeZone}; write it like Europe/Rome, or UTC`,
+      { cause },
+    );
   }
 }

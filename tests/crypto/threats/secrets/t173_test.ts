@@ -6,7 +6,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type KvStore, type Logger, MemoryStore, SealedStore } from "../../../../mod.ts";
-import { optionsFromEnv } from "../../../../src/bot/running/mod.ts";
+import { optionsFromEnv } from "../../../../src/bot/env.ts";
 import { Lease } from "../../../../src/store/device/lease.ts";
 import { DenoKvStore } from "../../../../src/store/kv.ts";
 import { SqliteStore } from "../../../../src/store/sqlite.ts";

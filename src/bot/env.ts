@@ -1,5 +1,5 @@
 /**
- * A bot's options, from the environment.
+ * A bot's options, from the environment, and the store that they name.
  *
  * @module
  */
@@ -7,16 +7,21 @@
 import {
   Client,
   consoleLogger,
+  type KvCheck,
+  type KvEntry,
+  type KvKey,
+  type KvListOptions,
+  type KvLock,
+  type KvMutation,
   type KvStore,
   MissingPermissionError,
   StoreError,
   ValueError,
-} from "../../../mod.ts";
-import type { UserID } from "../../../types.ts";
-import { checkNames, nearestName } from "../../errors/known_names.ts";
-import { warningOfOthers } from "../../store/files/files.ts";
-import type { BotOptions } from "../bot_options.ts";
-import { LazyStore } from "./lazy_store.ts";
+} from "../../mod.ts";
+import type { UserID } from "../../types.ts";
+import { checkNames, nearestName } from "../errors/known_names.ts";
+import { warningOfOthers } from "../store/files/files.ts";
+import type { BotOptions } from "./bot_options.ts";
 
 /** What is read of the environment, and what it means. */
 export const VARIABLES = {
@@ -124,9 +129,9 @@ function storeOf(path: string | undefined): KvStore | undefined {
   return new LazyStore(async () => {
     try {
       if (!hasKv && path !== undefined) {
-        return await (await import("../../store/sqlite.ts")).SqliteStore.open(path);
+        return await (await import("../store/sqlite.ts")).SqliteStore.open(path);
       }
-      return await (await import("../../store/kv.ts")).DenoKvStore.open(path);
+      return await (await import("../store/kv.ts")).DenoKvStore.open(path);
     } catch (error) {
       throw path === undefined ? error : named(error);
     }
@@ -246,4 +251,41 @@ function unusable(action: "read" | "write to", path: string, cause: unknown): Va
       cause,
     },
   );
+}
+
+/** A store that is opened when it is used first, and closed with the bot. */
+export class LazyStore implements KvStore {
+  readonly #open: () => Promise<KvStore>;
+  #opened: Promise<KvStore> | undefined;
+
+  /** @param open Opens it. */
+  constructor(open: () => Promise<KvStore>) {
+    this.#open = open;
+  }
+
+  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+    return await (await this.#store).getMany(keys);
+  }
+
+  async *list(prefix: KvKey, options?: KvListOptions): AsyncIterable<KvEntry> {
+    yield* (await this.#store).list(prefix, options);
+  }
+
+  async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+    return await (await this.#store).commit(mutations, checks);
+  }
+
+  async lock(key: KvKey): Promise<KvLock | undefined> {
+    const store = await this.#store;
+    if (store.lock === undefined) throw new StoreError("Cannot lock the store: it has no locks");
+    return await store.lock(key);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened?.catch(() => undefined))?.close();
+  }
+
+  get #store(): Promise<KvStore> {
+    return this.#opened ??= this.#open();
+  }
 }

@@ -8,16 +8,76 @@
  */
 
 import {
-  type Client,
+  Client,
   type EndedTokens,
   ForbiddenError,
   type KvEntry,
   type KvKey,
   type KvStore,
+  MemoryStore,
   type Tokens,
   UnknownTokenError,
-} from "../../../mod.ts";
-import type { DeviceID, UserID } from "../../../types.ts";
+  ValueError,
+} from "../../mod.ts";
+import type { DeviceID, UserID } from "../../types.ts";
+import { type BotHost, type BotOptions, clientsOptions, type HostedBotOptions } from "./bot_options.ts";
+import { LazyStore } from "./env.ts";
+
+/** What a bot acts with, by its options. */
+export interface BotClient {
+  readonly client: Client;
+  /** What starts and stops in the client's place; undefined: the client itself. */
+  readonly host: BotHost | undefined;
+  /** Logs in; undefined: there is a token. */
+  readonly account?: BotAccount;
+  /** Where devices are remembered; undefined: nowhere that is known. */
+  readonly store?: KvStore;
+  /** What the bot has opened, and closes. */
+  readonly ownStore?: LazyStore;
+  readonly log: BotOptions["log"];
+}
+
+/**
+ * How often a request is sent again that may be, if nothing else is said: for some five minutes. A homeserver
+ * that is restarted or upgraded is away for longer than a client waits by default.
+ */
+const MAX_RETRIES = 15;
+
+/**
+ * What a bot acts with.
+ *
+ * @throws {ValueError} If an option can't be used.
+ */
+export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
+  if ("appservice" in options) {
+    const { appservice: host } = options;
+    return { client: host.bot, host, log: host.bot.log };
+  }
+  const { password, onTokensRefreshed, findTokens, log } = options;
+  const forClient = clientsOptions(options);
+  const store = options.store ?? (password === undefined ? undefined : new MemoryStore());
+  const account = store === undefined ? undefined : accountOf(options, store);
+  const client: Client = new Client({
+    ...forClient,
+    ...(store === undefined ? {} : { store }),
+    retry: forClient.retry === false ? false : { maxRetries: MAX_RETRIES, ...forClient.retry },
+    onTokensRefreshed: async (tokens, used) =>
+      await account?.renewed(tokens, used) ?? await onTokensRefreshed?.(tokens, used),
+    findTokens: async (ended) =>
+      account === undefined ? await findTokens?.(ended) : await account.find(client, ended),
+  });
+  const ownStore = store instanceof LazyStore ? store : undefined;
+  return { client, host: undefined, account, store: options.store, ownStore, log };
+}
+
+function accountOf(
+  { mxid, password, token, store: given }: BotOptions,
+  store: KvStore,
+): BotAccount | undefined {
+  if (password === undefined || (token !== undefined && token !== "")) return undefined;
+  if (mxid === undefined) throw new ValueError("Cannot make a bot: a password needs mxid, whose it is");
+  return new BotAccount({ mxid, password, store, isKept: given !== undefined, deviceName: "Greenroom bot" });
+}
 
 interface KeptAccount {
   /** The device; it is kept before the login, so that no crash leaves two. */

@@ -1,0 +1,192 @@
+/**
+ * From a bot's login to its end: when it listens, when it may speak, and when its timers fire.
+ *
+ * @module
+ */
+
+import { type Clock, consoleLogger, type Logger, MatrixRequestError } from "../../mod.ts";
+import type { BotStartOptions } from "./bot_options.ts";
+import type { Kit } from "./kit.ts";
+import { isCutOff } from "./run/mod.ts";
+import { type BotClient, noteDevice } from "./account.ts";
+import { isPassing } from "./timers/mod.ts";
+import type { Updates } from "./updates.ts";
+
+/** How long timers wait for what came while the bot was away, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Logs a bot in, starts it, and has its timers fire. */
+export class BotLife {
+  readonly #kit: Kit;
+  readonly #updates: Updates;
+  readonly #made: BotClient;
+  readonly #announce: ReturnType<typeof announcer>;
+  /** Resolves when it has asked what is new, or a start has ended before. */
+  readonly #synced = Promise.withResolvers<void>();
+  #opened: Promise<void> | undefined;
+  #stopping = new AbortController();
+  /** How many calls of `start()` go on: timers fire in them. */
+  #starts = 0;
+
+  /**
+   * @param kit Of the bot.
+   * @param updates Listens.
+   * @param made What the bot acts with.
+   */
+  constructor(kit: Kit, updates: Updates, made: BotClient) {
+    const { client } = kit;
+    this.#kit = kit;
+    this.#updates = updates;
+    this.#made = made;
+    this.#announce = announcer(made.log, client.api.clock);
+    const synced = async (): Promise<void> => { // before the first event comes
+      client.removeEventHandler("SYNC_SUCCESSFUL", synced);
+      await kit.conversations.restore();
+      this.#synced.resolve();
+    };
+    client.addEventHandler("SYNC_SUCCESSFUL", synced, { waitSync: true });
+  }
+
+  /** Whether a start goes on. */
+  get isStarted(): boolean {
+    return this.#starts > 0;
+  }
+
+  /** Logs in the first time, and begins to listen. */
+  async open(): Promise<void> {
+    this.#updates.listen();
+    const opening = this.#opened ??= this.#made.account?.open(this.#kit.client) ?? Promise.resolve();
+    try {
+      await opening;
+    } catch (error) {
+      this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  /** Waits until the bot may speak. */
+  async started(): Promise<void> {
+    await this.#openWhenBack(this.#kit.signal);
+    if (this.isStarted) await this.#synced.promise;
+  }
+
+  /** Starts the bot: see {@linkcode Bot.start}. */
+  async start({ signals = true, signal }: BotStartOptions): Promise<void> {
+    const { signal: ending } = this.#kit;
+    const ends = [this.#stopping.signal, ending, ...(signal === undefined ? [] : [signal])];
+    const ended = AbortSignal.any(ends);
+    const wasClosed = ending.aborted; // then the client says so
+    this.#starts++;
+    try {
+      if (!wasClosed) await this.#openWhenBack(ended);
+      if (wasClosed || !ended.aborted) await this.#run(signals, signal);
+    } finally {
+      this.#starts--;
+      this.#synced.resolve();
+    }
+  }
+
+  /** Ends starts that have not come to the client yet. */
+  stop(): void {
+    this.#stopping.abort();
+    this.#stopping = new AbortController();
+  }
+
+  async #run(signals: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const { client, host } = this.#made;
+    const stopped = new AbortController();
+    const both = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal]);
+    const timing = this.#fire(both);
+    try {
+      if (host === undefined) await client.start({ ignoreInitialSync: true, signals, signal });
+      else await host.start({ signals, signal });
+      this.#announce("The bot has ended", { user: client.mxid });
+    } finally {
+      stopped.abort();
+      await timing;
+    }
+  }
+
+  /** Has timers fire while the client syncs. */
+  async #fire(signal: AbortSignal): Promise<void> {
+    const { client, timers, signal: ending } = this.#kit;
+    const ended = new AbortController();
+    // Another process may have the device for a while: patience begins when this one asks what is new.
+    const asks = Promise.withResolvers<void>();
+    const asked = () => asks.resolve();
+    const failed = () => void timers.opened().then(asked, () => {}); // it may fail before it has the device
+    client.addEventHandler("SYNC_SUCCESSFUL", asked);
+    client.addEventHandler("SYNC_ERRORED", failed);
+    signal.addEventListener("abort", asked, { once: true });
+    await asks.promise;
+    client.removeEventHandler("SYNC_SUCCESSFUL", asked);
+    client.removeEventHandler("SYNC_ERRORED", failed);
+    // What was said in time is heard before the time for it is over; but a handler may hang.
+    const late = client.api.clock.delay(PATIENCE, {
+      signal: AbortSignal.any([signal, ended.signal]),
+      persistent: false,
+    });
+    await Promise.race([client.ready, late]).catch(() => {});
+    ended.abort();
+    await late.catch(() => {});
+    if (signal.aborted) return;
+    const { store, account } = this.#made;
+    if (store !== undefined) {
+      const warns = account === undefined; // which says so itself
+      await noteDevice(client, store, { warns }).catch((error) =>
+        client.log.debug("The device could not be remembered", { error })
+      );
+    }
+    this.#announce("The bot has started", { user: client.mxid });
+    try {
+      await Promise.race([timers.run(signal), aborted(ending)]);
+    } catch (error) {
+      if (!isCutOff(error) && !signal.aborted) client.log.error("Timers do not fire any more", { error });
+    }
+  }
+
+  /** Logs in though the homeserver is away for a while, as a client syncs then. */
+  async #openWhenBack(signal: AbortSignal): Promise<void> {
+    const { client } = this.#kit;
+    for (let wait = FIRST; !signal.aborted; wait = Math.min(2 * wait, LONGEST)) {
+      try {
+        return await this.open();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isPassing(error)) throw error;
+        const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
+        const delay = Math.max(wait, asked ?? 0);
+        client.log.warn("The bot can't log in yet, and tries again", { error, delay });
+        await client.api.clock.delay(delay, { signal }).catch(() => {});
+      }
+    }
+  }
+}
+
+/** How long to wait for a homeserver that is away at first, and at most, in milliseconds. */
+const FIRST = 5_000;
+const LONGEST = 300_000;
+
+/** Resolves when a signal is aborted: a timer that has not ended by then may never end. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Makes what says something.
+ *
+ * @param log The application's logger; undefined: the console; `false`: nobody.
+ * @param clock Says when.
+ */
+export function announcer(
+  log: Logger | false | undefined,
+  clock: Clock,
+): (message: string, data: Readonly<Record<string, string>>) => void {
+  if (log === false) return () => {};
+  const logger = log ?? consoleLogger({ clock });
+  return (message, data) =>
+    logger.info(message, Object.fromEntries(Object.entries(data).filter(([, value]) => value !== "")));
+}

@@ -1,0 +1,225 @@
+/**
+ * An event, and what a bot can do about it.
+ *
+ * @module
+ */
+
+import { ValueError } from "../../../mod.ts";
+import type {
+  ContentURI,
+  EncryptedFile,
+  EncryptionInfo,
+  EventID,
+  MatrixEvent,
+  SenderInfo,
+  UserID,
+} from "../../../types.ts";
+import { checkOptions } from "../../errors/known_names.ts";
+import { type Arguments, type Command, usageOf } from "../commands/mod.ts";
+import type { Kit } from "../kit.ts";
+import { ConversationEndedError, isCutOff, type Query, type Run, type Update } from "../run/mod.ts";
+import { RoomContext } from "./room_context.ts";
+import type { WriteOptions } from "./writing.ts";
+
+// What the kit alone calls of a context is named by symbols, so that no editor offers it.
+
+/** The command that the message is. */
+export const COMMAND: unique symbol = Symbol("command");
+/** Calls the function of the command. */
+export const CALL: unique symbol = Symbol("call");
+/** Tells the user that the command has failed. */
+export const SAY_FAILED: unique symbol = Symbol("sayFailed");
+
+/** What a command was found to be. */
+export interface Found {
+  readonly command: Command;
+  /** Its arguments, or what is wrong with them. */
+  readonly given: Arguments;
+  /** Whether the command was reached: no function before it took the message for itself. */
+  isReached?: boolean;
+}
+
+/** An event, and what a bot can do about it without asking anybody. */
+export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
+  /** The event, as the server has it. */
+  readonly event: E;
+  /** Who has sent it. */
+  readonly sender: UserID;
+  /** How it was encrypted, and by whom; undefined: it was not. */
+  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+  /**
+   * The text of a message, without what old clients quote in a reply; of an edit the new text;
+   * empty: there is none.
+   */
+  readonly text: string;
+  /** The event that this is a reply to; undefined: it is none. */
+  readonly replyTo: EventID | undefined;
+  /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
+  match: RegExpExecArray | null = null;
+  /** @internal The command that the message is. */
+  readonly [COMMAND]: Command | undefined;
+  readonly #queries: ReadonlySet<string>;
+  readonly #found: Found | undefined;
+
+  /** @internal Contexts are made by the bot. */
+  constructor(kit: Kit, run: Run, update: Update<E>, found?: Found) {
+    super(kit, run, update);
+    this.event = update.event;
+    this.sender = update.sender;
+    this.encryption = update.encryption;
+    this.text = update.read?.text ?? "";
+    this.replyTo = update.read?.replyTo;
+    this.#queries = update.queries;
+    this[COMMAND] = found?.command;
+    this.#found = found;
+  }
+
+  /** The arguments of a command. */
+  get args(): Arguments {
+    const { given } = this.#found ?? {};
+    return (given !== undefined && "args" in given ? given.args : undefined) as Arguments;
+  }
+
+  /** The text. */
+  override toString(): string {
+    return this.text;
+  }
+
+  /** Whether the event fits a query. */
+  is(query: Query): boolean {
+    return this.#queries.has(query);
+  }
+
+  /**
+   * Answers the event: as a reply, and in the thread that it is in. Its sender is notified, unless
+   * `mentions` says otherwise. What others wrote is repeated with `format: "plain"`: see
+   * {@linkcode BotRoom.send}.
+   *
+   * @param text The text. A long one is sent in several messages, divided between paragraphs.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  reply(text: string, options: WriteOptions = {}): Promise<EventID> {
+    const placing = { thread: this.thread, replyTo: this.answered, notifies: [this.sender] };
+    return this.sendTo(text, options, placing);
+  }
+
+  /**
+   * Answers in a thread that begins with the event, or in the thread that the event is in.
+   *
+   * @param text The text.
+   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @returns The ID of the event, or of the first.
+   */
+  async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
+    const thread = this.thread ?? this.answered;
+    return await this.sendTo(text, options, { thread, notifies: [this.sender] });
+  }
+
+  /**
+   * Reacts to the event.
+   *
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   */
+  async react(key: string): Promise<EventID> {
+    return await this.reactTo(this.#eventId("react"), key);
+  }
+
+  /**
+   * Redacts an event.
+   *
+   * @param eventId The event. Default: the one that is handled.
+   * @param reason Why. Default: none.
+   * @returns The ID of the redaction.
+   */
+  override async redact(eventId: EventID = this.#eventId("redact"), reason?: string): Promise<EventID> {
+    return await super.redact(eventId, reason);
+  }
+
+  /**
+   * Whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
+   *
+   * @param userId The user. Default: the event's sender.
+   */
+  override async isAdmin(userId: UserID = this.sender): Promise<boolean> {
+    return await super.isAdmin(userId);
+  }
+
+  /**
+   * Joins the room: that of an invitation.
+   *
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   */
+  async join(): Promise<void> {
+    await this.run.step("join", async () => {
+      if (!this.is("invite")) return void await this.client.joinRoom(this.roomId);
+      const { invitations } = this.kit;
+      await invitations.acceptNow(this.roomId, this.sender, this.signal);
+      if (this.run.after.end !== undefined) return;
+      const inviter = { by: this.sender, at: this.client.api.clock.now() };
+      this.run.context.updateSession(...invitations.inviters.note(this.roomId, inviter));
+    });
+  }
+
+  /**
+   * Loads the file of the message, decrypted.
+   *
+   * @param options The most bytes to take. Default: 50 MiB.
+   * @returns The file.
+   * @throws {ValueError} If the message has none.
+   */
+  async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
+    checkOptions(options, { maxSize: true }, "download");
+    const { url, file } = this.event.content as { url?: ContentURI; file?: EncryptedFile };
+    const media = file ?? url;
+    if (media === undefined) throw new ValueError("Cannot load the file of a message: it has none");
+    const { maxSize = 50 * 1024 * 1024 } = options;
+    return await this.run.begun.during(() =>
+      this.client.downloadMedia(media, { maxSize, signal: this.signal })
+    );
+  }
+
+  /** @internal */
+  protected override get answered(): EventID | undefined {
+    return "event_id" in this.event ? this.event.event_id as EventID : undefined;
+  }
+
+  /** @internal */
+  protected override get about(): MatrixEvent {
+    return this.event;
+  }
+
+  /**
+   * @internal Calls the function of the command, or says what is wrong with its arguments. A failure
+   * is said to the user, without its reason, and reported.
+   */
+  [CALL](call: () => Promise<void>): Promise<unknown> {
+    if (this.#found === undefined) return Promise.resolve();
+    this.#found.isReached = true;
+    const { command, given } = this.#found;
+    if ("args" in given) return call().catch((error) => this.#commandFailed(error));
+    const usage = usageOf(command, this.kit.prefix);
+    return this.reply(`${given.problem}\n\nUsage: ${usage}`, { format: "plain" });
+  }
+
+  async #commandFailed(error: unknown): Promise<never> {
+    if (!isCutOff(error) && !(error instanceof ConversationEndedError)) await this[SAY_FAILED]();
+    throw error;
+  }
+
+  /** @internal Tells the user that the command has failed. */
+  async [SAY_FAILED](): Promise<void> {
+    if (this.kit.behaviour.saysFailures === false) return;
+    await this.reply("Sorry, that failed.").catch(() => {}); // what is reported is the failure itself
+  }
+
+  #eventId(action: string): EventID {
+    const id = this.answered;
+    if (id === undefined) {
+      throw new ValueError(`Cannot ${action}: the event has no ID, since the bot is not in the room`);
+    }
+    return id;
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Calls a bot's functions at their times.
+ *
+ * @module
+ */
+
+import { type HandlerContext, ValueError } from "../../../mod.ts";
+import type { Kit } from "../kit.ts";
+import { isCutOff, Run } from "../run/mod.ts";
+import { type Due, readCron, type Reminder } from "../timers/mod.ts";
+import { SAY, TimerContext } from "./timer_context.ts";
+
+/** A function that is called at a time. */
+export type ReminderHandler = (context: TimerContext) => unknown;
+
+/** Calls a bot's functions at their times. */
+export class TimedFunctions {
+  readonly #kit: Kit;
+  readonly #byName = new Map<string, ReminderHandler>([["", (c) => c[SAY]()]]);
+
+  /** @param kit Of the bot. */
+  constructor(kit: Kit) {
+    this.#kit = kit;
+    kit.timers.handle("remind", ({ reminder }, context, due) => this.#remind(reminder, context, due));
+  }
+
+  /**
+   * Adds a function for reminders of a name.
+   *
+   * @throws {ValueError} If the name is taken.
+   */
+  add(name: string, handler: ReminderHandler): void {
+    this.#kit.reminders.addName(name);
+    this.#byName.set(name, handler);
+  }
+
+  /**
+   * Adds a function for times that come again and again.
+   *
+   * @throws {ValueError} If the pattern can't be read, or the name is taken.
+   */
+  every(
+    pattern: string,
+    handler: ReminderHandler,
+    { name = pattern, timezone = "UTC" }: { readonly name?: string; readonly timezone?: string },
+  ): void {
+    this.#kit.timers.schedule({
+      name,
+      pattern: `${pattern} ${timezone}`,
+      next: readCron(pattern, timezone),
+      work: (context, due) =>
+        this.#call(context, handler, (run) => new TimerContext(this.#kit, run, due), { every: name }),
+    });
+  }
+
+  async #remind(reminder: Reminder, context: HandlerContext, due: Due): Promise<void> {
+    const { name, room, by } = reminder;
+    const handler = this.#byName.get(name);
+    if (handler === undefined) {
+      throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
+    }
+    const make = (run: Run) => new TimerContext(this.#kit, run, due, reminder);
+    await this.#call(context, handler, make, { reminder: name || undefined, room, by });
+  }
+
+  /** @param details What the log says of it. */
+  async #call(
+    context: HandlerContext,
+    handler: ReminderHandler,
+    make: (run: Run) => TimerContext,
+    details: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const { client, once, patience, sessions } = this.#kit;
+    const time = this.#kit.newTime();
+    const run = new Run({ context, time });
+    time.what = details;
+    run.watch(details, { late: (message, step) => client.log.warn(message, { step, ...details }) });
+    try {
+      const called = run.call(async () => await handler(make(run)));
+      await patience.until(called, time);
+      if ((await called).kind !== "done") {
+        throw new ValueError("Cannot ask in a function for a time: there is nobody to answer");
+      }
+      sessions.commit(run);
+      await context.settle();
+    } catch (error) {
+      if (!isCutOff(error)) await once.failed(run);
+      throw error;
+    } finally {
+      for (const call of run.atEnd) call();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What the functions of one bot share.
+ *
+ * @module
+ */
+
+import { type Client, ValueError } from "../../mod.ts";
+import type { BotBehaviour } from "./bot_options.ts";
+import { Conversations } from "./conversations/conversations.ts";
+import { Access, Invitations, reportUnread } from "./policy/mod.ts";
+import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
+import { Reminders, Timers } from "./timers/mod.ts";
+
+/** What the functions of one bot share: they are made with it, and it with nothing of theirs. */
+export class Kit {
+  /** Sends, and stores. */
+  readonly client: Client;
+  /** What commands begin with. */
+  readonly prefix: string;
+  /** What kind of messages it sends. */
+  readonly msgtype: "m.notice" | "m.text";
+  /** How the bot hears and speaks, as it was made. */
+  readonly behaviour: BotBehaviour;
+  /** Aborted when the bot is closed. */
+  readonly signal: AbortSignal;
+  readonly access: Access;
+  readonly sessions: BotSessions;
+  readonly once: Once;
+  readonly timers: Timers;
+  readonly reminders: Reminders;
+  readonly invitations: Invitations;
+  readonly conversations: Conversations;
+  /** Gives up functions that take too long. */
+  readonly patience: Patience;
+
+  /**
+   * @param client Sends, and stores.
+   * @param behaviour How the bot hears and speaks.
+   * @param signal Aborted when the bot is closed.
+   * @throws {ValueError} If an option can't be used.
+   */
+  constructor(client: Client, behaviour: BotBehaviour, signal: AbortSignal) {
+    const { prefix = "!", msgtype = "m.notice", handlerTimeout: limit } = behaviour;
+    if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
+      throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
+    }
+    [this.client, this.prefix, this.msgtype, this.behaviour] = [client, prefix, msgtype, behaviour];
+    this.signal = signal;
+    this.access = new Access(client, behaviour);
+    reportUnread(client, this.access, signal);
+    this.sessions = new BotSessions(client);
+    this.once = new Once(client);
+    this.reminders = new Reminders(client, behaviour.maxReminders);
+    this.timers = new Timers(client, this.reminders);
+    this.invitations = new Invitations(client, this.timers, behaviour.inviteLimit);
+    this.conversations = new Conversations(client, this);
+    this.patience = new Patience(client.api.clock, { limit, slow: warnOfSlow });
+    function warnOfSlow({ what }: RunTime): void {
+      if (what) client.log.warn("A function has not ended after 30 seconds, and is waited for", what);
+    }
+  }
+
+  /** The time of a run that begins now. */
+  newTime(): RunTime {
+    return new RunTime(this.signal);
+  }
+}

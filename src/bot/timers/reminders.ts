@@ -1,0 +1,155 @@
+/**
+ * The reminders that are pending: whose they are, and how many one user may have in a room.
+ *
+ * @module
+ */
+
+import { type Client, defineSession, type HandlerContext, ValueError } from "../../../mod.ts";
+import type { RoomID } from "../../../types.ts";
+import { dueOf, LAST, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
+
+/** Text that a bot still has to send. */
+export interface PendingReminder {
+  /** Names it. */
+  readonly id: string;
+  /** When it is due. */
+  readonly due: Date;
+  /** Where it will be said. */
+  readonly roomId: RoomID;
+  /** Who asked for it; undefined: nobody. */
+  readonly by: string | undefined;
+  /** The function it is for; empty: its text is said. */
+  readonly name: string;
+  /** What it says, or what the function gets. */
+  readonly data: unknown;
+}
+
+/** The reminders of a bot. */
+export interface RemindersAPI {
+  /**
+   * Those that are pending, the next one first.
+   *
+   * @param room Of this room alone. Default: of all.
+   */
+  list(room?: RoomID): AsyncIterableIterator<PendingReminder>;
+  /**
+   * Takes one back.
+   *
+   * @param id As `c.remind()` returned it.
+   * @returns Whether it was pending.
+   */
+  cancel(id: string): Promise<boolean>;
+}
+
+/** Whose reminder it is, and where: the bot itself has no limit. */
+type Owner = Pick<Reminder, "room" | "by">;
+
+/** The keys of a user's reminders in a room. */
+const OWNED = defineSession<{ keys: readonly string[] }>({
+  name: "bot.reminders",
+  per: "member",
+  initial: () => ({ keys: [] }),
+});
+
+/** Keeps the reminders, and counts those of users, so that nobody fills the store with them. */
+export class Reminders implements RemindersAPI {
+  readonly #client: Client;
+  readonly #limit: number;
+  /** The names of the bot's functions for reminders. */
+  readonly #names = new Set<string>();
+  /** What handlers have added that is not committed yet. */
+  readonly #added = new WeakMap<HandlerContext, Map<string, number>>();
+
+  /**
+   * @param client Stores them.
+   * @param limit The most that a user may have in a room. Default: 100.
+   * @throws {ValueError} If it is no number of at least 1.
+   */
+  constructor(client: Client, limit = 100) {
+    if (!(limit >= 1)) throw new ValueError("Cannot make a bot: maxReminders must be a number of at least 1");
+    this.#client = client;
+    this.#limit = limit;
+  }
+
+  /**
+   * Adds the name of a function.
+   *
+   * @throws {ValueError} If it is taken.
+   */
+  addName(name: string): void {
+    if (name === "" || this.#names.has(name)) {
+      throw new ValueError(`Cannot add a function for reminders: the name "${name}" is empty, or taken`);
+    }
+    this.#names.add(name);
+  }
+
+  /**
+   * Checks a reminder.
+   *
+   * @throws {ValueError} If there is no such time, or no such function.
+   */
+  check(due: number, name: string): void {
+    if (!(due >= 0 && due <= LAST)) throw new ValueError("Cannot remind: there is no such time");
+    if (name !== "" && !this.#names.has(name)) {
+      throw new ValueError(`Cannot remind: the bot has no function "${name}"; add it with bot.reminder()`);
+    }
+  }
+
+  async *list(room?: RoomID): AsyncIterableIterator<PendingReminder> {
+    for await (const { key, due, timer } of pendingTimers(this.#client)) {
+      if (timer.kind !== "remind" || (room !== undefined && timer.reminder.room !== room)) continue;
+      const { room: roomId, by, name, data } = timer.reminder;
+      yield { id: key, due: new Date(due), roomId, by, name, data };
+    }
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    const { sessions } = this.#client;
+    const kept = await sessions.read(TIMERS, id);
+    if (kept === undefined) return false;
+    await sessions.end(TIMERS, id);
+    if (kept.timer?.kind === "remind") await this.releaseNow(kept.timer.reminder, id);
+    return true;
+  }
+
+  /**
+   * Counts a reminder, in the commit of a handler.
+   *
+   * @throws {ValueError} If the user has as many as may be.
+   */
+  async take(context: HandlerContext, { room, by }: Owner, key: string): Promise<void> {
+    if (by === undefined) return;
+    const { clock } = this.#client.api;
+    const kept = await this.#client.sessions.read(OWNED, [room, by]);
+    const pending = (keys: readonly string[]) =>
+      keys.filter((each) => each !== key && dueOf(each) > clock.now());
+    const added = this.#added.get(context) ?? new Map<string, number>();
+    this.#added.set(context, added);
+    const owner = JSON.stringify([room, by]);
+    const more = added.get(owner) ?? 0;
+    if (pending(kept?.keys ?? []).length + more >= this.#limit) {
+      throw new ValueError(
+        `Cannot remind ${by}: ${this.#limit} reminders of this user are pending in the room; cancel one, or wait for one`,
+      );
+    }
+    added.set(owner, more + 1);
+    context.updateSession(OWNED, [room, by], ({ keys }) => ({ keys: [...pending(keys), key] }));
+  }
+
+  /** Counts a reminder no more, in the commit of a handler. */
+  release(context: HandlerContext, { room, by }: Owner, key: string): void {
+    if (by !== undefined) context.updateSession(OWNED, [room, by], without(key));
+  }
+
+  /** Counts a reminder no more. */
+  async releaseNow({ room, by }: Owner, key: string): Promise<void> {
+    if (by !== undefined) await this.#client.sessions.update(OWNED, [room, by], without(key));
+  }
+}
+
+function without(key: string): (state: { readonly keys: readonly string[] }) => { keys: string[] } | null {
+  return ({ keys }) => {
+    const rest = keys.filter((each) => each !== key);
+    return rest.length === 0 ? null : { keys: rest };
+  };
+}
