@@ -18,6 +18,7 @@ import type { EventTypeRef } from "../../types/events/event_type.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
 import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
+import { ActorStoppedError } from "../kernel/mod.ts";
 import { DeliveryScope, PlainContext, type SendIds } from "./delivery_scope.ts";
 import type { AnyContext } from "./handler_context.ts";
 import { eventClassOf, type HandlerEntry, type HandlerRegistry, takes } from "./handler_registry.ts";
@@ -276,7 +277,7 @@ export class Deliverer {
       if (!this.#options.isOver()) return await this.#report(error, data, call) ?? "settled";
       this.#log.warn(
         "An event handler was cut off, and is called again after the next start",
-        logged(data, error, call),
+        logged(data, error instanceof ActorStoppedError ? undefined : error, call), // which says no more
       );
       this.#hasCutOff = true;
       return "cut off";
@@ -319,7 +320,7 @@ export class Deliverer {
     call?: HandlerCall,
     message: string = "An event handler failed",
   ): Promise<Ending> | undefined {
-    this.#log.error(message, logged(data, error, call));
+    this.#log.error(message, logged(data, error ?? `it threw ${error}`, call));
     if (error instanceof Error) this.#log.debug("The stack of a handler's failure", { stack: error.stack });
     if (this.#reports.has(data)) return undefined; // the failure of a handler of failures is only logged
     const report = { error, event: data };
@@ -346,7 +347,7 @@ function logged(data: Delivered, error: unknown, call?: HandlerCall): Record<str
     sender,
     eventId,
     at: placeOf(error),
-    error: error ?? `it threw ${error}`,
+    error,
   };
 }
 

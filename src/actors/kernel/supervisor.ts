@@ -134,7 +134,7 @@ class ActorSupervisor implements Supervisor {
     const inTime = new AbortController();
     const late = this.#clock.delay(this.#deadline, { signal: inTime.signal }).then(() => true, () => false);
     if (await Promise.race([stopped.then(() => false), late])) {
-      this.#log.error("An actor did not stop in time and was abandoned", {
+      this.#log.debug("An actor did not stop in time and was abandoned", {
         actor: actor.name,
         deadline: this.#deadline,
       });

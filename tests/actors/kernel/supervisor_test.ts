@@ -148,7 +148,7 @@ Deno.test("Supervisor.stop() abandons an actor that takes longer than the deadli
   await stopped;
   await Promise.all([second.done, supervisor.done]);
   assertEquals(log.lines, [[
-    "error",
+    "debug",
     "An actor did not stop in time and was abandoned",
     { actor: "first", deadline: 5_000 },
   ]]);

@@ -63,6 +63,29 @@ async function logIn({ homeserver }: ClientStage, { userId, password, deviceId }
   return (await response.json()).access_token;
 }
 
+Deno.test("The log of a handler that is cut off by the end says that it comes again, and nothing of what failed in it", async () => {
+  await using stage = clientStage();
+  const gates = new Gates();
+  const lines: string[] = [];
+  const note = (message: string, data?: unknown) => void lines.push(`${message} ${Deno.inspect(data)}`);
+  const log = { debug() {}, info() {}, warn: note, error: note };
+  const scene = await answering(stage, () => gates.at("end"), { log });
+  const bot = scene.bot();
+  bot.start();
+  await bot.ready;
+  await scene.alice.sendText(scene.id, "1");
+  await stage.settle();
+  const closed = bot.close();
+  await stage.clock.tick(5_000);
+  await closed;
+  gates.open("end");
+  await stage.settle();
+  const [late = "", cut = "", ...others] = lines;
+  assertStringIncludes(late, "handlers or requests are still at work");
+  assertStringIncludes(cut, "An event handler was cut off, and is called again after the next start");
+  assertEquals([others, lines.filter((line) => /actor(?!s\/)/i.test(line))], [[], []]);
+});
+
 Deno.test("A handler that fails because the token died is called again after the next login, and nothing else is", async () => {
   await using stage = clientStage();
   const scene = await answering(stage, (text) => {
