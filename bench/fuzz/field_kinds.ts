@@ -6,6 +6,7 @@
 
 import { isJsonObject } from "../../src/types/json.ts";
 import { OWN_USER } from "../peers/inputs/room_inputs.ts";
+import { ABSENT } from "./changed_fields.ts";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import { MEGOLM, type Senders } from "./senders.ts";
 import type { FuzzServer } from "./server.ts";
@@ -13,8 +14,6 @@ import { ENCRYPTED_ROOM } from "./valid_responses.ts";
 
 type Json = Record<string, unknown>;
 
-/** The field is not there. */
-export const ABSENT: unique symbol = Symbol("absent");
 const HOUR = 3_600_000;
 
 /** One kind of what a server passes on. */

@@ -10,13 +10,12 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { MemoryStore } from "@greenroom/matrix";
-import { isJsonObject } from "../../src/types/json.ts";
-import { OWN_USER } from "../peers/inputs/room_inputs.ts";
 import { Bot, NOTE } from "./bot.ts";
-import { ABSENT, KINDS } from "./field_kinds.ts";
+import { changedAt, ODD, places } from "./changed_fields.ts";
+import { KINDS } from "./field_kinds.ts";
 import { FuzzClock } from "./fuzz_clock.ts";
 import { parsed, randomFor } from "./input.ts";
-import { jsonText, put, RAW } from "./odd_values.ts";
+import { jsonText } from "./odd_values.ts";
 import { Senders } from "./senders.ts";
 import { FuzzServer } from "./server.ts";
 import { ENCRYPTED_ROOM, ValidResponses } from "./valid_responses.ts";
@@ -24,36 +23,11 @@ import { Watch } from "./watch.ts";
 
 type Json = Record<string, unknown>;
 
-/** What takes the place of a field. */
-const ODD: readonly unknown[] = [
-  ...[ABSENT, null, true, 0, -1, 0.5, 2 ** 53, 1.7976931348623157e308, `${RAW}1e400`, `${RAW}-0`],
-  ...["", "x", "x".repeat(70_000), "NaN", "\u0000", "\ud800", "\u202e", "__proto__", "@:", OWN_USER],
-  ...[[], {}, [null], [[]], { "": null }, Array.from({ length: 2_000 }, (_, index) => `@user${index}:a`)],
-  `${RAW}${"[".repeat(3_000)}${"]".repeat(3_000)}`,
-  put({ constructor: { prototype: 1 } }, "__proto__", { polluted: true }),
-];
 /** After so many responses the client sends, too. */
 const SEND_EVERY = 25;
 const MINUTE = 60_000;
 /** How much more memory may be held in the end, in bytes. */
 const MAX_GROWTH = 64 * 2 ** 20;
-
-/** The places of all members, from the outside in. */
-function places(value: unknown, at: readonly string[] = []): (readonly string[])[] {
-  const members = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return [at, ...members.flatMap(([name, member]) => places(member, [...at, name]))];
-}
-
-/** A tree with something else in a place. */
-function changedAt(value: unknown, [name, ...rest]: readonly string[], odd: unknown): unknown {
-  if (name === undefined) return odd;
-  if (Array.isArray(value)) return value.with(Number(name), changedAt(value[Number(name)], rest, odd));
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([each]) => each !== name);
-  const member = changedAt(value[name], rest, odd);
-  const copy: Json = Object.fromEntries(members);
-  return member === ABSENT ? copy : put(copy, name, member);
-}
 
 /** What {@link playFields} plays. */
 export interface FieldsOptions {

@@ -35,6 +35,12 @@ export interface Layer {
    * @param delivered The events of those that have arrived before.
    */
   transaction?(url: string, text: string, delivered: readonly Json[]): string;
+  /**
+   * Changes the text of an answer that goes out, when nothing of the world looks at it any more.
+   *
+   * @param text JSON.
+   */
+  last?(asked: Asked, text: string): string;
   /** The homeserver has begun anew: what it had in memory is gone. */
   forget?(): void;
 }

@@ -7,6 +7,7 @@
 
 import { Chance } from "../core/chance.ts";
 import type { SentRequest } from "../world/process.ts";
+import { HostileFields } from "./hostile_fields.ts";
 import { NoKeyCounts, StaleKeyCounts } from "./key_counts.ts";
 import type { Device } from "../world/device.ts";
 import {
@@ -51,6 +52,7 @@ const QUIRKS = {
   "transactions repeat": TransactionsRepeat,
   "stale key counts": StaleKeyCounts,
   "syncs lag": SyncsLag,
+  "hostile fields": HostileFields,
 } as const satisfies Record<string, new (place: QuirkPlace) => Layer>;
 
 /** The name of a quirk. */
@@ -111,6 +113,11 @@ export class Quirks {
     const from = (index: number): Next => (asked) =>
       this.#layers[index]?.ask({ device, request: asked }, from(index + 1)) ?? serve(asked);
     return from(0)(request);
+  }
+
+  /** The text of an answer as it goes out: {@link Layer.last}. */
+  last(device: Device, request: SentRequest, text: string): string {
+    return this.#layers.reduce((sent, layer) => layer.last?.({ device, request }, sent) ?? sent, text);
   }
 
   /** A transaction to an application service, as it is sent: {@link Layer.transaction}. */

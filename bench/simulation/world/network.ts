@@ -393,7 +393,8 @@ export class Network {
     if (token !== undefined) this.shown.getOrInsertComputed(device, () => new Set()).add(token);
     if (token !== undefined && token === url.searchParams.get("since")) this.#options.upToDate(device);
     if (token !== undefined && !url.searchParams.has("since")) this.firsts.set(token, idsIn(text));
-    const bytes = new TextEncoder().encode(response.ok ? this.#shown(device, request, text) : text);
+    const sent = response.ok ? this.quirks.last(device, request, this.#shown(device, request, text)) : text;
+    const bytes = new TextEncoder().encode(sent);
     const told: Record<string, string> = { "content-length": String(bytes.length) };
     for (const name of TOLD) {
       const value = response.headers.get(name);
