@@ -5,6 +5,7 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { UnknownDeviceError } from "../../../src/errors/account_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
+import { ValueError } from "../../../src/errors/value_error.ts";
 import { event, never, query, refused, requestsStage, toDevice, turns } from "../support/requests_stage.ts";
 
 /** A stage on which some requests fail; `sent` are those that were tried. */
@@ -46,6 +47,13 @@ Deno.test("What is refused since the own device is gone is to be sent later, as 
   here.requests.push(toDevice("1", "a"), toDevice("2", "b"), event("3", "a"));
   await here.outgoing.idle();
   assertEquals([here.sent, here.told], [["1"], ["fail 1 401", "fail 2 0", "fail 3 0"]]);
+});
+
+Deno.test("What is not sent for what is in it counts as refused, and the rest is sent", async () => {
+  const here = failing({ 1: new ValueError("Cannot send: no server can have that user") });
+  here.requests.push(query("1"), query("2"));
+  await here.outgoing.idle();
+  assertEquals([here.sent, here.told], [["1", "2"], ["fail 1 400", "answer 2"]]);
 });
 
 Deno.test("Why the last request of a kind failed is known until one is answered", async () => {

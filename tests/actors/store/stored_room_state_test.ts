@@ -95,6 +95,9 @@ for (const [where, kv] of [["a store", () => new CountingStore()], ["memory", ()
   Deno.test(`State in ${where} goes some days after the room was left`, async () => {
     await using here = await stage(kv());
     await here.commit([name("$1"), name("$2"), member("@a:a", "join")]);
+    await here.commit([member("@b:a", "join")]);
+    const members = [member("@a:a", "join")] as unknown as StoredState[];
+    await here.store.replaceMembers({ roomId: ROOM, events: members, complete: true });
     await here.commit([name("$3")], { roomId: "!other:a" });
     await here.commit([], { membership: "leave" });
     await here.clock.tick(8 * DAY);

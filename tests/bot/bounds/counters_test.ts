@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { GlobIndex } from "../../../src/bot/text/mod.ts";
-import { JoinQueue } from "../../../src/bot/policy/mod.ts";
+import { InviteLimiter, JoinQueue } from "../../../src/bot/policy/mod.ts";
 
 Deno.test("Joins make room for others, however they ended, thousands of times", async () => {
   const joins = new JoinQueue();
@@ -24,4 +24,12 @@ Deno.test("Patterns that are removed make room for others, thousands of times", 
   }
   assert(index.add("*ads*here*", "rule"));
   assertEquals([...index.find("@my-ads-are-here:a")], ["rule"]);
+});
+
+Deno.test("Turns of other times make room for invitations, also if the clock was wrong", () => {
+  const window = 1_000;
+  const limiter = new InviteLimiter({ count: 1, total: 1, window });
+  for (const at of [0, 5, 1_000, 1, 0, 5].map((windows) => windows * window)) {
+    assertEquals(limiter.take("@alice:a", at), at);
+  }
 });

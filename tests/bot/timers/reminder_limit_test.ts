@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
+import { TIMERS } from "../../../src/bot/timers/timer.ts";
 import { trying } from "../support.ts";
 
 const HOUR = 3_600_000;
@@ -41,6 +42,29 @@ Deno.test("A user has no more reminders pending in a room than maxReminders says
   for (let said = 0; said < 4; said++) await room.expect("Tea!");
   await ask("alice", "!remind 2", "Noted");
   assertEquals((await Array.fromAsync(made?.reminders.list(room.id) ?? [])).length, 2);
+});
+
+Deno.test("A reminder that is gone counts until it would have been due", async () => {
+  let made: Bot | undefined;
+  await using tester = trying((bot) => {
+    made = bot;
+    bot.command("remind", async (c) => {
+      const outcome = await c.remind({ in: HOUR }, "Tea!").then(() => "Noted", () => "Too many");
+      await c.reply(outcome);
+    });
+  }, { maxReminders: 1 });
+  const room = await tester.room("alice");
+  const ask = async (answer: string) => {
+    await room.say("!remind");
+    await room.expect(answer);
+  };
+  await ask("Noted");
+  for await (const { id } of made?.reminders.list(room.id) ?? []) {
+    await made?.client.sessions.end(TIMERS, id); // as when a process ends before it counts that
+  }
+  await ask("Too many");
+  await tester.pass(HOUR);
+  await ask("Noted");
 });
 
 Deno.test("maxReminders has to be a number of at least 1", () => {

@@ -49,5 +49,13 @@ Deno.test("Where no process stays, wakes and passes do what is due, and health c
   await clock.tick(1_800_000);
   await served.syncOnce();
   assertEquals(said().map((text) => text.slice(0, 3)), ["one", "two"]);
-  assertEquals(answered, [200, 200, 200]);
+  await wake("!remind 1 three");
+  const started = served.start({ signals: false });
+  await stage.settle();
+  await served.stop();
+  await started;
+  await clock.tick(120_000);
+  await wake("hello again");
+  assertEquals(said().map((text) => text.slice(0, 5)), ["one", "two", "three"]);
+  assertEquals(answered, [200, 200, 200, 200, 200]);
 });

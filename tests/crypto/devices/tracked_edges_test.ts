@@ -56,6 +56,13 @@ Deno.test("outdate() returns the time of the oldest of the users' queries", asyn
   assertEquals(stage.tracked.nextQuery(60), undefined);
 });
 
+Deno.test("outdate() does not count when a user was queried who has left since", async () => {
+  const stage = await stageOf(ALICE, BOB);
+  await stage.answer(stage.ask(30));
+  await stage.run((tx) => stage.tracked.left(tx, [ALICE, BOB]));
+  assertEquals(stage.tracked.outdate([ALICE, BOB], { since: 0, now: 60 }), 60);
+});
+
 Deno.test("left() returns the users who were tracked, and writes nothing of others", async () => {
   const stage = await cleanStageOf(ALICE);
   const tx = new Transaction(stage.vault, new WeighedCache(10));

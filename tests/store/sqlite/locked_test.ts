@@ -45,6 +45,11 @@ onFile(
     for (let time = 0; time < 4; time++) await clock.tick(250);
     await Promise.all([first, second]);
     assertEquals(settled, ["first", "second true"]);
+    const version = () => other.prepare("PRAGMA data_version").get()?.data_version;
+    const before = version();
+    const third = store.commit([put("a", 2)]);
+    assert(version() !== before, "what comes when nothing waits any more is committed at once");
+    await third;
     other.exec("BEGIN IMMEDIATE");
     const refused = assertRejects(() => store.commit([put("a", 3)]), StoreInUseError);
     for (let second = 0; second < 31; second++) await clock.tick(1_000);
