@@ -17,8 +17,8 @@ import {
   RoomId,
   UserId,
 } from "@matrix-org/matrix-sdk-crypto-wasm";
-import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
-import { RoomKeysReader } from "../../src/crypto/backup/room_keys_reader.ts";
+import type { RestoredKey } from "../../src/crypto/backup/session_data.ts";
+import { RoomKeysReader } from "../../src/crypto/backup/backup_restore.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { backedUpSessions, backUp, backupEngine, PUBLIC_KEY, SECRET, version } from "./backup_keys.ts";
@@ -60,7 +60,7 @@ async function greenroom(folder: string | undefined): Promise<Work> {
     async restore(path) {
       let count = 0;
       const take = async (keys: readonly RestoredKey[]) => {
-        const { added } = await engine.keys.restoreKeys({ version: "1", keys });
+        const { added } = await engine.steps.restoreKeys({ version: "1", keys });
         count += added;
         note();
       };
@@ -77,7 +77,7 @@ async function greenroom(folder: string | undefined): Promise<Work> {
       return count;
     },
     async backUp() {
-      await engine.keys.adoptBackup({ shown: version("2"), secret: SECRET });
+      await engine.steps.adoptBackup({ shown: version("2"), secret: SECRET });
       return await backUp(engine, MAX_UPLOADED);
     },
   };

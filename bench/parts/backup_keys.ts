@@ -59,7 +59,7 @@ export async function backupEngine(store: KvStore): Promise<Engine> {
     log: silent,
     policy: { ...DEFAULT_POLICY, ...EVERYBODY },
   });
-  await engine.keys.adoptBackup({ shown: version("1"), secret: SECRET });
+  await engine.steps.adoptBackup({ shown: version("1"), secret: SECRET });
   return engine;
 }
 

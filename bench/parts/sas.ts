@@ -38,26 +38,26 @@ async function greenroom(): Promise<Verify> {
       latest.set(bot, state);
       if (state.needs === "start") await act(bot, { act: "answerStart" });
       if (state.needs === "completion") {
-        await take(bot, bot.engine.verifications.completeVerification(state.id));
+        await take(bot, bot.engine.steps.completeVerification(state.id));
       }
     }
     await bot.flush();
   };
   const act = (bot: Bot, what: VerificationAct): Promise<void> =>
-    take(bot, bot.engine.verifications.actInVerification({ ...what, id: latest.get(bot)?.id ?? "" }));
+    take(bot, bot.engine.steps.actInVerification({ ...what, id: latest.get(bot)?.id ?? "" }));
   const deliver = async (): Promise<void> => {
     for (let quiet = 0; quiet < 2;) {
       for (const bot of [alice, bob]) {
         const { toDevice } = await bot.sync();
         quiet = toDevice.length === 0 ? quiet + 1 : 0;
         const events = toDevice.map(({ event }) => event);
-        if (events.length > 0) await take(bot, bot.engine.verifications.receiveVerification(events));
+        if (events.length > 0) await take(bot, bot.engine.steps.receiveVerification(events));
       }
     }
   };
   return async () => {
     const target = { userId: bob.userId, devices: [bob.deviceId], ways: WAYS };
-    await take(alice, alice.engine.verifications.requestVerification(target));
+    await take(alice, alice.engine.steps.requestVerification(target));
     await deliver();
     await act(bob, { act: "accept", ways: WAYS });
     await deliver();

@@ -6,8 +6,8 @@
 import { delay } from "@std/async/delay";
 import { Client } from "../../mod.ts";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";
-import type { RestoredKey } from "../../src/crypto/backup/backup_protocol.ts";
-import { RoomKeysReader } from "../../src/crypto/backup/room_keys_reader.ts";
+import type { RestoredKey } from "../../src/crypto/backup/session_data.ts";
+import { RoomKeysReader } from "../../src/crypto/backup/backup_restore.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { Homeserver } from "../../src/testing/mod.ts";
 import { backedUpSessions, backUp, backupEngine, SECRET, version } from "./backup_keys.ts";
@@ -56,15 +56,15 @@ const keys: RestoredKey[] = [...new RoomKeysReader().add(new TextEncoder().encod
 Deno.bench("restore 200 keys of a backup", async (bench) => {
   const engine = await backupEngine(new MemoryStore());
   bench.start();
-  await engine.keys.restoreKeys({ version: "1", keys });
+  await engine.steps.restoreKeys({ version: "1", keys });
   bench.end();
   await engine.close();
 });
 
 Deno.bench("back up 200 keys", async (bench) => {
   const engine = await backupEngine(new MemoryStore());
-  await engine.keys.restoreKeys({ version: "1", keys });
-  await engine.keys.adoptBackup({ shown: version("2"), secret: SECRET });
+  await engine.steps.restoreKeys({ version: "1", keys });
+  await engine.steps.adoptBackup({ shown: version("2"), secret: SECRET });
   bench.start();
   await backUp(engine);
   bench.end();

@@ -123,13 +123,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The ratchet is not stored with the message that it encrypted",
-    path: "src/crypto/sharing/group_sessions.ts",
+    path: "src/crypto/sharing/outbound_record.ts",
     find: "tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });",
     replace: "tx.onCommit(() => {});\n    tx.set(key, { ...record, messages: record.messages + 1 });",
   },
   {
     name: "The count of a session's messages is not stored",
-    path: "src/crypto/sharing/group_sessions.ts",
+    path: "src/crypto/sharing/outbound_record.ts",
     find: "state: session.state(), messages: record.messages + 1 }",
     replace: "state: session.state() }",
   },
@@ -685,14 +685,14 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Each sync without key counts uploads one-time keys",
-    path: "src/crypto/account/key_counts.ts",
+    path: "src/crypto/account/key_upload.ts",
     find: "return Math.max(count, answered.count);",
     replace: "return count;",
     worlds: ["--quirk=no key counts"],
   },
   {
     name: "A homeserver that leaves key counts out is not asked for them",
-    path: "src/crypto/account/key_counts.ts",
+    path: "src/crypto/account/key_upload.ts",
     find: "this.#isToAsk = tx.leadsToRequest = true;",
     replace: "this.#isToAsk = true;",
     worlds: ["--quirk=no key counts", "--favour=claims keys without end"],

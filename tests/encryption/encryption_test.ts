@@ -12,7 +12,7 @@ import type { CryptoHandlers } from "../../src/actors/crypto/crypto_actor.ts";
 import { EngineRunner } from "../../src/actors/crypto/engine_runner.ts";
 import type { EncryptedClient } from "../../src/encryption/encrypted_client.ts";
 import { Encryption } from "../../src/encryption/encryption.ts";
-import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput, EngineRequest } from "../../src/crypto/engine/engine_parts.ts";
 import { DeviceConflictError, EncryptionError } from "../../src/errors/encryption_error.ts";
 import { NetworkError } from "../../src/errors/network_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";

@@ -6,7 +6,7 @@
  */
 
 import { type Client, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
-import { BACKUP_SECRET } from "../../../src/crypto/backup/backup_key.ts";
+import { BACKUP_SECRET } from "../../../src/crypto/backup/session_data.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import type { Account } from "../world/account.ts";
 import type { Device } from "../world/device.ts";

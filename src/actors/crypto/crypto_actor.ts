@@ -8,14 +8,10 @@ import type { Clock } from "../../base/clock.ts";
 import type {
   CryptoInput,
   CryptoOutput,
-  DehydrationSteps,
   Engine,
-  HistorySteps,
-  IdentitySteps,
-  KeySteps,
+  EngineSteps,
   OwnIdentity,
   PruneReport,
-  VerificationSteps,
 } from "../../crypto/engine/engine.ts";
 import type { CryptoPolicy, EngineAccount } from "../../crypto/context/context.ts";
 import type { Vault } from "../../crypto/records/mod.ts";
@@ -24,26 +20,7 @@ import type { Logger } from "../../base/log.ts";
 import { type Actor, type ActorRef, spawn } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 
-/** Whose methods are the steps of an engine: its own, and its parts'. */
-interface EngineParts {
-  readonly core: Omit<
-    Engine,
-    "identity" | "identities" | "keys" | "verifications" | "dehydration" | "history" | "close"
-  >;
-  readonly identities: IdentitySteps;
-  readonly keys: KeySteps;
-  readonly dehydration: DehydrationSteps;
-  readonly history: HistorySteps;
-  readonly verifications: VerificationSteps;
-}
-
-type Steps =
-  & EngineParts["core"]
-  & IdentitySteps
-  & KeySteps
-  & DehydrationSteps
-  & HistorySteps
-  & VerificationSteps;
+type Steps = Omit<Engine, "identity" | "steps" | "close"> & EngineSteps;
 
 /**
  * What the Crypto actor can be asked: each step of the engine, under its name. What a step has
@@ -52,12 +29,8 @@ type Steps =
  */
 export type CryptoHandlers = { readonly [Step in keyof Steps]: Steps[Step] } & Pick<EngineHandlers, "open">;
 
-/** All steps, and whose they are: the engine is not loaded yet when the actor starts. */
-const STEPS: {
-  readonly [Step in keyof Steps]: {
-    [Part in keyof EngineParts]: Step extends keyof EngineParts[Part] ? Part : never;
-  }[keyof EngineParts];
-} = {
+/** All steps, and where the engine has them: it is not loaded yet when the actor starts. */
+const STEPS: { readonly [Step in keyof Steps]: Step extends keyof EngineSteps ? "steps" : "core" } = {
   isDoubtful: "core",
   isDue: "core",
   receiveSync: "core",
@@ -77,54 +50,54 @@ const STEPS: {
   areDevicesStale: "core",
   isRoomEncrypted: "core",
   prune: "core",
-  setDeviceTrust: "identities",
-  identityOf: "identities",
-  acknowledgeIdentity: "identities",
-  withdrawVerification: "identities",
-  ownDevice: "identities",
-  ownIdentity: "identities",
-  health: "identities",
-  compareIdentity: "identities",
-  askForIdentity: "identities",
-  offerIdentity: "identities",
-  createIdentity: "identities",
-  confirmIdentity: "identities",
-  abandonIdentity: "identities",
-  keepOpener: "identities",
-  signIdentity: "identities",
-  signDevice: "identities",
-  signatureFate: "identities",
-  requestSecrets: "identities",
-  releaseUpload: "identities",
-  exportSessions: "keys",
-  importKeys: "keys",
-  backupState: "keys",
-  newBackup: "keys",
-  adoptBackup: "keys",
-  followBackup: "keys",
-  forgetBackup: "keys",
-  versionFor: "keys",
-  restoreKeys: "keys",
-  dehydrationState: "dehydration",
-  keepPickleKey: "dehydration",
-  pickleKeyToStore: "dehydration",
-  renewPickleKey: "dehydration",
-  pickleKeyRenewed: "dehydration",
-  createDehydrated: "dehydration",
-  dehydratedUploaded: "dehydration",
-  beginRehydration: "dehydration",
-  receiveRehydrated: "dehydration",
-  clearRehydration: "dehydration",
-  historyRecipients: "history",
-  offerHistory: "history",
-  receiveVerification: "verifications",
-  requestVerification: "verifications",
-  askInRoom: "verifications",
-  askedInRoom: "verifications",
-  mayRead: "verifications",
-  actInVerification: "verifications",
-  completeVerification: "verifications",
-  expireVerifications: "verifications",
+  setDeviceTrust: "steps",
+  identityOf: "steps",
+  acknowledgeIdentity: "steps",
+  withdrawVerification: "steps",
+  ownDevice: "steps",
+  ownIdentity: "steps",
+  health: "steps",
+  compareIdentity: "steps",
+  askForIdentity: "steps",
+  offerIdentity: "steps",
+  createIdentity: "steps",
+  confirmIdentity: "steps",
+  abandonIdentity: "steps",
+  keepOpener: "steps",
+  signIdentity: "steps",
+  signDevice: "steps",
+  signatureFate: "steps",
+  requestSecrets: "steps",
+  releaseUpload: "steps",
+  exportSessions: "steps",
+  importKeys: "steps",
+  backupState: "steps",
+  newBackup: "steps",
+  adoptBackup: "steps",
+  followBackup: "steps",
+  forgetBackup: "steps",
+  versionFor: "steps",
+  restoreKeys: "steps",
+  dehydrationState: "steps",
+  keepPickleKey: "steps",
+  pickleKeyToStore: "steps",
+  renewPickleKey: "steps",
+  pickleKeyRenewed: "steps",
+  createDehydrated: "steps",
+  dehydratedUploaded: "steps",
+  beginRehydration: "steps",
+  receiveRehydrated: "steps",
+  clearRehydration: "steps",
+  historyRecipients: "steps",
+  offerHistory: "steps",
+  receiveVerification: "steps",
+  requestVerification: "steps",
+  askInRoom: "steps",
+  askedInRoom: "steps",
+  mayRead: "steps",
+  actInVerification: "steps",
+  completeVerification: "steps",
+  expireVerifications: "steps",
 };
 
 /** What the Crypto actor is made of. */
@@ -184,12 +157,12 @@ class EngineHandlers implements AsyncDisposable {
     await this.#opened?.close();
   }
 
-  #part(part: keyof EngineParts): Readonly<Record<string, (body: unknown) => unknown>> {
+  #part(part: "core" | "steps"): Readonly<Record<string, (body: unknown) => unknown>> {
     const engine = this.#opened;
     if (engine === undefined) {
       throw new EncryptionError("Cannot use encryption: it has not been opened for a device yet");
     }
-    return (part === "core" ? engine : engine[part]) as never; // whose steps are methods
+    return (part === "core" ? engine : engine.steps) as never; // whose steps are methods
   }
 }
 

@@ -4,7 +4,6 @@
  * @module
  */
 
-export { deviceConflict, showsKeys } from "./device_conflict.ts";
+export { DamagedAccountError, deviceConflict, OwnAccount, showsKeys } from "./own_account.ts";
 export { newDeviceKeys, newUpload, SIGNED_CURVE25519 } from "./key_upload.ts";
-export { DamagedAccountError, OwnAccount } from "./own_account.ts";
 export { OwnKeys } from "./own_keys.ts";

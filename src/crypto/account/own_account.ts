@@ -1,5 +1,5 @@
 /**
- * The own account: vodozemac's object together with its record.
+ * The own account: vodozemac's object together with its record; and whether the server shows its keys.
  *
  * @module
  */
@@ -15,12 +15,20 @@ import {
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
-import { decodeBase64 } from "../../types/base64.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { decodeBase64, sameKey } from "../../types/base64.ts";
 import { signableJson, withSignature } from "../encoding/encoding.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
-import { type CountedKeys, oldestKey, withKeys, withoutKey } from "./key_counts.ts";
-import { crossSigned, newDeviceKeys, type SelfSigningKey } from "./key_upload.ts";
+import {
+  type CountedKeys,
+  crossSigned,
+  newDeviceKeys,
+  oldestKey,
+  type SelfSigningKey,
+  withKeys,
+  withoutKey,
+} from "./key_upload.ts";
+import type { OwnDevice } from "../context/context.ts";
 
 /** The record of the own account. */
 export interface AccountRecord {
@@ -272,4 +280,20 @@ export class OwnAccount {
 
 function noKey(): never {
   throw new EncryptionError("Cannot read a one-time key: it is not base64; this is a bug of the binding");
+}
+
+/** Whether what a server shows of a device, unchecked, has the keys of the own one. */
+export function showsKeys({ deviceId, curve25519, ed25519 }: OwnDevice, shown: { keys?: unknown }): boolean {
+  const { keys } = shown;
+  return isJsonObject(keys) && sameKey(keys[`ed25519:${deviceId}`], ed25519) &&
+    sameKey(keys[`curve25519:${deviceId}`], curve25519);
+}
+
+/** Describes the conflict, its possible causes, and what to do. */
+export function deviceConflict({ userId, deviceId }: OwnDevice): string {
+  return `Cannot use the device ${deviceId} of ${userId}: the server has keys of it that are not in this store, and they were ` +
+    "not overwritten; perhaps the store is new each time (a container without a volume), or this is a second store of the " +
+    "device, or the access token is that of another program (copied from Element, for one); run it with the store that has the " +
+    "device's keys, or as a new device, with a store that is empty or belongs to the new one: log in again, or, in an " +
+    "application service, give another deviceId";
 }

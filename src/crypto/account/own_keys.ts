@@ -14,10 +14,8 @@ import type { JsonObject } from "../../types/json.ts";
 import type { EngineAccount, OwnDevice } from "../context/context.ts";
 import { RateLimit, type RequestFailure } from "../requests/mod.ts";
 import type { Transaction } from "../records/mod.ts";
-import { countOf, KeyCounts } from "./key_counts.ts";
-import { newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
-import { OwnAccount } from "./own_account.ts";
-import { showsKeys } from "./device_conflict.ts";
+import { countOf, KeyCounts, newUpload, sameKeys, SIGNED_CURVE25519, skipIds } from "./key_upload.ts";
+import { OwnAccount, showsKeys } from "./own_account.ts";
 
 const HOUR = 3_600_000;
 const WEEK = 7 * 24 * HOUR;

@@ -21,10 +21,9 @@ import type {
 } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Transaction } from "../records/mod.ts";
-import type { BackupRequest } from "./backup_protocol.ts";
+import { type BackupRequest, encryptSession } from "./session_data.ts";
 import type { BackupRestore } from "./backup_restore.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
-import { encryptSession } from "./session_data.ts";
 
 /** The parts that it needs. */
 export interface BackupRequestsOptions {

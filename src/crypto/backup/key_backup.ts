@@ -24,15 +24,17 @@ import {
   readPublicKey,
   type ShownVersion,
 } from "../../types/checks/backup_version.ts";
-import { backupSecret, publicBackupKey, readBackupSecret } from "./backup_key.ts";
-import type {
-  AdoptInput,
-  AdoptOutcome,
-  BackupPhase,
-  BackupState,
-  NewBackup,
-  NewBackupInput,
-} from "./backup_protocol.ts";
+import {
+  type AdoptInput,
+  type AdoptOutcome,
+  type BackupPhase,
+  backupSecret,
+  type BackupState,
+  type NewBackup,
+  type NewBackupInput,
+  publicBackupKey,
+  readBackupSecret,
+} from "./session_data.ts";
 import type { DueSessions } from "../megolm/mod.ts";
 
 /** The parts that it needs. */

@@ -4,18 +4,19 @@
  * @module
  */
 
-export { BACKUP_SECRET, backupSecret, readBackupSecret } from "./backup_key.ts";
-export type {
-  AdoptInput,
-  AdoptOutcome,
-  BackupRequest,
-  BackupState,
-  NewBackup,
-  NewBackupInput,
-  RestoredKey,
-  RestoredKeys,
-} from "./backup_protocol.ts";
+export {
+  type AdoptInput,
+  type AdoptOutcome,
+  BACKUP_SECRET,
+  type BackupRequest,
+  backupSecret,
+  type BackupState,
+  type NewBackup,
+  type NewBackupInput,
+  readBackupSecret,
+  type RestoredKey,
+  type RestoredKeys,
+} from "./session_data.ts";
 export { BackupRequests } from "./backup_requests.ts";
-export { BackupRestore } from "./backup_restore.ts";
+export { BackupRestore, RoomKeysReader } from "./backup_restore.ts";
 export { KeyBackup } from "./key_backup.ts";
-export { RoomKeysReader } from "./room_keys_reader.ts";

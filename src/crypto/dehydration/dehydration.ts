@@ -39,8 +39,9 @@ import {
   pickleKeySecret,
   readDeviceData,
   readPickleKey,
+  RehydratedDevice,
+  SESSION_KIND,
 } from "./new_device.ts";
-import { RehydratedDevice, SESSION_KIND } from "./rehydrated_device.ts";
 
 /** How many messages are read of one device: a year of a busy user's. */
 const MAX_MESSAGES = 100_000;

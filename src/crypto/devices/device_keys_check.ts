@@ -1,8 +1,9 @@
 /**
- * Checks the keys of devices: those that a server shows, and those that a sender includes in a
- * message.
+ * Checks keys: those of devices, as a server shows them or a sender includes them in a message, and cross-signing
+ * keys.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-keys | Device keys}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#cross-signing | Cross-signing}
  * @module
  */
 
@@ -14,7 +15,6 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, sameKey, unpadded } from "../../types/base64.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
-import type { Credentials, StoredDevice } from "./user_record.ts";
 
 const MAX_ALGORITHMS = 32;
 const MAX_TEXT = 255;
@@ -192,3 +192,81 @@ export class SenderDeviceKeys {
     return value as unknown as DeviceKeys; // the members that count have been looked at
   }
 }
+
+/**
+ * The usage of a cross-signing key: it signs the other two, the user's own devices, or other users.
+ */
+export type KeyUsage = "master" | "self_signing" | "user_signing";
+
+export interface ExpectedKey {
+  readonly userId: UserID;
+  /** What for: this, and nothing else besides. */
+  readonly usage: KeyUsage;
+  /** The master key that must have signed it; undefined for a master key. */
+  readonly signedBy?: string;
+}
+
+/**
+ * Reads a cross-signing key that is not checked yet.
+ *
+ * @param vodozemac Verifies.
+ * @param value The key as it was parsed.
+ * @param expected The expected key.
+ * @returns The public key in unpadded base64; undefined if it is not the expected one, or has other
+ *   usages as well.
+ */
+export function readCrossSigningKey(
+  vodozemac: Vodozemac,
+  value: unknown,
+  { userId, usage, signedBy }: ExpectedKey,
+): string | undefined {
+  if (!isJsonObject(value) || value.user_id !== userId || !isJsonObject(value.keys)) return undefined;
+  if (!Array.isArray(value.usage) || value.usage.length !== 1 || value.usage[0] !== usage) return undefined;
+  const [entry, ...others] = Object.entries(value.keys);
+  if (entry === undefined || others.length > 0) return undefined;
+  const [name, key] = entry;
+  if (!isKey(key) || name !== `ed25519:${key}`) return undefined;
+  if (usage === "master") return unpadded(key);
+  const signed = signedBy !== undefined &&
+    verifySignedJson(vodozemac, value, { userId, keyId: `ed25519:${signedBy}`, publicKey: signedBy });
+  return signed ? unpadded(key) : undefined;
+}
+
+/** The immutable keys of a device, and the application's decision about it. */
+export interface KnownDevice {
+  readonly deviceId: DeviceID;
+  /** Its Curve25519 identity key, in unpadded base64. */
+  readonly curve25519: string;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** The application's decision; undefined: none. */
+  readonly local?: LocalTrust;
+  /**
+   * The self-signing key whose verified signature it carries, or carried when it was last shown.
+   */
+  readonly signedBy?: string;
+  /** The own self-signing key that has signed it here, whether or not the server shows that. */
+  readonly signedHere?: string;
+}
+
+/** What a device has shown of itself with what it has sent, whether or not the server shows it. */
+export interface Credentials {
+  readonly deviceId: DeviceID;
+  /** Its Ed25519 signing key, in unpadded base64. */
+  readonly ed25519: string;
+  /** The keys that have signed its keys in its user's name, in unpadded base64; anybody can make such keys. */
+  readonly signedBy: readonly string[];
+}
+
+/** A device that is there. */
+export interface StoredDevice extends KnownDevice {
+  /** The encryption algorithms that it supports. */
+  readonly algorithms: readonly string[];
+  /** The name that its user gave it. */
+  readonly displayName?: string;
+  /** Whether it only receives keys. */
+  readonly dehydrated: boolean;
+}
+
+/** The application's own decision about a device. */
+export type LocalTrust = "verified" | "blacklisted";

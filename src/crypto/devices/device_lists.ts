@@ -22,23 +22,22 @@ import {
   type Transaction,
 } from "../records/mod.ts";
 import { type StoredIdentity, type UserIdentity, userIdentity, verifierOf } from "./user_identity.ts";
-import type { ComparedDevice, Device, LocalTrust } from "./device.ts";
-import { pruneLeftUser } from "./left_users.ts";
 import {
-  type Credentials,
+  type ComparedDevice,
+  type Device,
   devicesIn,
   everByIdentityKey,
   type FormerDevice,
   NO_RECORD,
-  type StoredDevice,
   userKey,
   type UserRecord,
   withLocalTrust,
   withSignedDevice,
 } from "./user_record.ts";
-import { DeviceListChanges, isQueryResponse, nextPiece } from "./query_response.ts";
-import { receiveUser } from "./receive_user.ts";
+import { pruneLeftUser } from "./user_answer.ts";
+import { DeviceListChanges, isQueryResponse, nextPiece, receiveUser } from "./query_response.ts";
 import { type DeviceQuery, TrackedUsers } from "./tracked_users.ts";
+import type { Credentials, LocalTrust, StoredDevice } from "./device_keys_check.ts";
 
 /**
  * Keeps track of devices, of at most 1,000 for each user.

@@ -4,7 +4,13 @@
  * @module
  */
 
-export { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
+export {
+  checkDeviceKeys,
+  credentialsIn,
+  type KeyUsage,
+  readCrossSigningKey,
+  SenderDeviceKeys,
+} from "./device_keys_check.ts";
 export {
   type ComparedDevice,
   type Device,
@@ -13,9 +19,8 @@ export {
   isOwnDehydrated,
   isVouchedFor,
   type KnownDevices,
-  type LocalTrust,
-} from "./device.ts";
-export { checkDeviceKeys, credentialsIn, SenderDeviceKeys } from "./device_keys_check.ts";
+} from "./user_record.ts";
+export { type Credentials, type LocalTrust, type StoredDevice } from "./device_keys_check.ts";
 export { DeviceLists } from "./device_lists.ts";
 export { DeviceOwners } from "./device_owners.ts";
 export { shownKeys, userPart } from "./query_response.ts";
@@ -30,4 +35,3 @@ export {
   type UserIdentity,
   withdrawnIdentity,
 } from "./user_identity.ts";
-export type { Credentials, StoredDevice } from "./user_record.ts";

@@ -1,5 +1,5 @@
 /**
- * The response to a key query: its parts by user, and what it has changed.
+ * The response to a key query: its parts by user, how each is received, and what it has changed.
  *
  * @module
  */
@@ -8,9 +8,11 @@ import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device } from "./device.ts";
-import type { UserAnswer } from "./user_answer.ts";
-import { devicesIn, type UserRecord } from "./user_record.ts";
+import { type Device, devicesIn, type UserRecord } from "./user_record.ts";
+import { judgeAnswer, type UserAnswer, withoutDevices } from "./user_answer.ts";
+import type { Transaction } from "../records/mod.ts";
+import type { CryptoContext } from "../context/context.ts";
+import type { DeviceQuery, TrackedUsers } from "./tracked_users.ts";
 
 /** How many devices one step judges: they block the event loop for some hundred milliseconds. */
 const PIECE = 1_000;
@@ -108,4 +110,45 @@ export class DeviceListChanges {
 function missingFrom({ devices }: UserRecord, candidates: readonly Device[]): Device[] {
   const there = new Set(devices.map(({ deviceId }) => deviceId));
   return candidates.filter(({ deviceId }) => !there.has(deviceId));
+}
+
+/** A response, and the user it is about. */
+export interface ReceivedUser {
+  readonly userId: UserID;
+  readonly query: DeviceQuery;
+  /** The response, unchecked. */
+  readonly response: JsonObject;
+  /** The user's record so far. */
+  readonly before: UserRecord;
+  /** Receives alarms, and what is shown of the own device. */
+  readonly changes: DeviceListChanges;
+}
+
+/** What it takes. */
+export interface ReceivingParts {
+  /** What the parts of the engine share. */
+  readonly context: CryptoContext;
+  /** Who has to be queried. */
+  readonly tracked: TrackedUsers;
+  /** The own user-signing key, which verifies other users; undefined: none. */
+  readonly verifier: string | undefined;
+}
+
+/** The user's record after a response: the same object if nothing has changed. */
+export function receiveUser(
+  tx: Transaction,
+  { context: { clock, own, vodozemac }, tracked, verifier }: ReceivingParts,
+  { userId, query, response, before, changes }: ReceivedUser,
+): UserRecord {
+  const { unreachable, answer } = userPart(response, userId);
+  if (unreachable) tracked.unreachable(tx, userId, clock.now());
+  else if (typeof answer !== "string") tracked.answered(tx, userId, query);
+  else tracked.absent(tx, userId, { query, now: clock.now() });
+  if (answer === "malformed" || (unreachable && answer === "absent")) return before;
+  if (userId === own.userId) changes.own = shownKeys(answer, own.deviceId);
+  const { record, alarms } = answer === "absent"
+    ? { record: withoutDevices(before), alarms: [] }
+    : judgeAnswer({ vodozemac, own, verifier }, before, answer);
+  for (const alarm of alarms) changes.alarms.push(alarm);
+  return JSON.stringify(record) === JSON.stringify(before) ? before : record;
 }

@@ -1,11 +1,12 @@
 /**
- * The server's answer about one user, and how it changes the user's record.
+ * The server's answer about one user, how it changes the user's record, and what is left of that record when no
+ * encrypted room is shared any more.
  *
  * @module
  */
 
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
-import type { DeviceID } from "../../types/ids.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../../types/base64.ts";
 import {
@@ -15,8 +16,15 @@ import {
   type ShownIdentity,
   type StoredIdentity,
 } from "./user_identity.ts";
-import { checkDeviceKeys, claimedKeys } from "./device_keys_check.ts";
-import type { KnownDevice, StoredDevice, UserRecord } from "./user_record.ts";
+import { checkDeviceKeys, claimedKeys, type KnownDevice, type StoredDevice } from "./device_keys_check.ts";
+import { userKey, type UserRecord } from "./user_record.ts";
+import {
+  DAY_MS,
+  FORMER_DEVICES,
+  schedulePruning,
+  type Transaction,
+  UNVOUCHED_USER_DAYS,
+} from "../records/mod.ts";
 
 /** More devices than any user has; the same number of devices that are gone is remembered. */
 export const MAX_DEVICES = 1_000;
@@ -185,4 +193,31 @@ export function newestOf(gone: readonly KnownDevice[], limit: number): readonly 
 function weightOf({ local, signedBy, signedHere }: KnownDevice): number {
   if (local !== undefined) return local === "blacklisted" ? 3 : 2;
   return signedBy === undefined && signedHere === undefined ? 0 : 1;
+}
+
+/**
+ * Removes the devices of a user who is not tracked. Their immutable keys are kept for a year, and
+ * forever if the user has an identity or the application has decided about a device.
+ *
+ * @returns Whether devices have gone.
+ */
+export async function pruneLeftUser(tx: Transaction, userId: UserID, now: number): Promise<boolean> {
+  const record = await tx.get(userKey(userId));
+  if (record === undefined) return false;
+  if (record.leftAt === undefined) tx.set(userKey(userId), leftBehind(record, now));
+  const { devices, gone, identity, leftAt = now } = record;
+  const vouched = identity !== undefined || [...gone, ...devices].some(({ local }) => local !== undefined);
+  if (!vouched && now - leftAt >= UNVOUCHED_USER_DAYS * DAY_MS) tx.delete(userKey(userId));
+  else if (!vouched) schedulePruning(tx, userId, { now: leftAt, days: UNVOUCHED_USER_DAYS + 1 });
+  return devices.length > 0;
+}
+
+/**
+ * Immutable keys are kept of some former devices, and of all that the application has decided
+ * about.
+ */
+function leftBehind(before: UserRecord, now: number): UserRecord {
+  const { gone, identity } = withoutDevices(before);
+  const spokenOf = gone.filter(({ local }) => local !== undefined).length;
+  return { devices: [], gone: newestOf(gone, spokenOf + FORMER_DEVICES), identity, leftAt: now };
 }

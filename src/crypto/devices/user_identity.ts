@@ -16,7 +16,7 @@ import { sameKey } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
-import { type KeyUsage, readCrossSigningKey } from "./cross_signing_key.ts";
+import { type KeyUsage, readCrossSigningKey } from "./device_keys_check.ts";
 
 /** How many self-signing keys of a user are kept: only the user can make more. */
 const MAX_SELF_SIGNING_KEYS = 32;

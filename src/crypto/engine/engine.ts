@@ -17,15 +17,18 @@ import type { JsonObject } from "../../types/json.ts";
 import { cryptoContext } from "../context/context.ts";
 import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/mod.ts";
 import type { Device } from "../devices/mod.ts";
-import { type EngineOptions, type EngineParts, engineParts } from "./engine_parts.ts";
-import type {
-  CryptoInput,
-  EngineOutput,
-  EngineRequest,
-  MemberChange,
-  OwnIdentity,
-  SentRoomEvent,
-} from "./engine_protocol.ts";
+import {
+  type CryptoInput,
+  type EngineOptions,
+  type EngineOutput,
+  type EngineParts,
+  engineParts,
+  type EngineRequest,
+  type MemberChange,
+  type OwnIdentity,
+  ownKeysOf,
+  type SentRoomEvent,
+} from "./engine_parts.ts";
 import type { FailureOutput, RequestFailure } from "../requests/mod.ts";
 import type {
   Encrypted,
@@ -35,12 +38,7 @@ import type {
   RoomReadiness,
   StaleInput,
 } from "../sharing/mod.ts";
-import { DehydrationSteps } from "./dehydration_steps.ts";
-import { HistorySteps } from "./history_steps.ts";
-import { IdentitySteps } from "./identity_steps.ts";
-import { KeySteps } from "./key_steps.ts";
-import { VerificationSteps } from "./verification_steps.ts";
-import { LivingVodozemac } from "./living_vodozemac.ts";
+import { type EngineSteps, engineSteps } from "./steps.ts";
 import { OwnKeys } from "../account/mod.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import { EngineRequests } from "./engine_requests.ts";
@@ -54,27 +52,14 @@ import {
 } from "./receive_sync.ts";
 import type { PruneReport } from "./pruner.ts";
 import { type CommitOptions, type RecordCache, Transaction } from "../records/mod.ts";
+import { Vodozemac } from "@greenroom/vodozemac-wasm";
+import type { Logger } from "../../base/log.ts";
 
-export { DehydrationSteps } from "./dehydration_steps.ts";
-export type {
-  CryptoInput,
-  CryptoOutput,
-  EngineRequest,
-  OwnIdentity,
-  SentRoomEvent,
-} from "./engine_protocol.ts";
-export { HistorySteps } from "./history_steps.ts";
-export {
-  IdentitySteps,
-  type OfferReply,
-  type OwnHealth,
-  type OwnIdentityState,
-  type SigningReply,
-} from "./identity_steps.ts";
-export { KeySteps } from "./key_steps.ts";
+export type { CryptoInput, CryptoOutput, EngineRequest, OwnIdentity, SentRoomEvent } from "./engine_parts.ts";
+export type { EngineSteps, OfferReply, OwnHealth, OwnIdentityState, SigningReply } from "./steps.ts";
 export type { PruneReport } from "./pruner.ts";
-export { openerOf, type StorageOpener } from "./storage_opener.ts";
-export { type VerificationAct, type VerificationReply, VerificationSteps } from "./verification_steps.ts";
+export { openerOf, type StorageOpener } from "../secrets/mod.ts";
+export type { VerificationAct, VerificationReply } from "./verification_steps.ts";
 
 /** How many records are cached between steps: five of each room for a bot in 10,000 rooms. */
 const CACHED_RECORDS = 50_000;
@@ -83,16 +68,8 @@ const MAX_UNNOTED = 1_000;
 
 /** The engine of one device. */
 export class Engine {
-  /** The steps about devices and identities. */
-  readonly identities: IdentitySteps = new IdentitySteps((work) => this.#step(work));
-  /** The steps about keys on their way in and out. */
-  readonly keys: KeySteps = new KeySteps((work) => this.#step(work));
-  /** The steps about dehydrated devices. */
-  readonly dehydration: DehydrationSteps = new DehydrationSteps((work) => this.#step(work));
-  /** The steps about history that is shared. */
-  readonly history: HistorySteps = new HistorySteps((work) => this.#step(work));
-  /** The steps about verifications. */
-  readonly verifications: VerificationSteps = new VerificationSteps((work) => this.#step(work));
+  /** The steps about identities, keys of sessions, dehydrated devices, shared history and verifications. */
+  readonly steps: EngineSteps = engineSteps((work) => this.#step(work));
   readonly #options: EngineOptions;
   readonly #cache: RecordCache = new WeighedCache(CACHED_RECORDS);
   /** Events that need not be sent any more, which is not stored yet. */
@@ -122,8 +99,7 @@ export class Engine {
 
   /** The own device's public keys. */
   identity(): OwnIdentity {
-    const { ownKeys: { own: { curve25519, ed25519 }, account: { deviceKeys } } } = this.#opened;
-    return { deviceKeys, curve25519, ed25519 };
+    return ownKeysOf(this.#opened.ownKeys);
   }
 
   /** See {@link EngineRequests.isDoubtful}. */
@@ -321,5 +297,55 @@ export class Engine {
   #clear(): void {
     const { olm, inbound, outbound, ownKeys, verifications } = this.#parts ?? {};
     for (const part of [olm, inbound, outbound, ownKeys, verifications]) part?.clear();
+  }
+}
+
+/** What a living instance needs. */
+export interface LivingVodozemacOptions {
+  /** Logs that an instance has failed. */
+  readonly log: Logger;
+  /** Frees all objects of a failed instance; they are restored from their records. */
+  readonly forget: () => void;
+}
+
+/** An instance of vodozemac that is replaced after it has trapped. */
+export class LivingVodozemac {
+  readonly #options: LivingVodozemacOptions;
+  #instance: Vodozemac;
+
+  private constructor(options: LivingVodozemacOptions, instance: Vodozemac) {
+    this.#options = options;
+    this.#instance = instance;
+  }
+
+  static async load(options: LivingVodozemacOptions): Promise<LivingVodozemac> {
+    return new LivingVodozemac(options, await Vodozemac.load());
+  }
+
+  /** The instance, to be read at each use. */
+  get instance(): Vodozemac {
+    return this.#instance;
+  }
+
+  /**
+   * Runs some work. If vodozemac traps, its memory is unusable: the work runs again with another instance.
+   */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#instance.dead) await this.#revive();
+    try {
+      return await work();
+    } catch (error) {
+      if (!this.#instance.dead) throw error;
+      this.#options.log.error("The cryptographic library has failed, and is restarted", {
+        error: String(error),
+      });
+      await this.#revive();
+      return await work();
+    }
+  }
+
+  async #revive(): Promise<void> {
+    this.#instance = await Vodozemac.load();
+    this.#options.forget();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The parts of the engine, and what it is made with.
+ * The parts of the engine, what it is made with, and what goes in and comes out: plain data.
  *
  * @module
  */
@@ -7,21 +7,38 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { OwnKeys } from "../account/mod.ts";
-import { BackupRequests, BackupRestore, KeyBackup } from "../backup/mod.ts";
-import { DueSessions, InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
+import { type BackupRequest, BackupRequests, BackupRestore, KeyBackup } from "../backup/mod.ts";
+import {
+  DueSessions,
+  InboundSessions,
+  type JudgedEvent,
+  type RecoveredEvent,
+  type ToDeviceMessage,
+  UndecryptableEvents,
+} from "../megolm/mod.ts";
 import { Dehydration } from "../dehydration/mod.ts";
 import { DeviceLists, DeviceOwners } from "../devices/mod.ts";
-import { HistoryIntake, HistoryOffers } from "../history/mod.ts";
-import { DueSignatures, IdentitySigning, OwnIdentity } from "../identity/mod.ts";
-import { OlmChannels } from "../olm/mod.ts";
+import { type BundleRequest, HistoryIntake, HistoryOffers } from "../history/mod.ts";
+import {
+  DueSignatures,
+  IdentitySigning,
+  OwnIdentity as OwnIdentityKeys,
+  type SignaturesUpload,
+} from "../identity/mod.ts";
+import { type KeyClaim, OlmChannels } from "../olm/mod.ts";
 import type { Transaction, Vault } from "../records/mod.ts";
 import { KeyRequests } from "../key_requests/mod.ts";
 import { SecretAnswers, SecretRequests } from "../secret_requests/mod.ts";
-import { Outbox } from "../requests/mod.ts";
-import { EncryptedRooms, OutboundSessions, RoomFreshness } from "../sharing/mod.ts";
+import { type DeviceMessages, Outbox } from "../requests/mod.ts";
+import { EncryptedRooms, OutboundSessions, RoomFreshness, type RoomStateInput } from "../sharing/mod.ts";
 import { Verifications } from "../verification/mod.ts";
 import type { CryptoContext, CryptoPolicy, EngineAccount } from "../context/context.ts";
 import { Pruner } from "./pruner.ts";
+import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
+import type { Membership } from "../../types/enums.ts";
+import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
+import type { DeviceKeys, KeysUploadRequest } from "../../types/api/device_keys.ts";
+import type { RoomID, SyncToken, TransactionID, UserID } from "../../types/ids.ts";
 
 export interface EngineOptions {
   /** Whose it is. */
@@ -36,17 +53,13 @@ export interface EngineOptions {
   readonly policy: CryptoPolicy;
 }
 
-export type RunStep = <Result>(
-  work: (tx: Transaction, parts: EngineParts) => Promise<Result>,
-) => Promise<Result>;
-
 export interface EngineParts {
   /** What they share. */
   readonly context: CryptoContext;
   /** The own account: identity, one-time and fallback keys. */
   readonly ownKeys: OwnKeys;
   /** The private keys of the own identity. */
-  readonly ownIdentity: OwnIdentity;
+  readonly ownIdentity: OwnIdentityKeys;
   /** What the own identity signs. */
   readonly signing: IdentitySigning;
   /** Signatures that the server does not have yet. */
@@ -97,7 +110,7 @@ export async function engineParts(
 ): Promise<EngineParts> {
   const outbox = new Outbox();
   const devices = new DeviceLists(context);
-  const ownIdentity = new OwnIdentity({ context, account: ownKeys.account, devices });
+  const ownIdentity = new OwnIdentityKeys({ context, account: ownKeys.account, devices });
   const { account } = ownKeys;
   const signatures = new DueSignatures(context);
   const signing = new IdentitySigning({ context, account, devices, ownIdentity, signatures });
@@ -165,4 +178,115 @@ export async function engineParts(
     secretAnswers,
     pruner,
   };
+}
+
+/** The parts of a sync response that concern encryption. */
+export interface CryptoInput {
+  /** The token that the response ends with. */
+  readonly nextBatch: SyncToken;
+  /** Whether the request had no token: what is known of others' devices may be out of date. */
+  readonly initial: boolean;
+  /** All messages to this device, in order. */
+  readonly toDevice: readonly ToDeviceEvent[];
+  /** Users whose devices have to be looked up again. */
+  readonly deviceLists: { readonly changed: readonly UserID[]; readonly left: readonly UserID[] };
+  /** How many one-time keys the server has left, by algorithm; one that is missing has none. */
+  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
+  /** Algorithms whose fallback key is unused; undefined if the server has no fallback keys. */
+  readonly unusedFallbackTypes: readonly string[] | undefined;
+  /** State that changes, by room, in order: members come and go, rooms become encrypted. */
+  readonly state: readonly RoomStateInput[];
+  /** Encrypted events of timelines, in order. */
+  readonly encrypted: readonly MessageEvent[];
+  /** Events of verifications that came in clear through rooms, in order. Default: none. */
+  readonly verifying?: readonly MessageEvent[];
+  /** Whether earlier responses are handled: then events that come again are not handled again. */
+  readonly handledBefore: boolean;
+  /** Whether nobody handles its events: those that can't be read are not kept for later. Default: no. */
+  readonly isIgnored?: boolean;
+}
+
+/** What the engine returns for a sync response. */
+export interface CryptoOutput {
+  /** The messages to this device that are left for handlers, decrypted. */
+  readonly toDevice: readonly ToDeviceMessage[];
+  /** For each of {@link CryptoInput.encrypted}, in the same order, what became of it. */
+  readonly decrypted: readonly JudgedEvent[];
+  /** Indices of {@link CryptoInput.encrypted} that are being handled, or have been. */
+  readonly underway: readonly number[];
+  /** Earlier events that can be decrypted now, in the order in which they came. */
+  readonly recovered: readonly RecoveredEvent[];
+  /** The response's rooms that were known to be encrypted before it. */
+  readonly encryptedRooms: ReadonlySet<RoomID>;
+}
+
+/** The same, from the engine. */
+export interface EngineOutput extends CryptoOutput {
+  /** Whether there may be requests to make; if not, it takes another step to change that. */
+  readonly mayRequest: boolean;
+}
+
+/** A request to the server that the engine asks for. */
+export type EngineRequest =
+  | BackupRequest
+  | BundleRequest
+  | {
+    /** Its unique ID. */
+    readonly id: string;
+    readonly kind: "keysUpload";
+    readonly body: KeysUploadRequest;
+  }
+  | { readonly id: string; readonly kind: "keysQuery"; readonly users: readonly UserID[] }
+  | { readonly id: string; readonly kind: "signaturesUpload"; readonly signatures: SignaturesUpload }
+  | { readonly kind: "keysClaim" } & KeyClaim
+  | {
+    readonly id: string;
+    readonly kind: "toDevice";
+    readonly eventType: string;
+    readonly txnId: TransactionID;
+    readonly messages: DeviceMessages;
+    /** The group session that it is about, if it is about one. */
+    readonly sessionId?: string;
+  }
+  | {
+    /** An event that an earlier process did not send. */
+    readonly id: string;
+    readonly kind: "roomEvent";
+    readonly roomId: RoomID;
+    readonly txnId: TransactionID;
+    readonly content: RoomEncryptedContent;
+    /** When it was encrypted, in milliseconds since the epoch. */
+    readonly createdAt: number;
+  };
+
+/** A membership that this client has just changed. */
+export interface MemberChange {
+  readonly roomId: RoomID;
+  readonly userId: UserID;
+  readonly membership: Membership;
+}
+
+/** An encrypted event that need not be sent any more. */
+export interface SentRoomEvent {
+  /** Where it was sent. */
+  readonly roomId: RoomID;
+  /** The transaction ID that it was encrypted for. */
+  readonly txnId: TransactionID;
+  /** Whether it has arrived; if not, it never will. */
+  readonly arrived: boolean;
+}
+
+/** The own device's public keys. */
+export interface OwnIdentity {
+  /** The device's keys as they are published. */
+  readonly deviceKeys: DeviceKeys;
+  /** The Ed25519 key, by which users compare devices. */
+  readonly ed25519: string;
+  /** The Curve25519 key. */
+  readonly curve25519: string;
+}
+
+/** Returns the own device's public keys, with the signatures that they have now. */
+export function ownKeysOf({ own, account: { deviceKeys } }: OwnKeys): OwnIdentity {
+  return { deviceKeys, curve25519: own.curve25519, ed25519: own.ed25519 };
 }

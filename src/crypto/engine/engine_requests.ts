@@ -12,8 +12,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { deviceConflict } from "../account/mod.ts";
 import type { DeviceQuery } from "../devices/mod.ts";
 import { newTxn } from "../context/context.ts";
-import type { EngineParts } from "./engine_parts.ts";
-import type { EngineRequest } from "./engine_protocol.ts";
+import type { EngineParts, EngineRequest } from "./engine_parts.ts";
 import {
   halves,
   isDivisible,

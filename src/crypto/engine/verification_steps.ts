@@ -16,7 +16,7 @@ import type {
   VerificationWay,
 } from "../verification/mod.ts";
 import type { VerificationEvent } from "../../types/events/verification_event.ts";
-import type { EngineParts, RunStep } from "./engine_parts.ts";
+import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";
 
 /** Whom to ask for a verification. */
@@ -45,103 +45,82 @@ export interface VerificationReply extends VerificationNews {
   readonly recovered?: readonly RecoveredEvent[];
 }
 
-/** The steps, which do not overlap with other steps of the engine. */
-export class VerificationSteps {
-  readonly #run: RunStep;
-
-  /** @param run Runs a step. */
-  constructor(run: RunStep) {
-    this.#run = run;
-  }
-
+/** The steps about verifications, by their names. */
+export const verificationSteps = {
   /** Receives messages, in order. */
-  async receiveVerification(events: readonly VerificationEvent[]): Promise<VerificationReply> {
-    return await this.#run((tx, { verifications }) => {
-      for (const event of events) verifications.receive(tx, event);
-      return Promise.resolve(verifications.take(tx));
-    });
-  }
-
+  receiveVerification: (tx, { verifications }, events: readonly VerificationEvent[]) => {
+    for (const event of events) verifications.receive(tx, event);
+    return verifications.take(tx);
+  },
   /** Asks devices of a user; they have been looked up. */
-  async requestVerification({ userId, devices, ways }: VerificationTarget): Promise<VerificationReply> {
-    return await this.#run((tx, { verifications }) => {
-      const { id } = verifications.request(userId, devices, ways);
-      return Promise.resolve({ ...verifications.take(tx), id });
-    });
-  }
-
+  requestVerification: (tx, { verifications }, { userId, devices, ways }: VerificationTarget) => {
+    const { id } = verifications.request(userId, devices, ways);
+    return { ...verifications.take(tx), id };
+  },
   /** Begins to ask a user in a room: returns what is to be sent. */
-  async askInRoom(
+  askInRoom: (
+    _,
+    { verifications },
     { roomId, userId, ways }: Omit<VerificationTarget, "devices"> & { readonly roomId: RoomID },
-  ): Promise<VerificationSend> {
-    return await this.#run((_tx, { verifications }) =>
-      Promise.resolve(verifications.ask(roomId, userId, ways))
-    );
-  }
-
-  /** Whether devices of a user get the keys of what is sent to a room; of none that is named, all. */
-  async mayRead(
+  ) => verifications.ask(roomId, userId, ways),
+  /** Returns whether devices of a user get the keys of what is sent to a room; of none that is named, all. */
+  mayRead: async (
+    tx,
+    { devices, context: { policy } },
     { userId, devices: named }: Pick<VerificationTarget, "userId" | "devices">,
-  ): Promise<boolean> {
-    return await this.#run(async (tx, { devices, context: { policy } }) => {
-      const known = await devices.devicesOf(tx, [userId]);
-      const wasVerified = (await devices.identityOf(tx, userId))?.wasVerified === true;
-      return (known.get(userId) ?? []).every((device) =>
-        device.dehydrated || (named.length > 0 && !named.includes(device.deviceId)) ||
-        shareDecision(policy.sendTo, device, { isSpared: false, wasVerified }) === "share"
-      );
-    });
-  }
-
-  /** The request in a room was sent, as an event; undefined: it was not. */
-  async askedInRoom(
+  ) => {
+    const known = await devices.devicesOf(tx, [userId]);
+    const wasVerified = (await devices.identityOf(tx, userId))?.wasVerified === true;
+    return (known.get(userId) ?? []).every((device) =>
+      device.dehydrated || (named.length > 0 && !named.includes(device.deviceId)) ||
+      shareDecision(policy.sendTo, device, { isSpared: false, wasVerified }) === "share"
+    );
+  },
+  /** Notes that the request in a room was sent, as an event; undefined: it was not. */
+  askedInRoom: (
+    tx,
+    { verifications },
     { id, eventId }: { readonly id: string; readonly eventId: EventID | undefined },
-  ): Promise<VerificationReply> {
-    return await this.#run((tx, { verifications }) => {
-      const flow = verifications.asked(tx, id, eventId);
-      return Promise.resolve({ ...verifications.take(tx), id: flow?.id });
-    });
-  }
-
+  ) => {
+    const flow = verifications.asked(tx, id, eventId);
+    return { ...verifications.take(tx), id: flow?.id };
+  },
   /**
-   * A decision of the user.
+   * Takes a decision of the user.
    *
    * @throws {ValueError} If the verification has ended, or is not far enough for it.
    */
-  async actInVerification(
-    { id, ...act }: VerificationAct & { readonly id: string },
-  ): Promise<VerificationReply> {
-    return await this.#run(async (tx, parts) => {
-      const { verifications } = parts;
-      const flow = verifications.get(id);
-      if (flow === undefined || flow.isOver) {
-        if (act.act === "answerStart" || act.act === "cancel") return verifications.take(tx);
-        throw new ValueError("Cannot go on with the verification: it has ended; begin another");
-      }
-      verifications.changed(flow);
-      const qrCode = await acted(tx, parts, flow, act);
-      return { ...verifications.take(tx), qrCode };
-    });
-  }
-
+  actInVerification: async (tx, parts, { id, ...act }: VerificationAct & { readonly id: string }) => {
+    const { verifications } = parts;
+    const flow = verifications.get(id);
+    if (flow === undefined || flow.isOver) {
+      if (act.act === "answerStart" || act.act === "cancel") return verifications.take(tx);
+      throw new ValueError("Cannot go on with the verification: it has ended; begin another");
+    }
+    verifications.changed(flow);
+    const qrCode = await acted(tx, parts, flow, act);
+    return { ...verifications.take(tx), qrCode };
+  },
   /** Stores what was verified. */
-  async completeVerification(id: string): Promise<VerificationReply> {
-    return await this.#run(async (tx, { verifications, undecryptable }) => {
-      const flow = verifications.get(id);
-      const verified = flow && await verifications.complete(tx, flow);
-      const recovered = verified === undefined ? [] : await undecryptable.retry(tx, "all");
-      return { ...verifications.take(tx), recovered };
-    });
-  }
-
+  completeVerification: async (tx, { verifications, undecryptable }, id: string) => {
+    const flow = verifications.get(id);
+    const verified = flow && await verifications.complete(tx, flow);
+    const recovered = verified === undefined ? [] : await undecryptable.retry(tx, "all");
+    return { ...verifications.take(tx), recovered };
+  },
   /** Calls off what has taken too long, and returns what an earlier process has left to be said. */
-  async expireVerifications(): Promise<VerificationReply> {
-    return await this.#run((tx, { verifications }) => {
-      verifications.expire();
-      return Promise.resolve(verifications.take(tx));
-    });
-  }
-}
+  expireVerifications: (tx, { verifications }) => {
+    verifications.expire();
+    return verifications.take(tx);
+  },
+} satisfies Record<
+  string,
+  (
+    tx: Transaction,
+    parts: EngineParts,
+    ...input: never[]
+  ) => VerificationReply | VerificationSend | boolean | Promise<VerificationReply | boolean>
+>;
 
 async function acted(
   tx: Transaction,

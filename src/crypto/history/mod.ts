@@ -5,5 +5,13 @@
  */
 
 export { HistoryIntake } from "./history_intake.ts";
-export { type HistoryOffer, HistoryOffers, type HistoryRecipients } from "./history_offers.ts";
-export { bundleOf, type BundleRequest, isBundled, type KeyBundle, MAX_BUNDLED } from "./key_bundle.ts";
+export {
+  bundleOf,
+  type BundleRequest,
+  type HistoryOffer,
+  HistoryOffers,
+  type HistoryRecipients,
+  isBundled,
+  type KeyBundle,
+  MAX_BUNDLED,
+} from "./key_bundle.ts";

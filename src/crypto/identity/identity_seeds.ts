@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { OwnAccount } from "../account/mod.ts";
-import { signableJson, withSignature } from "../encoding/encoding.ts";
-import type { CrossSigningKey } from "../../types/api/device_keys.ts";
+import type { KeyUsage } from "../devices/mod.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { KeyUsage } from "../devices/mod.ts";
+import type { Vodozemac } from "@greenroom/vodozemac-wasm";
+import { signableJson, withSignature } from "../encoding/encoding.ts";
+import type { CrossSigningKey } from "../../types/api/device_keys.ts";
 
 /** The seeds of the private keys, 32 bytes each. */
 export interface IdentitySeeds {

@@ -13,6 +13,7 @@ export {
   type SignedName,
   uploadOf,
 } from "./due_signatures.ts";
+export { IdentitySigning, type SigningOutcome } from "./identity_signing.ts";
 export {
   type ComparedSeeds,
   type IdentitySeeds,
@@ -21,5 +22,4 @@ export {
   SEED_SECRETS,
   seedNameOf,
 } from "./identity_seeds.ts";
-export { IdentitySigning, type SigningOutcome } from "./identity_signing.ts";
 export { type KnownIdentity, type NewIdentityInput, type OfferOutcome, OwnIdentity } from "./own_identity.ts";

@@ -1,5 +1,8 @@
 /**
- * Reads key files: nothing of one is decrypted before all of it was authenticated.
+ * Reads a key file: checks and decrypts it, and finds its sessions, one after another.
+ *
+ * The elements of its JSON array are found as its bytes come, not parsed: each is bounded before `JSON.parse()`
+ * gets it, however large the array is.
  *
  * @module
  */
@@ -7,8 +10,20 @@
 import { nodeCrypto } from "../../base/node_crypto.ts";
 import { KeyFileError } from "../../errors/encryption_error.ts";
 import { BLOCK_SIZE, BlockReader } from "../ciphers/ciphers.ts";
-import { damaged, readArmor } from "./armor.ts";
-import { deriveKeys, HEAD_BYTES, type KeyFileKeys, MAC_BYTES, readHead } from "./key_file_keys.ts";
+import {
+  damaged,
+  deriveKeys,
+  HEAD_BYTES,
+  type KeyFileKeys,
+  MAC_BYTES,
+  readArmor,
+  readHead,
+  unusable,
+} from "./key_file_keys.ts";
+import { concat } from "@std/bytes/concat";
+import type { RoomID } from "../../types/ids.ts";
+import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
+import { parseObject } from "../../types/json.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -113,4 +128,133 @@ function tooLarge(): KeyFileError {
     `Cannot import the key file: it has more than ${MAX_SIZE / 2 ** 20} MiB; export fewer rooms at once`,
     { problem: "size" },
   );
+}
+
+/** How long an element may be, in bytes: a session takes 700. */
+const MAX_LENGTH = 65_536;
+/** How deep an element may be. */
+const MAX_DEPTH = 16;
+
+const [QUOTE, BACKSLASH, COMMA, BEGIN, END] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d];
+const OPEN: ReadonlySet<number> = new Set([BEGIN, 0x7b]);
+const CLOSE: ReadonlySet<number> = new Set([END, 0x7d]);
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Splits a JSON array into its elements. */
+export class JsonElements {
+  /** How many brackets are open; the first is the array's. */
+  #depth = 0;
+  #string: "outside" | "inside" | "escaped" = "outside";
+  #isOver = false;
+  /** The beginning of the element that is read. */
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #isGood = true;
+  #count = 0;
+
+  /**
+   * Adds the next bytes.
+   *
+   * @returns The elements that end in them; undefined in place of one that is too long or too deep.
+   * @throws {KeyFileError} If it is no array.
+   */
+  add(bytes: Uint8Array): (Uint8Array | undefined)[] {
+    const found: (Uint8Array | undefined)[] = [];
+    let start = 0;
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index] as number; // within the bounds
+      if (this.#string !== "outside") this.#readString(byte);
+      else if (this.#depth === 0) {
+        if (this.#readOutside(byte)) start = index + 1;
+      } else if (byte === QUOTE) this.#string = "inside";
+      else if (OPEN.has(byte)) this.#isGood = ++this.#depth <= MAX_DEPTH && this.#isGood;
+      else if (CLOSE.has(byte) && this.#depth > 1) this.#depth--;
+      else if (byte === COMMA && this.#depth === 1) {
+        found.push(this.#finish(bytes.subarray(start, index)));
+        start = index + 1;
+      } else if (CLOSE.has(byte)) {
+        if (byte !== END) throw noArray();
+        this.#depth = 0;
+        this.#isOver = true;
+        const last = this.#finish(bytes.subarray(start, index));
+        const isEmpty = this.#count === 1 && last?.every((each) => SPACE.has(each)) === true;
+        if (!isEmpty) found.push(last);
+      }
+    }
+    if (this.#depth > 0) this.#keep(bytes.slice(start));
+    return found;
+  }
+
+  /**
+   * Says that no more bytes come.
+   *
+   * @throws {KeyFileError} If the array has not ended.
+   */
+  end(): void {
+    if (!this.#isOver) throw noArray();
+  }
+
+  #readString(byte: number): void {
+    if (this.#string === "escaped") this.#string = "inside";
+    else if (byte === BACKSLASH) this.#string = "escaped";
+    else if (byte === QUOTE) this.#string = "outside";
+  }
+
+  /** Reads what is around the array; whether it begins here. */
+  #readOutside(byte: number): boolean {
+    if (SPACE.has(byte)) return false;
+    if (this.#isOver || byte !== BEGIN) throw noArray();
+    this.#depth = 1;
+    return true;
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#length += part.length;
+    this.#isGood &&= this.#length <= MAX_LENGTH;
+    if (this.#isGood) this.#parts.push(part);
+    else this.#parts = [];
+  }
+
+  #finish(part: Uint8Array): Uint8Array | undefined {
+    this.#keep(part);
+    const element = this.#isGood ? concat(this.#parts) : undefined;
+    this.#parts = [];
+    this.#length = 0;
+    this.#isGood = true;
+    this.#count++;
+    return element;
+  }
+}
+
+function noArray() {
+  return unusable("its content is no list of keys; get it again from where it was made");
+}
+
+/** Says of an entry that the file vouches for its maker no more than a backup does. */
+const FROM_BACKUP = "greenroom.from_backup";
+
+/** Writes an entry. */
+export function writeEntry(session: ExportedSession): string {
+  const isWeak = session.source === "backup" || session.source === "bundle";
+  return JSON.stringify({ ...sessionJson(session), ...(isWeak && { [FROM_BACKUP]: true }) });
+}
+
+/**
+ * Reads an entry, whose key is checked where it is imported.
+ *
+ * @returns The key; undefined if it is no entry, or one of another algorithm.
+ */
+export function readEntry(bytes: Uint8Array): ImportedRoomKey | undefined {
+  const entry = parseObject(bytes);
+  const said = entry && readSessionJson(entry);
+  if (said === undefined) return undefined;
+  const { room_id, session_id, [FROM_BACKUP]: isWeak } = entry ?? {};
+  if (typeof room_id !== "string" || typeof session_id !== "string") return undefined;
+  // The import checks the room ID.
+  return {
+    roomId: room_id as RoomID,
+    sessionId: session_id,
+    ...said,
+    source: isWeak === true ? "backup" : "export",
+  };
 }

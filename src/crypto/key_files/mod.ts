@@ -4,7 +4,5 @@
  * @module
  */
 
-export { JsonElements } from "./json_elements.ts";
-export { type KeyFileData, openKeyFile } from "./key_file_reader.ts";
-export { writeKeyFile } from "./key_file_writer.ts";
-export { readEntry, writeEntry } from "./session_entry.ts";
+export { JsonElements, type KeyFileData, openKeyFile, readEntry, writeEntry } from "./key_file_reader.ts";
+export { writeKeyFile } from "./key_file_keys.ts";

@@ -1,5 +1,6 @@
 /**
- * Key requests: of this device to own other devices, and of other devices to this one.
+ * Key requests, of this device to own other devices, and of other devices to this one; and how keys are received
+ * that no device has sent.
  *
  * @module
  */
@@ -10,7 +11,14 @@ import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { DeviceLists } from "../devices/mod.ts";
-import type { InboundSessions } from "../megolm/mod.ts";
+import {
+  type AddedKey,
+  type ImportedRoomKey,
+  type InboundSessions,
+  isPastOnly,
+  type RecoveredEvent,
+  type UndecryptableEvents,
+} from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import {
@@ -18,11 +26,13 @@ import {
   type AskedDevices,
   checkedAnswer,
   devicesToAsk,
+  KeyAnswers,
+  type KeyAnswersOptions,
   type OlmAnswer,
   tellAsked,
-} from "./asked_devices.ts";
-import { KeyAnswers, type KeyAnswersOptions } from "./key_answers.ts";
+} from "./key_answers.ts";
 import { RateLimit } from "../requests/mod.ts";
+import type { CryptoContext } from "../context/context.ts";
 
 /** The parts that it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {
@@ -206,4 +216,46 @@ export class KeyRequests {
 
 function requestKey({ roomId, sessionId }: { roomId: RoomID; sessionId: string }): RecordKey<KeyRequest> {
   return recordKey("keyRequest", roomId, sessionId);
+}
+
+/** What has become of imported keys. */
+export interface KeysOutput extends Readonly<Record<AddedKey["kind"], number>> {
+  /** Events that can be decrypted now. */
+  readonly recovered: readonly RecoveredEvent[];
+}
+
+/** The parts that receive keys. */
+export interface KeyReceivers {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  readonly inbound: Pick<InboundSessions, "importAll">;
+  readonly keyRequests: Pick<KeyRequests, "received">;
+  /** The events that wait for keys. */
+  readonly undecryptable: Pick<UndecryptableEvents, "retry">;
+}
+
+/**
+ * Receives keys: those that can't be used are left out, and no more requested is what has come, unless it does
+ * for the past alone.
+ */
+export async function receiveKeys(
+  tx: Transaction,
+  { inbound, keyRequests, undecryptable, context: { log, policy } }: KeyReceivers,
+  keys: readonly ImportedRoomKey[],
+): Promise<KeysOutput> {
+  const counts = { added: 0, improved: 0, known: 0, refused: 0 };
+  const reasons = new Set<string>();
+  const newKeys: MegolmSessionRef[] = [];
+  for (const [index, added] of (await inbound.importAll(tx, keys)).entries()) {
+    const { source } = keys[index] as ImportedRoomKey; // one for each
+    counts[added.kind]++;
+    if (added.kind === "refused") reasons.add(added.reason);
+    else if (!isPastOnly(policy.accept, { trust: "unknown-device", source })) keyRequests.received(tx, added);
+    if (added.kind === "added" || added.kind === "improved") newKeys.push(added.session);
+  }
+  if (counts.refused > 0) {
+    log.warn("Refused imported keys", { count: counts.refused, reasons: [...reasons].join("; ") });
+  }
+  const recovered = newKeys.length === 0 ? [] : await undecryptable.retry(tx, newKeys);
+  return { ...counts, recovered };
 }

@@ -11,6 +11,5 @@ export {
   devicesToAsk,
   type OlmAnswer,
   tellAsked,
-} from "./asked_devices.ts";
-export { KeyRequests } from "./key_requests.ts";
-export { type KeyReceivers, type KeysOutput, receiveKeys } from "./receive_keys.ts";
+} from "./key_answers.ts";
+export { type KeyReceivers, KeyRequests, type KeysOutput, receiveKeys } from "./key_requests.ts";

@@ -1,15 +1,20 @@
 /**
- * Decrypted events and messages: plain data, with their encryption beside it.
+ * Decrypted events and messages: plain data, with their encryption beside it; and encrypted events that the server
+ * bundles with the event that they relate to.
+ *
+ * The server chooses what it bundles: each event has to name the other one inside its encrypted
+ * payload.
  *
  * @module
  */
 
 import type { EncryptionInfo, SenderInfo, UndecryptableCode } from "../../types/events/encryption_info.ts";
-import type { Encryptions } from "../../types/events/encryption_of.ts";
+import { bundledIn, type Encryptions, hasBundle } from "../../types/events/encryption_of.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
-import type { EventID, RoomID } from "../../types/ids.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { VerificationEvent } from "../../types/events/verification_event.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
 /** The clear event, with what is known of its encryption. */
 export interface DecryptedEvent extends Encryptions {
@@ -65,4 +70,109 @@ export interface AnswerOutput {
   readonly recovered: readonly RecoveredEvent[];
   /** Keys that are not what they should be. */
   readonly alarms: readonly DeviceAlarm[];
+}
+
+/** An event of a thread can have been edited; nothing goes deeper. */
+const MAX_DEPTH = 2;
+
+const RELATIONS = "m.relations";
+
+/** Codes of events that may well be what the server says they are. */
+const LOCKED: ReadonlySet<UndecryptableCode> = new Set(["MISSING_KEY", "WITHHELD", "KEY_TOO_NEW"]);
+
+/** The encrypted events that are bundled with an event, with the objects that the server sent. */
+export function bundledWith(
+  event: MessageEvent,
+  depth = MAX_DEPTH,
+): [sent: JsonObject, event: MessageEvent][] {
+  return bundledIn(event).filter(isJsonObject).flatMap((sent) => {
+    const { type, room_id = event.room_id, event_id, sender, origin_server_ts, content } = sent;
+    if (type !== "m.room.encrypted" || room_id !== event.room_id || !isJsonObject(content)) return [];
+    const { unsigned } = sent;
+    const bundled = {
+      type,
+      content,
+      event_id,
+      sender,
+      origin_server_ts,
+      room_id,
+      source: event.source,
+      state_key: sent.state_key,
+      ...(isJsonObject(unsigned) && { unsigned }),
+      // As the server sent it: what decrypts it looks at every member before it uses it.
+    } as MessageEvent;
+    return [
+      [sent, bundled] as [JsonObject, MessageEvent],
+      ...(depth > 1 ? bundledWith(bundled, depth - 1) : []),
+    ];
+  });
+}
+
+/**
+ * An event with its bundled events in plain text. One without a key stays as it is; one in clear,
+ * or one that does not belong to the event, is removed.
+ *
+ * @param decrypted The event in plain text.
+ * @param decryptions The results of the bundled events, by the objects that the server sent.
+ */
+export function withBundle(
+  decrypted: DecryptedEvent,
+  decryptions: ReadonlyMap<unknown, Decryption>,
+): DecryptedEvent {
+  const { event } = decrypted;
+  if (!hasBundle(event)) return decrypted;
+  // hasBundle() has looked at both.
+  const relations = { ...(event.unsigned as JsonObject)[RELATIONS] as JsonObject };
+  const [sentEdit, sentLatest] = bundledIn(event);
+  const edit = replaced(sentEdit, decryptions, (found) => isEditOf(found, event));
+  if (edit === undefined) delete relations["m.replace"];
+  else relations["m.replace"] = edit.event;
+  const latest = replaced(sentLatest, decryptions, (found) => isInThreadOf(found, event));
+  if (latest === undefined) delete relations["m.thread"];
+  else relations["m.thread"] = { ...relations["m.thread"] as JsonObject, latest_event: latest.event };
+  return {
+    ...decrypted,
+    event: { ...event, unsigned: { ...event.unsigned, [RELATIONS]: relations } },
+    bundled: [edit, latest].map(encryptionsIn),
+  };
+}
+
+/** What takes the place of what the server has bundled. */
+interface Replacement extends Encryptions {
+  readonly event: unknown;
+}
+
+function encryptionsIn(replacement: Replacement | undefined): Encryptions | undefined {
+  return replacement && { encryption: replacement.encryption, bundled: replacement.bundled };
+}
+
+function replaced(
+  sent: unknown,
+  decryptions: ReadonlyMap<unknown, Decryption>,
+  belongs: (found: MessageEvent) => boolean,
+): Replacement | undefined {
+  const decryption = decryptions.get(sent);
+  if (decryption === undefined) return undefined;
+  if ("event" in decryption) {
+    const isVouchedFor = decryption.encryption.relation === "encrypted";
+    return isVouchedFor && belongs(decryption.event) ? withBundle(decryption, decryptions) : undefined;
+  }
+  return LOCKED.has(decryption.code) ? { event: sent } : undefined;
+}
+
+function relationOf({ content }: MessageEvent): JsonObject {
+  const relation = content["m.relates_to"];
+  return isJsonObject(relation) ? relation : {};
+}
+
+function isEditOf(found: MessageEvent, original: MessageEvent): boolean {
+  const { rel_type, event_id } = relationOf(found);
+  const sender: UserID = original.sender;
+  return found.sender === sender && found.type === original.type && rel_type === "m.replace" &&
+    event_id === original.event_id && isJsonObject(found.content["m.new_content"]);
+}
+
+function isInThreadOf(found: MessageEvent, root: MessageEvent): boolean {
+  const { rel_type, event_id } = relationOf(found);
+  return rel_type === "m.thread" && event_id === root.event_id;
 }

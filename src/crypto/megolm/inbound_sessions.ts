@@ -8,13 +8,12 @@
 import { type InboundGroupSession, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { DueSessions } from "./due_sessions.ts";
+import { type DueSessions, type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import type { DeviceOwners } from "../devices/mod.ts";
 import { isKey, unpadded } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { Decryption } from "./decrypted.ts";
 import { LiveObjects, type RecordKey, type Transaction } from "../records/mod.ts";
-import { type Said, withHearsay } from "./hearsay.ts";
 import {
   type Claimed,
   claimsIn,
@@ -23,6 +22,8 @@ import {
   mergeRatchets,
   type OwnerClaim,
   restored,
+  type Said,
+  withHearsay,
 } from "./inbound_record.ts";
 import { MegolmDecryption } from "./megolm_decryption.ts";
 import { type Delivery, noReplays } from "./replay_log.ts";
@@ -32,12 +33,13 @@ import {
   type ImportedRoomKey,
   readRoomKey,
   type ReceivedRoomKey,
+  SessionExport,
+  type SessionPage,
+  type SessionQuery,
 } from "./room_key.ts";
 import { SessionClaims } from "./session_claims.ts";
-import { SessionExport, type SessionPage, type SessionQuery } from "./session_export.ts";
 import { ClaimJudge, type SenderDevices, SessionOwners } from "./session_owner.ts";
 import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
-import { type UnusedLimits, UnusedSessions } from "./unused_sessions.ts";
 import { type SharedReason, WithheldLog } from "./withheld_log.ts";
 
 /** The parts that it needs. */

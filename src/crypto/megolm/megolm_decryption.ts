@@ -11,15 +11,23 @@ import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { CryptoContext } from "../context/context.ts";
-import type { Decryption } from "./decrypted.ts";
+import { bundledWith, type Decryption, withBundle } from "./decrypted.ts";
 import type { RecordKey, Transaction } from "../records/mod.ts";
-import { bundledWith, withBundle } from "./bundled_events.ts";
-import { envelopeProblem, readMegolmPayload, relationInto, verifying } from "./encrypted_event.ts";
+import {
+  envelopeProblem,
+  notDecrypted,
+  readMegolmPayload,
+  relationInto,
+  undecryptable,
+  unproven,
+  untrusted,
+  verifying,
+  withheldFrom,
+} from "./encrypted_event.ts";
 import { inboundKey, type InboundRecord } from "./inbound_record.ts";
 import { type Delivery, ReplayLog, type SessionReplays } from "./replay_log.ts";
 import { accepts, type Attribution, isPastOnly, type SessionOwners } from "./session_owner.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import { notDecrypted, undecryptable, unproven, untrusted, withheldFrom } from "./undecryptable.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
 /** The parts that it needs. */

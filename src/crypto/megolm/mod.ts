@@ -13,7 +13,7 @@ export type {
   ToDeviceMessage,
   UndecryptableEventRef,
 } from "./decrypted.ts";
-export { type DueSession, DueSessions } from "./due_sessions.ts";
+export { type DueSession, DueSessions } from "./unused_sessions.ts";
 export { InboundSessions } from "./inbound_sessions.ts";
 export { ReplayLog } from "./replay_log.ts";
 export {
@@ -23,8 +23,9 @@ export {
   OTHER_SHARED,
   readSessionJson,
   sessionJson,
+  type SessionPage,
+  type SessionQuery,
 } from "./room_key.ts";
-export type { SessionPage, SessionQuery } from "./session_export.ts";
 export { accepts, isPastOnly, senderTrustOf } from "./session_owner.ts";
 export { UndecryptableEvents } from "./undecryptable_events.ts";
 export { readSharedReason, type SharedReason } from "./withheld_log.ts";

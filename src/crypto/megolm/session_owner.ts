@@ -13,12 +13,13 @@ import type { Device, DeviceLists, DeviceOwners, DeviceTrust } from "../devices/
 import { sameKey } from "../../types/base64.ts";
 import type { AcceptPolicy, CryptoContext, OwnDevice } from "../context/context.ts";
 import type { Transaction } from "../records/mod.ts";
-import { type Hearsay, metHearsay } from "./hearsay.ts";
 import {
   type ClaimSet,
   claimsOf,
+  type Hearsay,
   type InboundRecord,
   isTaken,
+  metHearsay,
   type OwnerClaim,
   withClaims,
 } from "./inbound_record.ts";

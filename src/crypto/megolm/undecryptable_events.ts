@@ -12,7 +12,7 @@ import type { DecryptedEvent, Decryption, RecoveredEvent, UndecryptableEventRef 
 import { FairIndex, type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { Delivery } from "./replay_log.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
-import type { Undecryptable } from "./undecryptable.ts";
+import type { Undecryptable } from "./encrypted_event.ts";
 
 /** The parts that it needs, and its limits. */
 export interface UndecryptableEventsOptions {

@@ -1,11 +1,14 @@
 /**
- * Group sessions without a message of the key's sender: any device can send keys, and one sender
- * must not fill the disk.
+ * Lists of sessions: those without a message of the key's sender, and those that are to be backed up.
+ *
+ * Any device can send keys, and one sender must not fill the disk. For the backup there are marks only while one is
+ * in use, each written in one commit with its key; all that was there before is found by going through the sessions
+ * once.
  *
  * @module
  */
 
-import type { UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import {
   type RecordKey,
   recordKey,
@@ -153,4 +156,62 @@ function listKey(userId: UserID): RecordKey<UnusedList> {
 
 function entryKey({ userId, number }: UnusedPlace): RecordKey<MegolmSessionRef> {
   return recordKey("inbound_unused_session", userId, String(number));
+}
+
+const KIND = "backup_due";
+
+/** A session with its mark, which is another one whenever the session has another key. */
+export interface DueSession extends MegolmSessionRef {
+  readonly mark: string;
+}
+
+/** Marks sessions. */
+export class DueSessions {
+  readonly #uniqueId: () => string;
+  /** Whether a backup is in use. */
+  isOn = false;
+  /** Whether there may be marks. */
+  #isAny = true;
+
+  /** @param uniqueId Makes marks. */
+  constructor(uniqueId: () => string) {
+    this.#uniqueId = uniqueId;
+  }
+
+  /** Whether there may be sessions that are due. */
+  get isAny(): boolean {
+    return this.#isAny;
+  }
+
+  /** Marks a session that is new, or reads more than before. */
+  add(tx: Transaction, session: MegolmSessionRef): void {
+    if (!this.isOn) return;
+    tx.set(dueKey(session), this.#uniqueId());
+    tx.onCommit(() => this.#isAny = true);
+    tx.leadsToRequest = true;
+  }
+
+  /** The first of them. */
+  async first(tx: Transaction, limit: number): Promise<DueSession[]> {
+    const found = await tx.page<string>({ limit }, KIND);
+    if (found.length === 0) tx.onCommit(() => this.#isAny = false);
+    // As dueKey() makes them.
+    return found.map(([[roomId = "", sessionId = ""], mark]) => ({
+      roomId: roomId as RoomID,
+      sessionId,
+      mark,
+    }));
+  }
+
+  /** Removes marks of sessions that have been backed up; one that was marked again keeps its mark. */
+  async done(tx: Transaction, sessions: readonly DueSession[]): Promise<void> {
+    const marks = await tx.getMany(sessions.map(dueKey));
+    for (const [index, session] of sessions.entries()) {
+      if (marks[index] === session.mark) tx.delete(dueKey(session));
+    }
+  }
+}
+
+function dueKey({ roomId, sessionId }: MegolmSessionRef): RecordKey<string> {
+  return { ...recordKey<string>(KIND, roomId, sessionId), held: true, passing: true }; // no cache needs it
 }

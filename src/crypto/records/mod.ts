@@ -4,9 +4,8 @@
  * @module
  */
 
-export { ChangeLog } from "./change_log.ts";
+export { ChangeLog, LiveObjects } from "./live_objects.ts";
 export { FairIndex, FairRecords } from "./fair_index.ts";
-export { LiveObjects } from "./live_objects.ts";
 export {
   DAY_MS,
   duePruning,

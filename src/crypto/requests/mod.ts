@@ -15,5 +15,4 @@ export {
   RefusedMessages,
   type RequestFailure,
 } from "./outbox.ts";
-export { RateLimit } from "./rate_limit.ts";
-export { LoneFailures, Retries, type ServerSigns } from "./retries.ts";
+export { LoneFailures, RateLimit, Retries, type ServerSigns } from "./retries.ts";

@@ -4,14 +4,24 @@
  * @module
  */
 
-export { describe, hashingOf, type KeyDescription, readDescription, shown } from "./key_description.ts";
+export {
+  describe,
+  hashingOf,
+  type KeyDescription,
+  readDescription,
+  shown,
+  StorageKey,
+} from "./storage_key.ts";
 export {
   decodeRecoveryKey,
   encodeRecoveryKey,
   KEY_BYTES,
   keyOfPassphrase,
   newHashing,
+  openerOf,
   type PassphraseHashing,
+  STORAGE_OPENER,
+  type StorageOpener,
 } from "./recovery_key.ts";
 export {
   checkSecretName,
@@ -21,4 +31,3 @@ export {
   withCiphertext,
   withoutCiphertext,
 } from "./secret_content.ts";
-export { StorageKey } from "./storage_key.ts";

@@ -10,6 +10,7 @@ import { decodeBase58, encodeBase58 } from "@std/encoding/base58";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { SecretStoragePassphrase } from "../../types/content/account_data_content.ts";
 import { hashPassphrase } from "../ciphers/ciphers.ts";
+import { recordKey } from "../records/mod.ts";
 
 /** The length of a key, in bytes. */
 export const KEY_BYTES = 32;
@@ -105,4 +106,34 @@ export async function keyOfPassphrase(
     iterations,
     bits: KEY_BYTES * 8,
   });
+}
+
+/** What has opened the secret storage last. */
+export interface StorageOpener {
+  /** The ID of the key that it opened. */
+  readonly keyId: string;
+  /** What {@link openerOf} says of the recovery key; absent: it was a passphrase. */
+  readonly recoveryKey?: string;
+}
+
+/** The record. */
+export const STORAGE_OPENER = recordKey<StorageOpener>("own_identity", "opener");
+
+/** Hashes are of use for nothing else by that. */
+const PURPOSE = new TextEncoder().encode("greenroom: the key that has opened the secret storage\0");
+
+/**
+ * What is kept of a recovery key: its hash.
+ *
+ * @throws {SecretStorageError} If it has a typing error.
+ */
+export async function openerOf(recoveryKey: string): Promise<string> {
+  const key = decodeRecoveryKey(recoveryKey);
+  const bytes = Uint8Array.of(...PURPOSE, ...key);
+  try {
+    return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toBase64();
+  } finally {
+    key.fill(0);
+    bytes.fill(0);
+  }
 }

@@ -16,7 +16,7 @@ import type { CryptoContext } from "../context/context.ts";
 import type { RoomDescription, RoomStateInput } from "./sharing_protocol.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import { type MemberKind, RoomMembers } from "./room_members.ts";
-import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./room_settings.ts";
+import { historyVisibilityOf, type RoomSettings, sameSettings, withEncryption } from "./outbound_record.ts";
 
 export interface RoomChanges {
   readonly roomId: RoomID;

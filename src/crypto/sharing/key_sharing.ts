@@ -13,13 +13,17 @@ import type { RoomID, UserID } from "../../types/ids.ts";
 import type { Device } from "../devices/mod.ts";
 import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/mod.ts";
-import { approve, unapproved } from "./approvals.ts";
-import type { GroupSessions } from "./group_sessions.ts";
-import { outboundKey, type OutboundRecord, type RotationCause, rotationCause } from "./outbound_record.ts";
-import type { RoomSettings } from "./room_settings.ts";
+import { approve, unapproved } from "./share_records.ts";
+import {
+  outboundKey,
+  type OutboundRecord,
+  type RoomSettings,
+  type RotationCause,
+  rotationCause,
+} from "./outbound_record.ts";
 import { shareBatch, usersToGetKey, withoutOlm } from "./share_batch.ts";
-import { planShares, type SharePlan, type ShareTask } from "./share_plan.ts";
-import type { SharingParts } from "./sharing_parts.ts";
+import { planShares, type SharePlan, type ShareTask, type SharingParts } from "./share_plan.ts";
+import type { GroupSessions } from "./group_sessions.ts";
 
 /** A room that is to be made ready. */
 export interface PreparedRoom extends PrepareInput {

@@ -4,13 +4,13 @@
  * @module
  */
 
-export type { NewRecipient } from "./approvals.ts";
+export type { NewRecipient } from "./sharing_protocol.ts";
 export { EncryptedRooms } from "./encrypted_rooms.ts";
-export { messagesOf, outboundKey } from "./outbound_record.ts";
+export { isHistoryShared, messagesOf, outboundKey } from "./outbound_record.ts";
 export { OutboundSessions } from "./outbound_sessions.ts";
 export { RoomFreshness } from "./room_freshness.ts";
-export { isHistoryShared } from "./room_settings.ts";
-export { shareDecision, type WithheldDevice } from "./share_policy.ts";
+export { shareDecision } from "./share_plan.ts";
+export { type WithheldDevice } from "./sharing_protocol.ts";
 export type {
   Encrypted,
   EncryptInput,

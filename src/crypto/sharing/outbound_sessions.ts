@@ -12,17 +12,16 @@ import type { Device } from "../devices/mod.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
 import type { OutboxEntry } from "../requests/mod.ts";
-import { GroupSessions } from "./group_sessions.ts";
-import { KeySharing } from "./key_sharing.ts";
 import {
   invalidate,
   OUTBOUND_KIND,
   outboundKey,
   type OutboundRecord,
+  type RoomSettings,
   rotationCause,
 } from "./outbound_record.ts";
-import { draftRoomEvent, encodedRoomEvent } from "./room_event.ts";
-import type { RoomSettings } from "./room_settings.ts";
+import { KeySharing } from "./key_sharing.ts";
+import { draftRoomEvent, encodedRoomEvent, GroupSessions } from "./group_sessions.ts";
 import type { RoomChanges } from "./encrypted_rooms.ts";
 import {
   forgetOldest,
@@ -32,7 +31,7 @@ import {
   shareOf,
   sharesOfUser,
 } from "./share_records.ts";
-import type { SharingParts } from "./sharing_parts.ts";
+import type { SharingParts } from "./share_plan.ts";
 
 type DeviceName = Pick<Device, "userId" | "deviceId">;
 

@@ -7,7 +7,7 @@
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { RoomDescription } from "./sharing_protocol.ts";
-import type { HistoryVisibility } from "./room_settings.ts";
+import type { HistoryVisibility } from "./outbound_record.ts";
 
 /** The membership of a member. */
 export type MemberKind = "join" | "invite";

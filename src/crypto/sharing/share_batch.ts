@@ -13,10 +13,9 @@ import { OTHER_SHARED } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DeviceMessages } from "../requests/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
-import type { SharePlan, ShareTask } from "./share_plan.ts";
-import type { WithheldDevice } from "./share_policy.ts";
+import type { SharePlan, ShareTask, SharingParts } from "./share_plan.ts";
 import { type DeviceShare, pruneShares, writeShares } from "./share_records.ts";
-import type { SharingParts } from "./sharing_parts.ts";
+import type { WithheldDevice } from "./sharing_protocol.ts";
 
 /** A session on its way to devices. */
 export interface BatchInput {

@@ -8,12 +8,11 @@
 import { elapsed } from "../../base/clock.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/mod.ts";
-import type { CryptoContext } from "../context/context.ts";
-import type { ShareReport } from "./sharing_protocol.ts";
+import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
+import type { CryptoContext, SendPolicy } from "../context/context.ts";
+import type { ShareReport, WithheldDevice } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { OutboundRecord, RotationCause } from "./outbound_record.ts";
-import { shareDecision, type WithheldDevice } from "./share_policy.ts";
 import {
   type DeviceShare,
   mayHaveKey,
@@ -22,7 +21,10 @@ import {
   shareOf,
   type ShareRecord,
 } from "./share_records.ts";
-import type { SharingParts } from "./sharing_parts.ts";
+import type { InboundSessions } from "../megolm/mod.ts";
+import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import type { Outbox } from "../requests/mod.ts";
+import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** A task for a device: it gets the key, or a withheld notice. */
 export interface ShareTask {
@@ -171,4 +173,81 @@ function identityChanged(roomId: RoomID, users: readonly UserID[], mend: string)
     `Cannot encrypt for room ${roomId}: ${users.join(", ")} are not verified any more; ${mend}`,
     { users },
   );
+}
+
+/** What a device gets. */
+export type ShareDecision =
+  /** The key. */
+  | "share"
+  /** Nothing, and neither do the others: its user's identity is not the one that was verified. */
+  | "refuse"
+  /** Not the key, but the reason; nothing at all if it is silent. */
+  | { readonly code: WithheldDevice["code"]; readonly silent: boolean };
+
+/** What is known of a device's user. */
+export interface DeviceUser {
+  /** Whether the device counts as one that its user has signed, although it is not. */
+  readonly isSpared: boolean;
+  /** Whether the user, who is not the own one, was verified at any time. */
+  readonly wasVerified: boolean;
+}
+
+const UNVERIFIED: ShareDecision = { code: "m.unverified", silent: false };
+
+/** Decides about a device, which is not the own one. */
+export function shareDecision(
+  policy: SendPolicy,
+  device: Device,
+  { isSpared, wasVerified }: DeviceUser,
+): ShareDecision {
+  const { trust, dehydrated } = device;
+  if (trust === "blacklisted") return { code: "m.blacklisted", silent: false };
+  const vouchedFor = isVouchedFor(device);
+  if (dehydrated && !vouchedFor) return { code: "m.unverified", silent: true };
+  if (policy === "all") return "share";
+  // Anybody can replace their own identity, and who has a password that of the bot: only somebody whom it has
+  // verified must not go missing unnoticed.
+  if (trust === "violation" && wasVerified) return "refuse";
+  const isEntitled = policy === "verified" ? trust === "verified" : vouchedFor || isSpared;
+  return isEntitled ? "share" : UNVERIFIED;
+}
+
+/** Other users' devices, as sharing keys needs them. */
+export type RecipientDevices = Pick<
+  DeviceLists,
+  "version" | "changedSince" | "dirtyVersion" | "track" | "devicesOf" | "identityOf" | "isSpared" | "isDirty"
+>;
+
+/** Olm, as sharing keys needs it. */
+export interface SharingChannels extends
+  Pick<
+    OlmChannels,
+    | "version"
+    | "changedSince"
+    | "encrypt"
+    | "prefetch"
+    | "withoutSession"
+    | "wedgingIndex"
+    | "shouldTellNoOlm"
+    | "toldNoOlm"
+  > {
+  /** Which devices need a session. */
+  readonly claims: Pick<OlmClaims, "want" | "endWait" | "isPromising">;
+}
+
+/** The inbound copies of own group sessions. */
+export type OwnCopies = Pick<InboundSessions, "addOwn" | "exportSession">;
+
+/** What own group sessions need of the other parts. */
+export interface SharingParts {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  readonly rooms: EncryptedRooms;
+  /** Other users' devices. */
+  readonly devices: RecipientDevices;
+  readonly olm: SharingChannels;
+  /** What is on its way to the server. */
+  readonly outbox: Outbox;
+  /** Sessions that decrypt. */
+  readonly inbound: OwnCopies;
 }

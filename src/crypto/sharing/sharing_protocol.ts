@@ -9,8 +9,7 @@ import type { StateEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Device } from "../devices/mod.ts";
-import type { NewRecipient } from "./approvals.ts";
-import type { WithheldDevice } from "./share_policy.ts";
+import type { WithheldCode } from "../../types/content/to_device_content.ts";
 
 /** What a room needs before its next event. */
 export type RoomReadiness =
@@ -116,4 +115,26 @@ export interface RoomStateInput {
   readonly limited: boolean;
   /** Whether members may have changed that are not in `events`: the server lazy-loads them. */
   readonly lossy: boolean;
+}
+
+/** A device that does not get the key, and why. */
+export interface WithheldDevice {
+  /** Which device gets no key. */
+  readonly device: Device;
+  /** A code of `m.room_key.withheld`. */
+  readonly code: Exclude<WithheldCode, "m.history_not_shared">;
+}
+
+/**
+ * A user who is to get a key of a room for the first time, or for the first time with this
+ * identity.
+ */
+export interface NewRecipient {
+  /** Who gets keys for the first time. */
+  readonly userId: UserID;
+  /**
+   * The master key of the user's identity, in unpadded base64; undefined: none, so that the server
+   * can add devices.
+   */
+  readonly master: string | undefined;
 }

@@ -8,14 +8,15 @@
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { FlowOutbox, FlowState } from "./flow_state.ts";
-import { RECIPROCATE, SAS } from "./protocol.ts";
-import type { SasExchange } from "./sas_exchange.ts";
 import {
   checkedContent,
+  RECIPROCATE,
+  SAS,
   type StepContent,
   VerificationFault,
   type VerificationStep,
-} from "./verification_message.ts";
+} from "./protocol.ts";
+import type { SasExchange } from "./sas_exchange.ts";
 
 /** A message of the other side. */
 export interface IncomingStep {

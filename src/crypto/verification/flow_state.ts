@@ -15,15 +15,17 @@ import {
   flowKey,
   type FlowName,
   type FrozenKeys,
+  type StepContent,
   type VerificationCancellation,
+  VerificationFault,
   type VerificationPhase,
   type VerificationState,
+  type VerificationStep,
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import type { QrReciprocation } from "./qr_reciprocation.ts";
 import type { SasBinding, SasExchange } from "./sas_exchange.ts";
-import { type StepContent, VerificationFault, type VerificationStep } from "./verification_message.ts";
 import { VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 
 /** What a verification begins with. */

@@ -10,8 +10,7 @@ import { nodeCryptoNow } from "../../base/node_crypto.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
-import type { FlowName, FrozenKeys, VerifiedKeys } from "./protocol.ts";
-import { VerificationFault } from "./verification_message.ts";
+import { type FlowName, type FrozenKeys, VerificationFault, type VerifiedKeys } from "./protocol.ts";
 
 /**
  * What a code verifies: `other-user`, two users each other's master keys; `trusting`, the device that

@@ -17,8 +17,7 @@ import type {
 } from "../../types/content/verification_content.ts";
 import { isKey, sameKey } from "../../types/base64.ts";
 import { canonicalJson } from "../encoding/encoding.ts";
-import { SAS, type ShortString } from "./protocol.ts";
-import { type StepContent, VerificationFault } from "./verification_message.ts";
+import { SAS, type ShortString, type StepContent, VerificationFault } from "./protocol.ts";
 
 const AGREEMENT = "curve25519-hkdf-sha256";
 const HASH = "sha256";

@@ -16,6 +16,7 @@ import type { JsonObject } from "../../types/json.ts";
 import { FlowAnswers, type IncomingStep } from "./flow_answers.ts";
 import { FlowOutbox, type FlowSetup, FlowState, type OutgoingStep } from "./flow_state.ts";
 import {
+  checkedContent,
   commonWays,
   flowKey,
   type FlowName,
@@ -23,13 +24,13 @@ import {
   methodsOf,
   RECIPROCATE,
   SAS,
+  VerificationFault,
   type VerificationState,
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import { QrReciprocation } from "./qr_reciprocation.ts";
 import { SasExchange, sasOffer } from "./sas_exchange.ts";
-import { checkedContent, VerificationFault } from "./verification_message.ts";
 
 export class VerificationFlow {
   /** Its name within this device. */

@@ -1,10 +1,11 @@
 /**
- * What verifications send, and the record of those for whose end the other side may wait.
+ * What leads out of a verification: its messages, the requests of others that wait for the user's answer, and what
+ * was verified, which is stored in one commit with the signatures.
  *
  * @module
  */
 
-import { type CryptoContext, newTxn } from "../context/context.ts";
+import { type CryptoContext, newTxn, type OwnDevice } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { Outbox } from "../requests/mod.ts";
 import type { DeviceID, RoomID, TransactionID, UserID } from "../../types/ids.ts";
@@ -15,7 +16,18 @@ import {
   type VerificationEvent,
 } from "../../types/events/verification_event.ts";
 import type { VerificationFlow } from "./verification_flow.ts";
-import type { FlowName } from "./protocol.ts";
+import {
+  checkedContent,
+  type FlowName,
+  type FrozenKeys,
+  MAX_AHEAD,
+  type StepContent,
+  TIMEOUT,
+  VerificationFault,
+  type VerifiedKeys,
+} from "./protocol.ts";
+import { acceptedIdentity, type Device, type DeviceLists } from "../devices/mod.ts";
+import type { IdentitySigning } from "../identity/mod.ts";
 
 /** A message to be sent to a room. */
 export interface VerificationSend {
@@ -175,5 +187,101 @@ export class RoomAsking {
     const asking = this.#asking.get(id);
     this.#asking.delete(id);
     return asking;
+  }
+}
+
+/** The parts that it needs. */
+export interface VerifiedTrustParts {
+  /** What the parts share. */
+  readonly context: CryptoContext;
+  /** The devices and identities of users. */
+  readonly devices: DeviceLists;
+  /** Signs them. */
+  readonly signing: IdentitySigning;
+}
+
+export interface Verified {
+  /** The other user, who may be the own one. */
+  readonly userId: UserID;
+  /** The other device. */
+  readonly device: Device;
+  /** The keys that were verified. */
+  readonly keys: FrozenKeys;
+  /** Which of them. */
+  readonly vouched: VerifiedKeys;
+}
+
+/** Stores the trust, and what the server is to get. */
+export async function trustVerified(
+  tx: Transaction,
+  { context: { own }, devices, signing }: VerifiedTrustParts,
+  { userId, device, keys: { master }, vouched }: Verified,
+): Promise<void> {
+  if (vouched.identity && master !== undefined) {
+    const compared = { userId, master };
+    const isVerified = (await devices.identityOf(tx, userId))?.verified === true;
+    if (!isVerified && await signing.signIdentity(tx, compared) === "no-key") {
+      await devices.changeIdentity(tx, userId, (before) => acceptedIdentity(before, compared));
+    }
+  }
+  if (!vouched.device) return;
+  await devices.setTrust(tx, device, "verified");
+  if (userId === own.userId) await signing.signDevice(tx, device);
+}
+
+/** How many requests of one user may wait, and how many of all. */
+const MAX_OF_USER = 10;
+
+const MAX_PROMPTS = 100;
+
+/** What is to be done with one more request. */
+export interface PromptVerdict {
+  readonly mayWait: boolean;
+  /** The request that gives way to it, if one has to: the oldest of the user with the most. */
+  readonly instead?: VerificationFlow;
+}
+
+/**
+ * Whether one more request of a user may wait. No user can crowd out another's only request, and nobody
+ * those of the own user.
+ */
+export function judgePrompt(
+  flows: Iterable<VerificationFlow>,
+  userId: UserID,
+  own: Pick<OwnDevice, "userId">,
+): PromptVerdict {
+  const prompts = [...flows].filter(({ isPrompt }) => isPrompt);
+  const ofUser = prompts.filter(({ name }) => name.userId === userId);
+  if (ofUser.length >= MAX_OF_USER) return { mayWait: false };
+  if (prompts.length < MAX_PROMPTS) return { mayWait: true };
+  if (userId === own.userId) return { mayWait: true };
+  const others = prompts.filter(({ name }) => name.userId !== own.userId);
+  const groups = [...Map.groupBy(others, ({ name }) => name.userId).values()];
+  const most = groups.reduce((one, other) => other.length > one.length ? other : one, []);
+  return most.length > 1 ? { mayWait: true, instead: most[0] } : { mayWait: false };
+}
+
+/** A request of another device. */
+export type IncomingRequest = Pick<StepContent<"ready">, "from_device" | "methods"> & {
+  /** When it was made, in milliseconds since the epoch: by its own account, or in a room by the server's. */
+  readonly timestamp: number;
+};
+
+/** Reads a request; or says why it is none for this device, or none any more. */
+export function readRequest(
+  { sender, content, place }: VerificationEvent,
+  { own, now }: { readonly own: OwnDevice; readonly now: number },
+): { readonly request?: IncomingRequest; readonly problem?: string } {
+  try {
+    const { timestamp = NaN, ...request } = place === undefined
+      ? checkedContent("request", content)
+      : { ...checkedContent("ready", content), timestamp: place.at };
+    if (place !== undefined && content.to !== own.userId) return { problem: "it is for another user" };
+    if (!(timestamp > now - TIMEOUT && timestamp < now + MAX_AHEAD)) return { problem: "it is not of now" };
+    if (sender === own.userId && request.from_device === own.deviceId) return { problem: "it is its own" };
+    return { request: { ...request, timestamp } };
+  } catch (error) {
+    if (error instanceof VerificationFault) return { problem: error.message };
+    throw error;
   }
 }

@@ -16,21 +16,29 @@ import type { VerificationEnd } from "../../errors/verification_error.ts";
 import {
   flowKey,
   type FlowName,
+  flowOf,
   type FrozenKeys,
   methodsOf,
   PROMPT_TIMEOUT,
   SAS,
+  stepOf,
   TIMEOUT,
   type VerificationState,
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
 import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/events/verification_event.ts";
-import { judgePrompt, readRequest } from "./prompts.ts";
-import { flowOf, stepOf } from "./verification_message.ts";
 import { VerificationFlow } from "./verification_flow.ts";
-import { RoomAsking, VerificationPost, type VerificationSend } from "./verification_post.ts";
-import { trustVerified, type Verified, type VerifiedTrustParts } from "./verified_trust.ts";
+import {
+  judgePrompt,
+  readRequest,
+  RoomAsking,
+  trustVerified,
+  VerificationPost,
+  type VerificationSend,
+  type Verified,
+  type VerifiedTrustParts,
+} from "./verification_post.ts";
 
 /** How many verifications that have ended are remembered: what still comes of them is ignored. */
 const MAX_ENDED = 1_000;

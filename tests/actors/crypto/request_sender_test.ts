@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type EngineOperations, requestSender } from "../../../src/actors/crypto/request_sender.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import type { SyncChange } from "../../../src/actors/store/store_protocol.ts";
 import type { SyncContext } from "../../../src/actors/syncer/sync_batch.ts";
 import { type SyncParts, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { takeSync } from "../../../src/actors/syncer/sync_pipeline.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";

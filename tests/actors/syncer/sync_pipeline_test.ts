@@ -1,6 +1,6 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
 import type { SyncCrypto } from "../../../src/actors/crypto/crypto_actor.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { oldestKey, withKeys, withoutKey } from "../../../src/crypto/account/key_counts.ts";
+import { oldestKey, withKeys, withoutKey } from "../../../src/crypto/account/key_upload.ts";
 
 const NONE = new Uint8Array();
 /** Three keys that differ in one byte, at other places. */

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { newAuthData, readPublicKey } from "../../../src/types/checks/backup_version.ts";
-import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
+import { backupSecret, readBackupSecret } from "../../../src/crypto/backup/session_data.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import { testContext } from "../support/context.ts";
 import { DEVICE_KEY, SECRET, VERSION } from "./vectors.ts";

@@ -8,50 +8,50 @@ Deno.test("A backup is complete until something is due", async () => {
   const { bob, backups } = await stage();
   await withSessions(bob, 1);
   await backedUp(bob, backups);
-  assert((await bob.engine.keys.backupState())?.isComplete);
+  assert((await bob.engine.steps.backupState())?.isComplete);
   backups.isDeaf = true;
   await withSessions(bob, 1);
   await bob.flush();
-  assertFalse((await bob.engine.keys.backupState())?.isComplete);
+  assertFalse((await bob.engine.steps.backupState())?.isComplete);
 });
 
 Deno.test("To ask for the backup that is in use makes none", async () => {
   const { bob, backups } = await stage();
   await backedUp(bob, backups);
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
-  const again = await bob.engine.keys.newBackup({ latest: publicKey, isNew: false });
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
+  const again = await bob.engine.steps.newBackup({ latest: publicKey, isNew: false });
   assertEquals([again.isThere, again.publicKey], [true, publicKey]);
-  assertEquals((await bob.engine.keys.backupState())?.pending, undefined);
-  const other = await bob.engine.keys.newBackup({ latest: publicKey, isNew: true });
-  assertEquals((await bob.engine.keys.backupState())?.pending, other.publicKey);
+  assertEquals((await bob.engine.steps.backupState())?.pending, undefined);
+  const other = await bob.engine.steps.newBackup({ latest: publicKey, isNew: true });
+  assertEquals((await bob.engine.steps.backupState())?.pending, other.publicKey);
 });
 
 Deno.test("Another key under the same version gets all sessions, and so does one that was deleted and is there again", async () => {
   const { bob, backups } = await stage();
   const sessions = await withSessions(bob, 2);
   const secret = await backedUp(bob, backups);
-  const { keys } = bob.engine;
+  const { steps } = bob.engine;
   const shown = backups.shown(bob);
-  assertEquals(await keys.adoptBackup({ shown, secret }), "adopted");
+  assertEquals(await steps.adoptBackup({ shown, secret }), "adopted");
   await bob.flush();
   assertEquals(backups.log, [["backupUpload", 2]], "the same one has them");
 
-  const other = await keys.newBackup(NEW);
+  const other = await steps.newBackup(NEW);
   const renamed = { ...other.definition, version: shown.version };
-  assertEquals(await keys.adoptBackup({ shown: renamed, secret: other.secret }), "adopted");
+  assertEquals(await steps.adoptBackup({ shown: renamed, secret: other.secret }), "adopted");
   await bob.flush();
   assertEquals(backups.log.slice(1), [["backupUpload", 2]]);
 
-  assertEquals(await keys.adoptBackup({ shown, secret, isChosen: true }), "adopted");
+  assertEquals(await steps.adoptBackup({ shown, secret, isChosen: true }), "adopted");
   await bob.flush();
   backups.delete(bob, shown.version);
   await withSessions(bob, 1);
   await bob.flush();
-  assertEquals((await keys.backupState())?.phase, "deleted");
+  assertEquals((await steps.backupState())?.phase, "deleted");
   const { algorithm, auth_data } = shown;
   backups.create(bob, { algorithm, auth_data });
   const before = backups.log.length;
-  assertEquals(await keys.adoptBackup({ shown, secret }), "adopted"); // under its old name
+  assertEquals(await steps.adoptBackup({ shown, secret }), "adopted"); // under its old name
   const counts: number[] = [];
   for (
     let [request] = await bob.engine.requests();
@@ -67,13 +67,13 @@ Deno.test("Another key under the same version gets all sessions, and so does one
 
 Deno.test("A backup that was taken up again is not one that was left", async () => {
   const { bob, backups } = await stage();
-  const { keys } = bob.engine;
+  const { steps } = bob.engine;
   const secret = await backedUp(bob, backups);
   const first = backups.shown(bob);
   await backedUp(bob, backups);
-  assertEquals(await keys.adoptBackup({ shown: first, secret }), "left");
-  assertEquals(await keys.adoptBackup({ shown: first, secret, isChosen: true }), "adopted");
-  assertEquals(await keys.adoptBackup({ shown: first, secret }), "adopted");
+  assertEquals(await steps.adoptBackup({ shown: first, secret }), "left");
+  assertEquals(await steps.adoptBackup({ shown: first, secret, isChosen: true }), "adopted");
+  assertEquals(await steps.adoptBackup({ shown: first, secret }), "adopted");
 });
 
 Deno.test("Keys that come while the server is asked for the version are uploaded when it has answered", async () => {
@@ -83,7 +83,7 @@ Deno.test("Keys that come while the server is asked for the version are uploaded
   const [first] = await withSessions(bob, 1);
   backups.refusal = new Refusal(403, "M_WRONG_ROOM_KEYS_VERSION");
   await bob.flush();
-  assertEquals((await bob.engine.keys.backupState())?.phase, "asking");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "asking");
   const [second] = await withSessions(bob, 1);
   backups.refusal = undefined;
   await server.clock.tick(900_000);
@@ -98,7 +98,7 @@ Deno.test("Only that the version is another one has the server asked which there
     await withSessions(bob, 1);
     backups.refusal = refusal;
     await bob.flush();
-    assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+    assertEquals((await bob.engine.steps.backupState())?.phase, "on");
   }
 });
 
@@ -111,12 +111,12 @@ Deno.test("A server that fails, or does not say which version there is, is asked
   backups.refusal = new Refusal(500, "M_NOT_FOUND");
   await server.clock.tick(900_000);
   await bob.flush();
-  assertEquals((await bob.engine.keys.backupState())?.phase, "asking");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "asking");
   await server.clock.tick(900_000);
   const [request] = await bob.engine.requests();
   assert(request?.kind === "backupVersion");
   await bob.engine.answer({ id: request.id, response: { count: 1 } });
-  assertEquals((await bob.engine.keys.backupState())?.phase, "asking");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "asking");
 });
 
 Deno.test("The outcome of another request is not that of an upload", async () => {
@@ -128,7 +128,7 @@ Deno.test("The outcome of another request is not that of an upload", async () =>
   await bob.engine.answer({ id: "another", response: { count: 1, etag: "1" } });
   await bob.engine.fail({ id: "another", failure: { status: 404, errcode: "M_NOT_FOUND", message: "" } });
   assertEquals(await bob.engine.requests(), [], "it is still under way");
-  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "on");
   await bob.restart();
   assertEquals(backups.sessions(bob), [session]);
 });
@@ -136,16 +136,16 @@ Deno.test("The outcome of another request is not that of an upload", async () =>
 Deno.test("C20: what a version has taken is not taken for what the next one has", async () => {
   const { bob, backups } = await stage();
   const old = await withSessions(bob, 3);
-  const { definition, secret } = await bob.engine.keys.newBackup(NEW);
+  const { definition, secret } = await bob.engine.steps.newBackup(NEW);
   backups.create(bob, definition);
-  await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret });
+  await bob.engine.steps.adoptBackup({ shown: backups.shown(bob), secret });
   const [request] = await bob.engine.requests();
   assert(request?.kind === "backupUpload");
-  const next = await bob.engine.keys.newBackup(NEW);
+  const next = await bob.engine.steps.newBackup(NEW);
   backups.create(bob, next.definition);
-  await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret: next.secret });
+  await bob.engine.steps.adoptBackup({ shown: backups.shown(bob), secret: next.secret });
   await bob.engine.answer({ id: request.id, response: { count: 3, etag: "1" } });
   await bob.flush();
   assertEquals(backups.sessions(bob), old);
-  assert((await bob.engine.keys.backupState())?.isComplete);
+  assert((await bob.engine.steps.backupState())?.isComplete);
 });

@@ -91,7 +91,7 @@ Deno.test("That a key is not in the backup is settled: what is due next follows 
 
 Deno.test("A process that ends before the answer leaves the event to the next one", async () => {
   const { fresh, backups, event, secret } = await stage();
-  await fresh.engine.keys.adoptBackup({ shown: backups.shown(fresh), secret });
+  await fresh.engine.steps.adoptBackup({ shown: backups.shown(fresh), secret });
   const [request] = await fresh.engine.requests();
   assertEquals(request?.kind, "backupDownload");
   await fresh.restart();
@@ -108,11 +108,11 @@ Deno.test("T52: restoreKeys() restores many, counts them, and takes none of anot
   const keys = ids.map((sessionId) => ({ roomId: ROOM, sessionId, data: sessions[sessionId] }));
   const damaged = { roomId: ROOM, sessionId: ids[0] ?? "", data: {} };
   const moved = { roomId: ROOM, sessionId: ids[0] ?? "", data: sessions[ids[1] ?? ""] };
-  const output = await fresh.engine.keys.restoreKeys({ version: "1", keys: [...keys, damaged, moved] });
+  const output = await fresh.engine.steps.restoreKeys({ version: "1", keys: [...keys, damaged, moved] });
   assertEquals(output, { added: 3, improved: 0, known: 0, refused: 2, recovered: [] });
-  const again = await fresh.engine.keys.restoreKeys({ version: "1", keys });
+  const again = await fresh.engine.steps.restoreKeys({ version: "1", keys });
   assertEquals([again.added, again.known], [0, 3]);
-  assertEquals((await fresh.engine.keys.restoreKeys({ version: "2", keys })).refused, 3);
+  assertEquals((await fresh.engine.steps.restoreKeys({ version: "2", keys })).refused, 3);
   await fresh.flush();
   assertEquals(backups.log, [], "nothing of it is put into it again");
 });
@@ -138,7 +138,7 @@ Deno.test("Nothing is asked of a backup that was deleted or replaced", async () 
   backups.delete(bob, "1");
   await withSessions(fresh, 1);
   await fresh.flush();
-  assertEquals((await fresh.engine.keys.backupState())?.phase, "deleted");
+  assertEquals((await fresh.engine.steps.backupState())?.phase, "deleted");
   backups.log.splice(0);
   await alice.engine.discardGroupSession(ROOM);
   await fresh.sync({ toDevice: [], encrypted: [await alice.send("hello")] });
@@ -148,17 +148,17 @@ Deno.test("Nothing is asked of a backup that was deleted or replaced", async () 
 Deno.test("A session is asked for once in ten minutes, whoever asks, and again in another version", async () => {
   const { server, bob, fresh, backups, secret } = await stage();
   await trusting(fresh, backups, secret);
-  const { keys } = fresh.engine;
+  const { steps } = fresh.engine;
   const session = { roomId: ROOM, sessionId: "A".repeat(43) } as const;
-  assertEquals(await keys.versionFor(session), "1");
-  assertEquals(await keys.versionFor({ ...session, sessionId: "../keys" }), undefined);
-  await keys.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
-  assertEquals(await keys.versionFor(session), undefined);
+  assertEquals(await steps.versionFor(session), "1");
+  assertEquals(await steps.versionFor({ ...session, sessionId: "../keys" }), undefined);
+  await steps.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
+  assertEquals(await steps.versionFor(session), undefined);
   await server.clock.tick(600_000);
-  assertEquals(await keys.versionFor(session), "1");
-  await keys.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
+  assertEquals(await steps.versionFor(session), "1");
+  await steps.restoreKeys({ version: "1", keys: [{ ...session, data: undefined }] });
   const { algorithm, auth_data } = backups.shown(bob);
   backups.create(bob, { algorithm, auth_data });
   await trusting(fresh, backups, secret);
-  assertEquals(await keys.versionFor(session), "2");
+  assertEquals(await steps.versionFor(session), "2");
 });

@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { decryptSession, encryptSession } from "../../../src/crypto/backup/session_data.ts";
-import { publicBackupKey, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
+import {
+  decryptSession,
+  encryptSession,
+  publicBackupKey,
+  readBackupSecret,
+} from "../../../src/crypto/backup/session_data.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import { KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";

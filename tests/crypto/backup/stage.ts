@@ -1,9 +1,11 @@
 /** Engines with a backup of room keys, and the server that keeps it. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { BackupRequest } from "../../../src/crypto/backup/backup_protocol.ts";
-import { decryptSession } from "../../../src/crypto/backup/session_data.ts";
-import { readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
+import {
+  type BackupRequest,
+  decryptSession,
+  readBackupSecret,
+} from "../../../src/crypto/backup/session_data.ts";
 import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
 import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
 import type { KeyBackupDefinition } from "../../../src/types/api/key_backup.ts";
@@ -109,16 +111,16 @@ export async function stage(options: Partial<BotOptions> = {}) {
 
 /** Makes a backup for a bot, and takes it into use; returns its secret. */
 export async function backedUp(bot: Bot, backups: BackupServer): Promise<string> {
-  const { definition, secret } = await bot.engine.keys.newBackup(NEW);
+  const { definition, secret } = await bot.engine.steps.newBackup(NEW);
   backups.create(bot, definition);
-  assertEquals(await bot.engine.keys.adoptBackup({ shown: backups.shown(bot), secret }), "adopted");
+  assertEquals(await bot.engine.steps.adoptBackup({ shown: backups.shown(bot), secret }), "adopted");
   await bot.flush();
   return secret;
 }
 
 /** Has a bot use the backup of another device of its user. */
 export async function trusting(bot: Bot, backups: BackupServer, secret: string): Promise<void> {
-  assertEquals(await bot.engine.keys.adoptBackup({ shown: backups.shown(bot), secret }), "adopted");
+  assertEquals(await bot.engine.steps.adoptBackup({ shown: backups.shown(bot), secret }), "adopted");
   await bot.flush();
 }
 
@@ -133,7 +135,7 @@ export async function withSessions(bot: Bot, count: number, change: JsonObject =
     senderEd25519: "",
     source: "export",
   }));
-  await bot.engine.keys.importKeys(keys);
+  await bot.engine.steps.importKeys(keys);
   return entries.map(({ session_id }) => session_id).sort();
 }
 

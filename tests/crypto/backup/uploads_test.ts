@@ -10,7 +10,7 @@ Deno.test("A backup gets the sessions that were there, in batches, and then each
   const secret = await backedUp(bob, backups);
   assertEquals(backups.log, [["backupUpload", 100], ["backupUpload", 100], ["backupUpload", 50]]);
   assertEquals(backups.sessions(bob), before);
-  assert((await bob.engine.keys.backupState())?.isComplete);
+  assert((await bob.engine.steps.backupState())?.isComplete);
 
   const event = await alice.send("hello");
   await bob.sync();
@@ -31,18 +31,18 @@ Deno.test("A backup gets the sessions that were there, in batches, and then each
 
 Deno.test("Nothing is uploaded before a backup is in use, nor after it was forgotten", async () => {
   const { alice, bob, backups } = await stage();
-  const { definition } = await bob.engine.keys.newBackup(NEW);
+  const { definition } = await bob.engine.steps.newBackup(NEW);
   backups.create(bob, definition);
   await alice.send("hello");
   await bob.sync();
   assertEquals(backups.log, []);
   await backedUp(bob, backups);
   assertEquals(backups.sessions(bob).length, 1);
-  await bob.engine.keys.forgetBackup();
+  await bob.engine.steps.forgetBackup();
   await withSessions(bob, 1);
   await bob.flush();
   assertEquals(backups.log, [["backupUpload", 1]]);
-  assertEquals(await bob.engine.keys.backupState(), undefined);
+  assertEquals(await bob.engine.steps.backupState(), undefined);
 });
 
 Deno.test("A session that reads more by now is uploaded once more, one with the same key is not", async () => {
@@ -51,7 +51,7 @@ Deno.test("A session that reads more by now is uploaded once more, one with the 
   await backedUp(bob, backups);
   const indexes: unknown[] = [];
   for (const index of [3, 5, 1, 1]) {
-    await bob.engine.keys.importKeys([from(index)]);
+    await bob.engine.steps.importKeys([from(index)]);
     await bob.flush();
     indexes.push(backups.current(bob)?.get(ROOM, sessionId)?.first_message_index);
   }
@@ -67,7 +67,7 @@ Deno.test("What another device gets later, from a session's owner, does not take
   const { session_id: sessionId, session_key } = session.exported(ROOM, owner.own) as Record<string, string>;
   const { curve25519: senderKey, ed25519: senderEd25519 } = owner.own;
   const shared = { senderKey, senderEd25519, source: "bundle", sharedHistory: true } as const;
-  await bob.engine.keys.importKeys([
+  await bob.engine.steps.importKeys([
     { ...shared, roomId: ROOM, sessionId: sessionId ?? "", sessionKey: session_key ?? "" },
   ]);
   await bob.flush();
@@ -87,7 +87,7 @@ Deno.test("C20: keys whose upload was not answered are uploaded again, also by t
     backups.isDeaf = true;
     await backedUp(bob, backups);
     assertEquals(backups.log, [["backupUpload", 3]]);
-    assertFalse((await bob.engine.keys.backupState())?.isComplete);
+    assertFalse((await bob.engine.steps.backupState())?.isComplete);
     const fresh = await withSessions(bob, 2);
     await bob.flush();
     assertEquals(backups.log.length, 1, "it waits after a failure");
@@ -101,7 +101,7 @@ Deno.test("C20: keys whose upload was not answered are uploaded again, also by t
       "once too often, which does no harm",
     );
     assertEquals(backups.sessions(bob), [...old, ...fresh].sort());
-    assert((await bob.engine.keys.backupState())?.isComplete);
+    assert((await bob.engine.steps.backupState())?.isComplete);
     await bob.restart();
     assertEquals(backups.log.length, 3, "what the server has said that it has is not uploaded again");
   }
@@ -112,17 +112,17 @@ Deno.test("C20: a key that comes when all others are there, and whose upload is 
     const { server, bob, backups } = await stage();
     await withSessions(bob, 1);
     await backedUp(bob, backups);
-    assert((await bob.engine.keys.backupState())?.isComplete);
+    assert((await bob.engine.steps.backupState())?.isComplete);
     backups.isDeaf = true;
     await withSessions(bob, 1);
     await bob.flush();
-    assertFalse((await bob.engine.keys.backupState())?.isComplete);
+    assertFalse((await bob.engine.steps.backupState())?.isComplete);
     backups.isDeaf = false;
     if (ending === "retry") await server.clock.tick(5_000);
     else await bob.restart();
     await bob.flush();
     assertEquals(backups.log, [["backupUpload", 1], ["backupUpload", 1], ["backupUpload", 1]], ending);
-    assert((await bob.engine.keys.backupState())?.isComplete);
+    assert((await bob.engine.steps.backupState())?.isComplete);
   }
 });
 
@@ -130,10 +130,10 @@ Deno.test("C20: a session that got a better key while it was uploaded is uploade
   const { bob, backups } = await stage();
   const { sessionId, from } = newSession();
   await backedUp(bob, backups);
-  await bob.engine.keys.importKeys([from(3)]);
+  await bob.engine.steps.importKeys([from(3)]);
   const [request] = await bob.engine.requests();
   assert(request?.kind === "backupUpload");
-  await bob.engine.keys.importKeys([from(1)]);
+  await bob.engine.steps.importKeys([from(1)]);
   assertEquals(await bob.engine.requests(), [], "one at a time");
   await bob.carry(request);
   assertEquals(backups.current(bob)?.get(ROOM, sessionId)?.first_message_index, 3);
@@ -146,14 +146,14 @@ Deno.test("C20: a crash before or after any commit of an upload loses no key", a
     for (let commits = 0; commits < 3; commits++) {
       const { bob, backups } = await stage();
       const old = await withSessions(bob, 101);
-      const { definition, secret } = await bob.engine.keys.newBackup(NEW);
+      const { definition, secret } = await bob.engine.steps.newBackup(NEW);
       backups.create(bob, definition);
-      await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret });
+      await bob.engine.steps.adoptBackup({ shown: backups.shown(bob), secret });
       bob.failing = { when, commits };
       await bob.flush().catch(() => {});
       await bob.restart();
       assertEquals(backups.sessions(bob), old, `${when} ${commits}`);
-      assert((await bob.engine.keys.backupState())?.isComplete);
+      assert((await bob.engine.steps.backupState())?.isComplete);
     }
   }
 });
@@ -178,13 +178,13 @@ Deno.test("A failed upload is tried again later and later, up to a quarter of an
 
 Deno.test("C19: the key of a backup to be made is the same after a crash, until it is in use", async () => {
   const { bob, backups } = await stage();
-  const first = await bob.engine.keys.newBackup(NEW);
+  const first = await bob.engine.steps.newBackup(NEW);
   await bob.restart();
-  assertEquals(await bob.engine.keys.newBackup(NEW), first);
+  assertEquals(await bob.engine.steps.newBackup(NEW), first);
   backups.create(bob, first.definition); // by a request whose answer got lost
   const { publicKey, secret } = first;
-  assertEquals(await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret }), "adopted");
+  assertEquals(await bob.engine.steps.adoptBackup({ shown: backups.shown(bob), secret }), "adopted");
   const state = { version: "1", publicKey, isReadable: true, phase: "on", isComplete: false };
-  assertEquals(await bob.engine.keys.backupState(), state);
-  assertNotEquals((await bob.engine.keys.newBackup(NEW)).secret, secret);
+  assertEquals(await bob.engine.steps.backupState(), state);
+  assertNotEquals((await bob.engine.steps.newBackup(NEW)).secret, secret);
 });

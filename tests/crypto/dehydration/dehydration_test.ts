@@ -31,63 +31,63 @@ Deno.test("A dehydrated device is named by its key, signed by itself and by the 
 
 Deno.test("Without private keys of the own identity, or without a key to encrypt it with, no device is made", async () => {
   const { bot } = await ownScene({ release: true });
-  const { dehydration } = bot.engine;
-  await dehydration.pickleKeyToStore();
-  assertEquals(await dehydration.createDehydrated(), undefined);
-  assert(!(await dehydration.dehydrationState()).canSign);
+  const { steps } = bot.engine;
+  await steps.pickleKeyToStore();
+  assertEquals(await steps.createDehydrated(), undefined);
+  assert(!(await steps.dehydrationState()).canSign);
 
   const other = await ownScene({ release: true });
-  await other.bot.engine.identities.askForIdentity();
+  await other.bot.engine.steps.askForIdentity();
   await other.bot.flush();
-  await other.bot.engine.identities.offerIdentity(other.identity.seeds);
-  assertEquals(await other.bot.engine.dehydration.createDehydrated(), undefined);
-  assert((await other.bot.engine.dehydration.dehydrationState()).canSign);
+  await other.bot.engine.steps.offerIdentity(other.identity.seeds);
+  assertEquals(await other.bot.engine.steps.createDehydrated(), undefined);
+  assert((await other.bot.engine.steps.dehydrationState()).canSign);
 });
 
 Deno.test("An identity that is not published yet, or whose self-signing key is elsewhere, signs no device", async () => {
   const bare = await ownScene({ bare: true, release: true });
-  const { dehydration, identities } = bare.bot.engine;
-  await dehydration.pickleKeyToStore();
-  await identities.createIdentity({});
-  assertEquals([(await dehydration.dehydrationState()).canSign, await dehydration.createDehydrated()], [
+  const { steps } = bare.bot.engine;
+  await steps.pickleKeyToStore();
+  await steps.createIdentity({});
+  assertEquals([(await steps.dehydrationState()).canSign, await steps.createDehydrated()], [
     false,
     undefined,
   ]);
 
   const partial = await ownScene({ release: true });
   const { engine } = partial.bot;
-  await engine.identities.askForIdentity();
+  await engine.steps.askForIdentity();
   await partial.bot.flush();
   const { master } = partial.identity.seeds;
-  assertEquals((await engine.identities.offerIdentity({ master })).outcome, "adopted");
-  await engine.dehydration.pickleKeyToStore();
+  assertEquals((await engine.steps.offerIdentity({ master })).outcome, "adopted");
+  await engine.steps.pickleKeyToStore();
   assertEquals(
-    [(await engine.dehydration.dehydrationState()).canSign, await engine.dehydration.createDehydrated()],
+    [(await engine.steps.dehydrationState()).canSign, await engine.steps.createDehydrated()],
     [false, undefined],
   );
 });
 
 Deno.test("The key is the same until it is replaced, and without it nothing is read", async () => {
   const { bot } = await ownScene({ release: true });
-  const { dehydration } = bot.engine;
+  const { steps } = bot.engine;
   const { upload } = await dehydrationScene();
-  const hasKey = async () => (await dehydration.dehydrationState()).hasKey;
-  assertEquals([await hasKey(), await dehydration.beginRehydration(upload)], [false, "unreadable"]);
-  const secret = await dehydration.pickleKeyToStore();
-  assertEquals([await hasKey(), await dehydration.pickleKeyToStore()], [true, secret]);
+  const hasKey = async () => (await steps.dehydrationState()).hasKey;
+  assertEquals([await hasKey(), await steps.beginRehydration(upload)], [false, "unreadable"]);
+  const secret = await steps.pickleKeyToStore();
+  assertEquals([await hasKey(), await steps.pickleKeyToStore()], [true, secret]);
   const other = new Uint8Array(32).toBase64();
-  assert(await dehydration.keepPickleKey(other));
-  assert(!await dehydration.keepPickleKey(secret.repeat(2)));
-  assertEquals(await dehydration.pickleKeyToStore(), other.replace("=", ""));
+  assert(await steps.keepPickleKey(other));
+  assert(!await steps.keepPickleKey(secret.repeat(2)));
+  assertEquals(await steps.pickleKeyToStore(), other.replace("=", ""));
 });
 
 Deno.test("Only the device that was made last is uploaded", async () => {
   const { bot, upload } = await dehydrationScene();
-  const { dehydration } = bot.engine;
-  const made = async () => (await dehydration.dehydrationState()).made;
-  await dehydration.dehydratedUploaded("OTHER");
+  const { steps } = bot.engine;
+  const made = async () => (await steps.dehydrationState()).made;
+  await steps.dehydratedUploaded("OTHER");
   assertEquals([(await made())?.deviceId, (await made())?.isUploaded], [upload.device_id, false]);
-  await dehydration.dehydratedUploaded(upload.device_id);
+  await steps.dehydratedUploaded(upload.device_id);
   assertEquals((await made())?.isUploaded, Boolean(upload));
 });
 
@@ -112,14 +112,14 @@ Deno.test("Room keys are taken from pages, over sessions that a page before has 
   assertEquals((await receive(events[0])).reading?.keys, 1);
   await bot.restart();
   assertEquals(await scene.begin(), "reading");
-  const { deviceId } = (await bot.engine.dehydration.dehydrationState()).reading ?? {};
+  const { deviceId } = (await bot.engine.steps.dehydrationState()).reading ?? {};
   assert(deviceId !== undefined);
   const next = { from: "d2" };
-  const second = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[1]], next });
+  const second = await bot.engine.steps.receiveRehydrated({ deviceId, events: [events[1]], next });
   assertEquals(second.reading, { deviceId, isRead: false, messages: 2, keys: 2, from: "d2" });
   assertEquals((await receive()).reading, second.reading, "the rest of a page begins where the page does");
   const end = { from: undefined };
-  const third = await bot.engine.dehydration.receiveRehydrated({ deviceId, events: [events[2]], next: end });
+  const third = await bot.engine.steps.receiveRehydrated({ deviceId, events: [events[2]], next: end });
   assertEquals([third.reading?.isRead, third.reading?.keys], [true, 3]);
   for (const session of sessions) assertEquals(await read(scene, session), "hello");
 });
@@ -133,9 +133,9 @@ Deno.test("A page whose commit fails changes nothing, and is received when it co
     await scene.begin();
     bot.failing = { when, commits: 0 };
     const page = { deviceId: scene.upload.device_id, events: [event] };
-    await assertRejects(() => bot.engine.dehydration.receiveRehydrated(page), TypeError);
+    await assertRejects(() => bot.engine.steps.receiveRehydrated(page), TypeError);
     await bot.restart();
-    const { reading } = await bot.engine.dehydration.receiveRehydrated({
+    const { reading } = await bot.engine.steps.receiveRehydrated({
       deviceId: scene.upload.device_id,
       events: [event],
       next: { from: undefined },
@@ -148,32 +148,32 @@ Deno.test("A page whose commit fails changes nothing, and is received when it co
 Deno.test("While something is left of a device that was read no other one is, and all of it can be cleared", async () => {
   const scene = await dehydrationScene();
   const { bot, alice, roomKey, receive } = scene;
-  const { dehydration } = bot.engine;
+  const { steps } = bot.engine;
   await scene.begin();
   await receive(roomKey(alice, new RawSession()));
-  const other = await dehydration.createDehydrated();
+  const other = await steps.createDehydrated();
   assert(other !== undefined);
-  assertEquals(await dehydration.beginRehydration(other), "busy");
-  assert(await dehydration.clearRehydration());
-  assertEquals((await dehydration.dehydrationState()).reading, undefined);
+  assertEquals(await steps.beginRehydration(other), "busy");
+  assert(await steps.clearRehydration());
+  assertEquals((await steps.dehydrationState()).reading, undefined);
   let left = 0;
   for await (const _ of bot.store.list(["crypto", "rehydrated_session"])) left++;
   assertEquals(left, 0);
-  assertEquals(await dehydration.beginRehydration(other), "reading");
+  assertEquals(await steps.beginRehydration(other), "reading");
 });
 
 Deno.test("Messages to another device than the one that is read, or to one that was read, are left out", async () => {
   const scene = await dehydrationScene();
   const { bot, alice, roomKey, upload } = scene;
-  const { dehydration } = bot.engine;
+  const { steps } = bot.engine;
   const session = new RawSession();
   const event = roomKey(alice, session);
   const page = { deviceId: upload.device_id, events: [event], next: { from: undefined } };
-  assertEquals((await dehydration.receiveRehydrated(page)).reading, undefined);
+  assertEquals((await steps.receiveRehydrated(page)).reading, undefined);
   await scene.begin();
-  assertEquals((await dehydration.receiveRehydrated({ ...page, deviceId: "OTHER" })).reading?.messages, 0);
-  await dehydration.receiveRehydrated({ ...page, events: [] });
-  assertEquals((await dehydration.receiveRehydrated(page)).reading?.messages, 0);
+  assertEquals((await steps.receiveRehydrated({ ...page, deviceId: "OTHER" })).reading?.messages, 0);
+  await steps.receiveRehydrated({ ...page, events: [] });
+  assertEquals((await steps.receiveRehydrated(page)).reading?.messages, 0);
   assertEquals(await read(scene, session), "MISSING_KEY");
 });
 

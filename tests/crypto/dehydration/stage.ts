@@ -34,13 +34,13 @@ export interface DehydrationScene extends OwnScene {
 export async function dehydrationScene(): Promise<DehydrationScene> {
   const own = await ownScene({ release: true });
   const { server, bot, identity } = own;
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "adopted");
   await bot.flush();
-  const { dehydration } = bot.engine;
-  await dehydration.pickleKeyToStore();
-  const upload = await dehydration.createDehydrated();
+  const { steps } = bot.engine;
+  await steps.pickleKeyToStore();
+  const upload = await steps.createDehydrated();
   assert(upload !== undefined);
   const { device_id: deviceId, device_keys, one_time_keys, fallback_keys } = upload;
   const body = { device_keys, one_time_keys, fallback_keys };
@@ -62,7 +62,7 @@ export async function dehydrationScene(): Promise<DehydrationScene> {
     message,
     roomKey: (from, session, change) => message(from, "m.room_key", session.roomKey(ROOM), change),
     begin: (changed) =>
-      dehydration.beginRehydration({ device_id: deviceId, device_data: upload.device_data, ...changed }),
-    receive: (...events) => dehydration.receiveRehydrated({ deviceId, events }),
+      steps.beginRehydration({ device_id: deviceId, device_data: upload.device_data, ...changed }),
+    receive: (...events) => steps.receiveRehydrated({ deviceId, events }),
   };
 }

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";
 import type { Vault } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

@@ -3,8 +3,8 @@
  * can get at it.
  */
 
-import type { BackupRequest } from "../../../src/crypto/backup/backup_protocol.ts";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { BackupRequest } from "../../../src/crypto/backup/session_data.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";

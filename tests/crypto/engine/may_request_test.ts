@@ -152,7 +152,7 @@ Deno.test("an event without a key leads to a request for the key to own verified
   await asked.answer(await asked.one("keysQuery"), { device_keys: { [ME]: devices } });
   const [device] = await asked.engine.devicesOf([ME]);
   assert(device !== undefined);
-  await asked.engine.identities.setDeviceTrust({ ...device, trust: "verified" });
+  await asked.engine.steps.setDeviceTrust({ ...device, trust: "verified" });
   assertEquals(await asked.kinds(), []);
   const { event_id, origin_server_ts, source } = joined(BOB);
   const content = { ...ENCRYPTION, session_id: "s", ciphertext: "c" };

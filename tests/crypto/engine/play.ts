@@ -1,7 +1,7 @@
 /** What may happen between two engines, and what must hold whatever does. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { aliceAndBob, type Bot } from "./bot.ts";

@@ -131,10 +131,10 @@ Deno.test("a device that is blacklisted takes the session with it, one that is v
   const { sessionId } = await alice.ready();
   const { ed25519 } = bob.engine.identity();
   const device = { userId: bob.userId, deviceId: bob.deviceId, ed25519 };
-  await alice.engine.identities.setDeviceTrust({ ...device, trust: "verified" });
+  await alice.engine.steps.setDeviceTrust({ ...device, trust: "verified" });
   assertEquals((await alice.ready()).sessionId, sessionId);
-  await alice.engine.identities.setDeviceTrust({ ...device, trust: "blacklisted" });
-  await alice.engine.identities.setDeviceTrust({ ...device, trust: undefined }); // before anything else is said
+  await alice.engine.steps.setDeviceTrust({ ...device, trust: "blacklisted" });
+  await alice.engine.steps.setDeviceTrust({ ...device, trust: undefined }); // before anything else is said
   assert((await alice.ready()).sessionId !== sessionId);
 });
 
@@ -234,7 +234,7 @@ Deno.test("after a restart a key that was asked for is not asked for any more wh
   const phone = await Bot.open(server, { userId: alice.userId, deviceId: "PHONE" });
   await alice.sync();
   const { ed25519 } = phone.engine.identity();
-  await alice.engine.identities.setDeviceTrust({
+  await alice.engine.steps.setDeviceTrust({
     userId: alice.userId,
     deviceId: "PHONE",
     ed25519,

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { TransactionID } from "../../../src/types/ids.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM } from "./homeserver.ts";

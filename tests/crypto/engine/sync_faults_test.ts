@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import {
   MessageAtFault,
   receiveDespiteFaults,

@@ -81,7 +81,7 @@ Deno.test("the devices of a user whose former identity is shown again are in vio
   assertEquals(bot.outcome(event), "UNTRUSTED");
   const decryption = await bot.engine.decrypt(event);
   assert("reason" in decryption && decryption.reason.includes("verification-violation"));
-  await bot.engine.identities.acknowledgeIdentity({ userId: ALICE, master: alice.master?.publicKey ?? "" });
+  await bot.engine.steps.acknowledgeIdentity({ userId: ALICE, master: alice.master?.publicKey ?? "" });
   assertEquals((await encryptionOf(bot, event)).senderTrust, "unverified-identity");
 });
 
@@ -90,7 +90,7 @@ Deno.test("what the application has said of a device that is gone goes before it
   const { server, bot, phone } = scene;
   server.show(phone.own, phone.deviceKeys);
   await scene.meet();
-  await bot.engine.identities.setDeviceTrust({ ...phone.own, trust: "blacklisted" });
+  await bot.engine.steps.setDeviceTrust({ ...phone.own, trust: "blacklisted" });
   server.show(phone.own, "hidden");
   await bot.sync();
   assertEquals(await scene.reads(), "UNTRUSTED");

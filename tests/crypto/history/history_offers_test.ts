@@ -13,11 +13,11 @@ Deno.test("A user whose devices have no session yet is told nothing, and no empt
   await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
   await bot.flush();
   const offer = { userId: ALICE, roomId: ROOM, file: fileAt(FILE) as never };
-  assertEquals(await bot.engine.history.offerHistory(offer), 0);
+  assertEquals(await bot.engine.steps.offerHistory(offer), 0);
   assertEquals(await bot.engine.requests(), []);
-  await bot.engine.history.historyRecipients(ALICE);
+  await bot.engine.steps.historyRecipients(ALICE);
   await bot.flush();
-  assertEquals(await bot.engine.history.offerHistory(offer), 1);
+  assertEquals(await bot.engine.steps.offerHistory(offer), 1);
 });
 
 Deno.test("An own identity that the server shows, and that is accepted at most, is not a verified one", async () => {
@@ -25,9 +25,9 @@ Deno.test("An own identity that the server shows, and that is accepted at most, 
   const { master } = server.identities.set(ME, new FakeUser(ME).crossSign()).get(ME) ?? {};
   server.show(bot);
   await bot.sync();
-  const isVerified = async () => (await bot.engine.history.historyRecipients(ALICE)).isVerified;
+  const isVerified = async () => (await bot.engine.steps.historyRecipients(ALICE)).isVerified;
   assert(!await isVerified());
-  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master: master?.publicKey ?? "" });
+  await bot.engine.steps.acknowledgeIdentity({ userId: ME, master: master?.publicKey ?? "" });
   assert(!await isVerified());
 });
 

@@ -4,7 +4,7 @@ import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import type { CryptoInput } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput } from "../../../src/crypto/engine/engine_parts.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
 import { Bot, read } from "../engine/bot.ts";
 import { EngineServer, Refusal, ROOM, stateEvent } from "../engine/homeserver.ts";

@@ -2,7 +2,7 @@
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import { type ExpectedKey, readCrossSigningKey } from "../../../src/crypto/devices/cross_signing_key.ts";
+import { type ExpectedKey, readCrossSigningKey } from "../../../src/crypto/devices/device_keys_check.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { FakeUser, signingKey } from "../support/fake_user.ts";
 

@@ -15,10 +15,10 @@ Deno.test("the identity of a user whose master key was compared is signed, verif
   const { bot, alice, identity, uploads } = scene;
   assertEquals(await trustOf(scene, ALICE), { PHONE: "cross-signed" });
   const master = masterOf(alice);
-  const { outcome } = await bot.engine.identities.signIdentity({ userId: ALICE, master });
+  const { outcome } = await bot.engine.steps.signIdentity({ userId: ALICE, master });
   assertEquals(outcome, "signed");
   assertEquals(await trustOf(scene, ALICE), { PHONE: "verified" });
-  assertEquals(await bot.engine.identities.signatureFate({ userId: ALICE, name: master }), { state: "due" });
+  assertEquals(await bot.engine.steps.signatureFate({ userId: ALICE, name: master }), { state: "due" });
   await bot.flush();
   const object = uploads[0]?.[ALICE]?.[master] as unknown as JsonObject;
   await bot.sync(); // the server shows it
@@ -26,7 +26,7 @@ Deno.test("the identity of a user whose master key was compared is signed, verif
   assertEquals(object.usage, ["master"]);
   const publicKey = identity.userSigning?.publicKey ?? "";
   assert(verifySignedJson(vodozemac, object, { userId: ME, keyId: `ed25519:${publicKey}`, publicKey }));
-  assertEquals(await bot.engine.identities.signatureFate({ userId: ALICE, name: master }), {
+  assertEquals(await bot.engine.steps.signatureFate({ userId: ALICE, name: master }), {
     state: "uploaded",
   });
   await bot.restart();
@@ -38,10 +38,10 @@ Deno.test("the identity of a user whose master key was compared is signed, verif
 Deno.test("T56: an identity is signed only if it is the one that was compared, and if it is known", async () => {
   const scene = await signingScene();
   const { bot, uploads } = scene;
-  const { identities } = bot.engine;
+  const { steps } = bot.engine;
   const master = signingKey().publicKey;
-  await assertRejects(() => identities.signIdentity({ userId: ALICE, master }), IdentityChangedError);
-  await assertRejects(() => identities.signIdentity({ userId: "@bob:example.org", master }), ValueError);
+  await assertRejects(() => steps.signIdentity({ userId: ALICE, master }), IdentityChangedError);
+  await assertRejects(() => steps.signIdentity({ userId: "@bob:example.org", master }), ValueError);
   await bot.flush();
   assertEquals(uploads, []);
   assertEquals(await trustOf(scene, ALICE), { PHONE: "cross-signed" });
@@ -50,12 +50,12 @@ Deno.test("T56: an identity is signed only if it is the one that was compared, a
 Deno.test("to sign the new identity of a user who was verified ends the violation", async () => {
   const scene = await signingScene();
   const { bot, alice, server } = scene;
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: masterOf(alice) });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: masterOf(alice) });
   alice.crossSign();
   server.show({ userId: ALICE, deviceId: "PHONE" });
   await bot.sync();
   assertEquals(await trustOf(scene, ALICE), { PHONE: "violation" });
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: masterOf(alice) });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: masterOf(alice) });
   assertEquals(await trustOf(scene, ALICE), { PHONE: "verified" });
 });
 
@@ -64,9 +64,9 @@ Deno.test("without the private keys nobody else is signed, and nothing is change
   const { bot, alice, uploads } = scene;
   const [phone] = await bot.engine.devicesOf([ME]);
   assert(phone !== undefined);
-  const { identities } = bot.engine;
-  const { outcome } = await identities.signIdentity({ userId: ALICE, master: masterOf(alice) });
-  assertEquals([outcome, (await identities.signDevice(phone)).outcome], ["no-key", "no-key"]);
+  const { steps } = bot.engine;
+  const { outcome } = await steps.signIdentity({ userId: ALICE, master: masterOf(alice) });
+  assertEquals([outcome, (await steps.signDevice(phone)).outcome], ["no-key", "no-key"]);
   await bot.flush();
   assertEquals(uploads, []);
   assertEquals(await trustOf(scene, ALICE), { PHONE: "cross-signed" });
@@ -85,7 +85,7 @@ Deno.test("T56: another own device whose key was compared is signed as it has si
   assertEquals((await trustOf(scene, ME)).TABLET, "unsigned");
   const device = (await bot.engine.devicesOf([ME])).find(({ deviceId }) => deviceId === "TABLET");
   assert(device !== undefined);
-  assertEquals((await bot.engine.identities.signDevice(device)).outcome, "signed");
+  assertEquals((await bot.engine.steps.signDevice(device)).outcome, "signed");
   assertEquals((await trustOf(scene, ME)).TABLET, "verified");
   scene.onUpload = () => ({ failures: { other: {} } }); // it takes it, and does not show it
   await bot.flush();
@@ -105,8 +105,8 @@ Deno.test("T56: only other devices of the own user are signed, with the key that
   const [phone] = await bot.engine.devicesOf([ME]);
   const [hers] = await bot.engine.devicesOf([ALICE]);
   assert(phone !== undefined && hers !== undefined);
-  const signDevice = (device: Parameters<typeof bot.engine.identities.signDevice>[0]) =>
-    bot.engine.identities.signDevice(device);
+  const signDevice = (device: Parameters<typeof bot.engine.steps.signDevice>[0]) =>
+    bot.engine.steps.signDevice(device);
   await assertRejects(() => signDevice(hers), ValueError, "not the own user's");
   await assertRejects(
     () => signDevice({ userId: ME, deviceId: "MINE", ed25519: "" }),
@@ -130,8 +130,8 @@ Deno.test("the own identity that was compared is signed by this device, and prov
   server.show({ userId: ME, deviceId: "PHONE" });
   await bot.sync();
   const master = masterOf(identity);
-  assertEquals((await bot.engine.identities.signIdentity({ userId: ME, master })).outcome, "signed");
-  assert((await bot.engine.identities.ownIdentity()).shown?.verified);
+  assertEquals((await bot.engine.steps.signIdentity({ userId: ME, master })).outcome, "signed");
+  assert((await bot.engine.steps.ownIdentity()).shown?.verified);
   await bot.flush();
   const object = uploads[0]?.[ME]?.[master] as unknown as JsonObject;
   assert(verifySignedJson(vodozemac, object, { userId: ME, ...deviceOf(bot) }));
@@ -139,7 +139,7 @@ Deno.test("the own identity that was compared is signed by this device, and prov
 
 Deno.test("a signature that could not be uploaded is uploaded by the next process, the same bytes", async () => {
   const { bot, alice, server, uploads } = await signingScene();
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: masterOf(alice) });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: masterOf(alice) });
   for (const request of await bot.engine.requests()) {
     if (request.kind !== "signaturesUpload") await bot.carry(request);
     else {
@@ -160,15 +160,15 @@ Deno.test("a signature that the server refuses is told, and not uploaded again b
   const name = masterOf(alice);
   const failure = { errcode: "M_UNKNOWN", error: "Key does not match" };
   scene.onUpload = () => ({ failures: { [ALICE]: { [name]: failure } } });
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: name });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: name });
   await bot.flush();
-  const fate = await bot.engine.identities.signatureFate({ userId: ALICE, name });
+  const fate = await bot.engine.steps.signatureFate({ userId: ALICE, name });
   assertEquals(fate, { state: "refused", reason: JSON.stringify(failure) });
   await server.clock.tick(86_400_000);
   await bot.restart();
   assertEquals(uploads.length, 1);
   scene.onUpload = () => ({ failures: {} });
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: name });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: name });
   await bot.flush();
   assertEquals(uploads.length, 2);
 });
@@ -177,24 +177,24 @@ Deno.test("C17: what is signed anew while its upload is under way is uploaded an
   for (const failures of [{}, { [ME]: { PHONE: { errcode: "M_INVALID_SIGNATURE" } } }]) {
     const scene = await signingScene();
     const { bot, other, server, uploads } = scene;
-    const { identities } = bot.engine;
+    const { steps } = bot.engine;
     const [phone] = await bot.engine.devicesOf([ME]);
     assert(phone?.deviceId === "PHONE");
-    await identities.signDevice(phone);
+    await steps.signDevice(phone);
     const [underway] = await bot.engine.requests();
     assert(underway?.kind === "signaturesUpload");
     server.identities.set(ME, other);
     other.unsigned.add("PHONE");
     server.show({ userId: ME, deviceId: "PHONE" });
     await bot.sync();
-    await identities.askForIdentity();
+    await steps.askForIdentity();
     await bot.flush();
-    await identities.acknowledgeIdentity({ userId: ME, master: masterOf(other) });
-    assertEquals((await identities.offerIdentity(other.seeds)).outcome, "adopted");
-    await identities.signDevice(phone);
+    await steps.acknowledgeIdentity({ userId: ME, master: masterOf(other) });
+    assertEquals((await steps.offerIdentity(other.seeds)).outcome, "adopted");
+    await steps.signDevice(phone);
     scene.onUpload = () => ({ failures });
     await bot.carry(underway);
-    assertEquals(await identities.signatureFate({ userId: ME, name: "PHONE" }), { state: "due" });
+    assertEquals(await steps.signatureFate({ userId: ME, name: "PHONE" }), { state: "due" });
     scene.onUpload = () => ({ failures: {} });
     await bot.restart();
     const { signatures } = uploads.at(-1)?.[ME]?.PHONE as unknown as DeviceKeys;
@@ -206,9 +206,9 @@ Deno.test("T163: a signature that the server does not show waits, and goes when 
   const scene = await signingScene();
   const { bot, alice, server, uploads } = scene;
   const name = masterOf(alice);
-  const fate = async () => (await bot.engine.identities.signatureFate({ userId: ALICE, name })).state;
+  const fate = async () => (await bot.engine.steps.signatureFate({ userId: ALICE, name })).state;
   scene.onUpload = () => ({ failures: { "@carol:example.org": {} } }); // which takes nothing
-  await bot.engine.identities.signIdentity({ userId: ALICE, master: name });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master: name });
   for (let round = 0; round < 3; round++) await bot.flush();
   assertEquals([await fate(), uploads.length], ["due", 1]);
   await server.clock.tick(10_000);

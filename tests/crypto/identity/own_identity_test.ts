@@ -1,21 +1,21 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
-import { readCrossSigningKey } from "../../../src/crypto/devices/cross_signing_key.ts";
+import { readCrossSigningKey } from "../../../src/crypto/devices/device_keys_check.ts";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { sign, signingKey } from "../support/fake_user.ts";
 import { RawDevice } from "../engine/raw_device.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
+import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const vodozemac = await Vodozemac.create();
 
 /** Offers keys after the server was asked, and makes what requests that leads to. */
 async function offered({ bot }: OwnScene, seeds: IdentitySeeds): Promise<string> {
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  const { outcome } = await bot.engine.identities.offerIdentity(seeds);
+  const { outcome } = await bot.engine.steps.offerIdentity(seeds);
   await bot.flush();
   return outcome;
 }
@@ -25,7 +25,7 @@ Deno.test("private keys that fit what the server shows are adopted, and prove th
   const { bot, identity } = scene;
   assertEquals(await offered(scene, identity.seeds), "adopted");
   for (const time of ["at once", "after a restart"]) {
-    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    const { shown, keys } = await bot.engine.steps.ownIdentity();
     assertEquals([shown?.verified, shown?.pinned], [true, identity.master?.publicKey], time);
     assertEquals(keys, {
       master: identity.master?.publicKey ?? "",
@@ -43,7 +43,7 @@ Deno.test("T25 T50: private keys of which one is another than the server shows c
   const { bot, identity, other } = scene;
   for (const name of ["master", "selfSigning", "userSigning"] as const) {
     assertEquals(await offered(scene, { ...identity.seeds, [name]: other.seeds[name] }), "mismatch", name);
-    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    const { shown, keys } = await bot.engine.steps.ownIdentity();
     assertEquals([shown?.verified, shown?.pinned, keys], [false, undefined, undefined], name);
     assertEquals(shownSignature(scene), undefined, name);
   }
@@ -56,34 +56,34 @@ Deno.test("without an identity on the server there is nothing to adopt", async (
 
 Deno.test("private keys are compared only with an answer that was asked for after them", async () => {
   const { bot, identity } = await ownScene();
-  await bot.engine.identities.askForIdentity();
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "unasked");
+  await bot.engine.steps.askForIdentity();
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "unasked");
   const [request] = await bot.engine.requests();
   assert(request !== undefined);
   await bot.engine.fail({ id: request.id, failure: { status: 500, errcode: undefined, message: "" } });
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "unasked");
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "unasked");
 });
 
 Deno.test("events that waited for the own identity are read once it is proven", async () => {
   const scene = await ownScene({ policy: { accept: "cross-signed" } });
   const { bot, event, identity } = scene;
   assertEquals(bot.outcome(event), "UNTRUSTED");
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  const { recovered } = await bot.engine.identities.offerIdentity(identity.seeds);
+  const { recovered } = await bot.engine.steps.offerIdentity(identity.seeds);
   assertEquals(recovered.map(({ event: { event_id } }) => event_id), [event.event_id]);
 });
 
 Deno.test("C16: a new identity is the same at each call, also after a crash, until it is published", async () => {
   const scene = await ownScene({ bare: true });
   const { bot } = scene;
-  const first = await bot.engine.identities.createIdentity({ recoveryKey: "the first" });
+  const first = await bot.engine.steps.createIdentity({ recoveryKey: "the first" });
   await bot.restart();
-  const second = await bot.engine.identities.createIdentity({});
+  const second = await bot.engine.steps.createIdentity({});
   assertEquals(second, first);
   const { masterKey, selfSigningKey, userSigningKey } = second;
   const master = readCrossSigningKey(vodozemac, masterKey, { userId: ME, usage: "master" });
-  assertEquals((await bot.engine.identities.ownIdentity()).keys?.master, master);
+  assertEquals((await bot.engine.steps.ownIdentity()).keys?.master, master);
   for (const [key, usage] of [[selfSigningKey, "self_signing"], [userSigningKey, "user_signing"]] as const) {
     assert(readCrossSigningKey(vodozemac, key, { userId: ME, usage, signedBy: master }) !== undefined, usage);
   }
@@ -91,22 +91,22 @@ Deno.test("C16: a new identity is the same at each call, also after a crash, unt
   const byDevice = { userId: ME, keyId, publicKey };
   assert(verifySignedJson(vodozemac, masterKey as unknown as JsonObject, byDevice));
 
-  assertEquals((await bot.engine.identities.confirmIdentity()).outcome, "absent");
+  assertEquals((await bot.engine.steps.confirmIdentity()).outcome, "absent");
   scene.publish(second);
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  assertEquals((await bot.engine.identities.confirmIdentity()).outcome, "adopted");
-  const { shown, keys } = await bot.engine.identities.ownIdentity();
+  assertEquals((await bot.engine.steps.confirmIdentity()).outcome, "adopted");
+  const { shown, keys } = await bot.engine.steps.ownIdentity();
   assertEquals([shown?.verified, keys?.phase], [true, "published"]);
-  const third = await bot.engine.identities.createIdentity({});
+  const third = await bot.engine.steps.createIdentity({});
   assertNotEquals(third.masterKey, first.masterKey);
   assertEquals(third.recoveryKey, undefined, "what was handed out is forgotten");
 });
 
 Deno.test("C16: a new identity can be one whose private keys were stored before", async () => {
   const { bot, other } = await ownScene({ bare: true });
-  await bot.engine.identities.createIdentity({ recoveryKey: "kept" });
-  const { seeds, recoveryKey } = await bot.engine.identities.createIdentity({ seeds: other.seeds });
+  await bot.engine.steps.createIdentity({ recoveryKey: "kept" });
+  const { seeds, recoveryKey } = await bot.engine.steps.createIdentity({ seeds: other.seeds });
   assertEquals([seeds, recoveryKey], [other.seeds, "kept"]);
 });
 
@@ -115,12 +115,12 @@ Deno.test("a device that waits for its identity is signed in its first upload", 
   const { bot, server } = scene;
   const isThere = () => server.keys.get(ME)?.has("MINE") === true;
   assert(!isThere());
-  await bot.engine.identities.createIdentity({});
+  await bot.engine.steps.createIdentity({});
   await bot.flush();
   assert(!isThere(), "before it is released");
-  await bot.engine.identities.releaseUpload();
+  await bot.engine.steps.releaseUpload();
   await bot.flush();
-  const { keys } = await bot.engine.identities.ownIdentity();
+  const { keys } = await bot.engine.steps.ownIdentity();
   const { [`ed25519:${keys?.selfSigning}`]: signature } = server.keys.get(ME)?.get("MINE")?.signatures[ME] ??
     {};
   assert(signature !== undefined);
@@ -137,25 +137,25 @@ Deno.test("a device that was published before does not wait, and neither do its 
 
 Deno.test("private keys without the master key prove nothing: they are kept if the identity was accepted, and only then", async () => {
   const { bot, identity } = await ownScene();
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
   const { selfSigning, userSigning, master } = identity.seeds;
   const offer = async () =>
-    (await bot.engine.identities.offerIdentity({
+    (await bot.engine.steps.offerIdentity({
       selfSigning: selfSigning.slice(),
       userSigning: userSigning.slice(),
     })).outcome;
   assertEquals(await offer(), "unproven");
-  const before = await bot.engine.identities.ownIdentity();
+  const before = await bot.engine.steps.ownIdentity();
   assertEquals([before.keys, before.shown?.pinned, before.shown?.verified], [undefined, undefined, false]);
 
-  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
+  await bot.engine.steps.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
   assertEquals(await offer(), "adopted");
-  const after = await bot.engine.identities.ownIdentity();
+  const after = await bot.engine.steps.ownIdentity();
   assertEquals([after.keys?.missing, after.shown?.verified], [["master"], false]);
 
-  assertEquals((await bot.engine.identities.offerIdentity({ master })).outcome, "adopted");
-  const proven = await bot.engine.identities.ownIdentity();
+  assertEquals((await bot.engine.steps.offerIdentity({ master })).outcome, "adopted");
+  const proven = await bot.engine.steps.ownIdentity();
   assertEquals([proven.keys?.missing, proven.shown?.verified], [undefined, true]);
 });
 
@@ -197,7 +197,7 @@ Deno.test("a signature on the keys of another device of that name is not taken f
 Deno.test("a device with private keys goes by the signature of these, though the server shows that of the identity before", async () => {
   const { bot, server, identity } = await ownScene({ release: true });
   identity.unsigned.clear();
-  await bot.engine.identities.createIdentity({ replaces: true });
+  await bot.engine.steps.createIdentity({ replaces: true });
   const signers = () => Object.keys(bot.engine.identity().deviceKeys.signatures[ME] ?? {});
   const before = signers();
   assertEquals(before.length, 2);

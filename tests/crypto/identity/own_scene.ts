@@ -1,9 +1,8 @@
 /** An engine whose user has an identity, made by another client, and another device. */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import type { NewIdentity } from "../../../src/crypto/identity/identity_seeds.ts";
 import type { Logger } from "../../../src/base/log.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
@@ -11,6 +10,7 @@ import { Bot } from "../engine/bot.ts";
 import { EngineServer, ROOM } from "../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../engine/raw_device.ts";
 import { FakeUser, type SigningKey } from "../support/fake_user.ts";
+import type { NewIdentity } from "../../../src/crypto/identity/identity_seeds.ts";
 
 /** The own user. */
 export const ME: UserID = "@me:example.org";
@@ -57,7 +57,7 @@ export async function ownScene(options: OwnSceneOptions = {}): Promise<OwnScene>
   };
   const bot = await Bot.open(server, { userId: ME, deviceId: "MINE", policy, log });
   if (release) {
-    await bot.engine.identities.releaseUpload();
+    await bot.engine.steps.releaseUpload();
     await bot.flush();
   }
   const phone = new RawDevice(server, ME, "PHONE").publish();

@@ -4,7 +4,6 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import { SEED_NAMES } from "../../../src/crypto/identity/identity_seeds.ts";
 import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";
 import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
@@ -12,84 +11,85 @@ import { FakeUser } from "../support/fake_user.ts";
 import { memoryVault, step } from "../support/vault.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
 import { ALICE, masterOf, signingScene, trustOf } from "./signing_scene.ts";
+import { SEED_NAMES } from "../../../src/crypto/identity/identity_seeds.ts";
 
 /** Has the server asked what it shows of the own identity. */
 async function ask({ bot }: Pick<OwnScene, "bot">): Promise<void> {
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
 }
 
 /** Accepts the identity that the server shows, as who has compared its master key does. */
 async function accept(scene: OwnScene): Promise<void> {
   await ask(scene);
-  await scene.bot.engine.identities.acknowledgeIdentity({ userId: ME, master: masterOf(scene.identity) });
+  await scene.bot.engine.steps.acknowledgeIdentity({ userId: ME, master: masterOf(scene.identity) });
 }
 
 Deno.test("no private key at all proves nothing, also of an identity that was accepted", async () => {
   const scene = await ownScene();
   await accept(scene);
-  assertEquals((await scene.bot.engine.identities.offerIdentity({})).outcome, "unproven");
-  assertEquals((await scene.bot.engine.identities.ownIdentity()).keys, undefined);
+  assertEquals((await scene.bot.engine.steps.offerIdentity({})).outcome, "unproven");
+  assertEquals((await scene.bot.engine.steps.ownIdentity()).keys, undefined);
 });
 
 Deno.test("private keys are compared one by one with what the server shows, and nothing comes of it", async () => {
   const bare = await ownScene({ bare: true });
-  assertEquals(await bare.bot.engine.identities.compareIdentity(bare.identity.seeds), undefined);
+  assertEquals(await bare.bot.engine.steps.compareIdentity(bare.identity.seeds), undefined);
   const scene = await ownScene();
   await ask(scene);
-  const { identities } = scene.bot.engine;
+  const { steps } = scene.bot.engine;
   const { master } = scene.identity.seeds;
   const { selfSigning } = scene.other.seeds;
-  assertEquals(await identities.compareIdentity({ master, selfSigning }), {
+  assertEquals(await steps.compareIdentity({ master, selfSigning }), {
     master: "fits",
     selfSigning: "differs",
     userSigning: "absent",
   });
-  const { keys, shown } = await identities.ownIdentity();
+  const { keys, shown } = await steps.ownIdentity();
   assertEquals([keys, shown?.verified], [undefined, false]);
 });
 
 Deno.test("who gives up a new identity has the one before it again, with its private keys, or none", async () => {
   const bare = await ownScene({ bare: true });
-  await bare.bot.engine.identities.createIdentity({});
-  await bare.bot.engine.identities.abandonIdentity();
-  assertEquals((await bare.bot.engine.identities.ownIdentity()).keys, undefined);
-  assertEquals((await bare.bot.engine.identities.confirmIdentity()).outcome, "absent");
+  await bare.bot.engine.steps.createIdentity({});
+  await bare.bot.engine.steps.abandonIdentity();
+  assertEquals((await bare.bot.engine.steps.ownIdentity()).keys, undefined);
+  assertEquals((await bare.bot.engine.steps.confirmIdentity()).outcome, "absent");
 
   const scene = await signingScene();
-  const { identities } = scene.bot.engine;
-  const { keys } = await identities.ownIdentity();
-  await identities.abandonIdentity(); // there is none to give up
-  assertEquals((await identities.ownIdentity()).keys, keys);
-  await identities.createIdentity({ replaces: true });
-  assert((await identities.ownIdentity()).keys?.replaces);
-  await identities.abandonIdentity();
-  assertEquals((await identities.ownIdentity()).keys, keys);
-  const signed = await identities.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
+  const { steps } = scene.bot.engine;
+  const { keys } = await steps.ownIdentity();
+  await steps.abandonIdentity(); // there is none to give up
+  assertEquals((await steps.ownIdentity()).keys, keys);
+  await steps.createIdentity({ replaces: true });
+  assert((await steps.ownIdentity()).keys?.replaces);
+  await steps.abandonIdentity();
+  assertEquals((await steps.ownIdentity()).keys, keys);
+  const signed = await steps.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
   assertEquals(signed.outcome, "signed", "with the private key from before");
 });
 
 Deno.test("C16: a new identity stays as it was made, whatever the server shows before it is published", async () => {
   const { bot, identity, other, server } = await ownScene();
   await ask({ bot });
-  const { masterKey } = await bot.engine.identities.createIdentity({ replaces: true });
+  const { masterKey } = await bot.engine.steps.createIdentity({ replaces: true });
   identity.master = other.master;
   server.show({ userId: ME, deviceId: "PHONE" });
   await bot.sync();
   await ask({ bot });
-  const { keys, shown } = await bot.engine.identities.ownIdentity();
+  const { keys, shown } = await bot.engine.steps.ownIdentity();
   assertEquals([keys?.phase, shown?.master], ["created", masterOf(identity)]);
-  assertEquals((await bot.engine.identities.createIdentity({})).masterKey, masterKey);
+  assertEquals((await bot.engine.steps.createIdentity({})).masterKey, masterKey);
 });
 
 Deno.test("C16: a new identity signs neither users nor devices before it is published", async () => {
   const scene = await signingScene();
-  const { identities } = scene.bot.engine;
+  const { steps } = scene.bot.engine;
   const [phone] = await scene.bot.engine.devicesOf([ME]);
   assert(phone !== undefined);
-  await identities.createIdentity({ replaces: true });
-  const user = await identities.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
-  assertEquals([user.outcome, (await identities.signDevice(phone)).outcome], ["no-key", "no-key"]);
+  await steps.createIdentity({ replaces: true });
+  const user = await steps.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
+  assertEquals([user.outcome, (await steps.signDevice(phone)).outcome], ["no-key", "no-key"]);
   await scene.bot.flush();
   assertEquals(scene.uploads, []);
   assertEquals(await trustOf(scene, ALICE), { PHONE: "cross-signed" });
@@ -101,15 +101,15 @@ for (const name of ["selfSigning", "userSigning"] as const) {
     scene.server.identities.set(ME, scene.identity);
     scene.server.show({ userId: ME, deviceId: "PHONE" });
     await accept(scene);
-    const { identities } = scene.bot.engine;
+    const { steps } = scene.bot.engine;
     const { [name]: seed } = scene.identity.seeds;
-    assertEquals((await identities.offerIdentity({ [name]: seed })).outcome, "adopted");
+    assertEquals((await steps.offerIdentity({ [name]: seed })).outcome, "adopted");
     const missing = ["master", "selfSigning", "userSigning"].filter((other) => other !== name);
-    assertEquals((await identities.ownIdentity()).keys?.missing, missing as never);
+    assertEquals((await steps.ownIdentity()).keys?.missing, missing as never);
     const [phone] = await scene.bot.engine.devicesOf([ME]);
     assert(phone !== undefined);
-    const user = await identities.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
-    const device = await identities.signDevice(phone);
+    const user = await steps.signIdentity({ userId: ALICE, master: masterOf(scene.alice) });
+    const device = await steps.signDevice(phone);
     const isSelfSigning = name === "selfSigning";
     assertEquals([user.outcome, device.outcome], isSelfSigning ? ["no-key", "signed"] : ["signed", "no-key"]);
     await scene.bot.flush();
@@ -123,7 +123,7 @@ Deno.test("without the self-signing key no signature of the own device is upload
   scene.identity.unsigned.delete("MINE"); // another device has signed it
   await accept(scene);
   const { userSigning } = scene.identity.seeds;
-  assertEquals((await scene.bot.engine.identities.offerIdentity({ userSigning })).outcome, "adopted");
+  assertEquals((await scene.bot.engine.steps.offerIdentity({ userSigning })).outcome, "adopted");
   await scene.bot.sync();
   await ask(scene);
   assertFalse(scene.requests.includes("signaturesUpload"));
@@ -131,14 +131,14 @@ Deno.test("without the self-signing key no signature of the own device is upload
 
 Deno.test("the own device counts as signed once the server shows a signature of the identity, and not before", async () => {
   const scene = await ownScene();
-  const { identities } = scene.bot.engine;
+  const { steps } = scene.bot.engine;
   await ask(scene);
-  assertFalse((await identities.health()).isSigned);
-  assertEquals((await identities.offerIdentity(scene.identity.seeds)).outcome, "adopted");
+  assertFalse((await steps.health()).isSigned);
+  assertEquals((await steps.offerIdentity(scene.identity.seeds)).outcome, "adopted");
   await scene.bot.flush();
   await ask(scene);
   assert(shownSignature(scene) !== undefined);
-  assert((await identities.health()).isSigned);
+  assert((await steps.health()).isSigned);
 });
 
 Deno.test("an own identity that nobody has accepted is reported once syncs show it, where it keeps devices from reading", async () => {
@@ -159,16 +159,15 @@ Deno.test("an own identity that nobody has accepted is reported once syncs show 
   assertEquals(await warnings({ sendTo: "all", accept: "all" }), 0);
   assertEquals(await warnings({ accept: "cross-signed" }, accept), 0);
   assertEquals(await warnings({ accept: "cross-signed", awaitIdentity: true }), 0);
-  const create = async ({ bot, publish }: OwnScene) =>
-    publish(await bot.engine.identities.createIdentity({}));
+  const create = async ({ bot, publish }: OwnScene) => publish(await bot.engine.steps.createIdentity({}));
   assertEquals(await warnings({ accept: "cross-signed" }, create), 0, "its own, which it has just made");
-  const other = ({ bot }: OwnScene) => bot.engine.identities.createIdentity({});
+  const other = ({ bot }: OwnScene) => bot.engine.steps.createIdentity({});
   assertEquals(await warnings({ accept: "cross-signed" }, other), 1, "not the one that it has just made");
 });
 
 Deno.test("an own identity that nobody has accepted is forgotten when the server does not show it any more", async () => {
   const { bot, server } = await ownScene({ policy: { accept: "cross-signed" } });
-  const isShown = async () => (await bot.engine.identities.ownIdentity()).shown !== undefined;
+  const isShown = async () => (await bot.engine.steps.ownIdentity()).shown !== undefined;
   await ask({ bot });
   assert(await isShown());
   server.identities.delete(ME);
@@ -257,7 +256,7 @@ Deno.test("a device that is signed has the keys that it has published, and no mo
   const scene = await signingScene();
   const [phone] = await scene.bot.engine.devicesOf([ME]);
   assert(phone !== undefined);
-  await scene.bot.engine.identities.signDevice(phone);
+  await scene.bot.engine.steps.signDevice(phone);
   await scene.bot.flush();
   const object = scene.uploads[0]?.[ME]?.PHONE ?? {};
   assertEquals(Object.keys(object).toSorted(), [

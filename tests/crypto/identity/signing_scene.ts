@@ -35,9 +35,9 @@ export async function signingScene(options: OwnSceneOptions = {}): Promise<Signi
   server.member(ALICE, "join");
   await bot.sync();
   if (options.bare !== true) {
-    await bot.engine.identities.askForIdentity();
+    await bot.engine.steps.askForIdentity();
     await bot.flush();
-    assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+    assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "adopted");
     await bot.flush();
   }
   server.answer = (from, request) => {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { openKeyFile } from "../../../src/crypto/key_files/key_file_reader.ts";
-import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
+import { writeKeyFile } from "../../../src/crypto/key_files/key_file_keys.ts";
 
 const PROTECTION = { passphrase: "pässword", rounds: 1_000 };
 

@@ -5,7 +5,7 @@ import { KeyFiles } from "../../../src/encryption/key_files.ts";
 import type { CryptoHandlers } from "../../../src/actors/crypto/crypto_actor.ts";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import type { RecoveredEvent } from "../../../src/crypto/megolm/decrypted.ts";
-import { writeKeyFile } from "../../../src/crypto/key_files/key_file_writer.ts";
+import { writeKeyFile } from "../../../src/crypto/key_files/key_file_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import type { OutgoingRequests } from "../../../src/actors/crypto/outgoing_requests.ts";
 import type { Bot } from "../engine/bot.ts";
@@ -17,7 +17,7 @@ const ROUNDS = 1_000;
 
 /** Key files of an engine; what is recovered goes into a list. */
 export function keyFilesOf(bot: Pick<Bot, "engine">, recovered: RecoveredEvent[] = []): KeyFiles {
-  const actor = bot.engine.keys as unknown as Actor<CryptoHandlers>; // the engine's steps are its messages
+  const actor = bot.engine.steps as unknown as Actor<CryptoHandlers>; // the engine's steps are its messages
   return new KeyFiles({
     actor,
     open: () => Promise.resolve(),

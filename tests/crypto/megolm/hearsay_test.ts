@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type Hearsay, withHearsay } from "../../../src/crypto/megolm/hearsay.ts";
+import { type Hearsay, withHearsay } from "../../../src/crypto/megolm/inbound_record.ts";
 
 const said = (source: Hearsay["source"], maker: string, sharedHistory = true): Hearsay => {
   return { source, senderKey: maker, senderEd25519: `${maker}'s`, sharedHistory };

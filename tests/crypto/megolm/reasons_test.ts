@@ -6,7 +6,7 @@ import {
   undecryptable,
   untrusted,
   withheldFrom,
-} from "../../../src/crypto/megolm/undecryptable.ts";
+} from "../../../src/crypto/megolm/encrypted_event.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 
 Deno.test("A reason holds no characters that move a terminal's cursor, and is not as long as a sender likes", () => {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
-import type { DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import { accepts, ClaimJudge, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
 import type { KeySource, SenderTrust } from "../../../src/types/events/encryption_info.ts";
 import {

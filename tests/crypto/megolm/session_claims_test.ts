@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
-import type { Device } from "../../../src/crypto/devices/device.ts";
+import type { Device } from "../../../src/crypto/devices/user_record.ts";
 import {
   claimsOf,
   inboundKey,

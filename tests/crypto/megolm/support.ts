@@ -3,14 +3,14 @@
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { UnusedLimits } from "../../../src/crypto/megolm/unused_sessions.ts";
-import type { Undecryptable } from "../../../src/crypto/megolm/undecryptable.ts";
+import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

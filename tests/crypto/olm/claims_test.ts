@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { isAnswered, unreachableServers } from "../../../src/crypto/olm/olm_handshakes.ts";
-import type { Device } from "../../../src/crypto/devices/device.ts";
+import type { Device } from "../../../src/crypto/devices/user_record.ts";
 import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceRef } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceID } from "../../../src/types/ids.ts";

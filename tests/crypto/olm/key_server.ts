@@ -1,6 +1,6 @@
 /** A server that keeps devices' keys, for tests. */
 
-import type { Device, FindableDevices } from "../../../src/crypto/devices/device.ts";
+import type { Device, FindableDevices } from "../../../src/crypto/devices/user_record.ts";
 import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";

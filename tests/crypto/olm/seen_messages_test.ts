@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { SeenMessages } from "../../../src/crypto/olm/seen_messages.ts";
+import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";
 

@@ -1,6 +1,6 @@
 /** A device that asks for keys and is asked. */
 
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { ME, type OwnScene, ownScene, shownSignature } from "../identity/own_scene.ts";
 
@@ -13,9 +13,9 @@ async function adopted(scene: OwnScene, answer?: (request: EngineRequest) => Jso
     answer !== undefined && request.kind === "signaturesUpload"
       ? (scene.requests.push(request.kind), answer(request))
       : before(from, request);
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.engine.steps.offerIdentity(identity.seeds);
   await bot.flush();
   return scene;
 }
@@ -79,9 +79,9 @@ Deno.test("a refusal of the signature in an answer of 200 is reported, and tried
 
 Deno.test("a request that fails is repeated after a wait", async () => {
   const { bot, server, identity, requests } = await ownScene();
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.engine.steps.offerIdentity(identity.seeds);
   let failed = 0;
   for (let batch = await bot.engine.requests(); batch.length > 0; batch = await bot.engine.requests()) {
     for (const request of batch) {

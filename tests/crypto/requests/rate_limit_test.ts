@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { RateLimit } from "../../../src/crypto/requests/rate_limit.ts";
+import { RateLimit } from "../../../src/crypto/requests/retries.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Which of some names may do it, one after the other. */

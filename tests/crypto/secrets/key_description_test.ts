@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import { SecretStorageError, ValueError } from "@greenroom/matrix";
 import { deriveRecoveryKeyFromPassphrase } from "matrix-js-sdk/lib/crypto-api/key-passphrase.js";
-import { describe, hashingOf, readDescription } from "../../../src/crypto/secrets/key_description.ts";
+import { describe, hashingOf, readDescription, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { keyOfPassphrase, newHashing } from "../../../src/crypto/secrets/recovery_key.ts";
-import { StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 
 const CONTENT = {
   algorithm: "m.secret_storage.v1.aes-hmac-sha2",

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Engine } from "../../../src/crypto/engine/engine.ts";
-import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { CryptoInput, EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { DEFAULT_POLICY } from "../../../src/crypto/context/context.ts";

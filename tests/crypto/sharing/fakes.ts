@@ -3,19 +3,15 @@
  * without its cryptography.
  */
 
-import { ChangeLog } from "../../../src/crypto/records/change_log.ts";
+import { ChangeLog } from "../../../src/crypto/records/live_objects.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
-import type {
-  OwnCopies,
-  RecipientDevices,
-  SharingChannels,
-} from "../../../src/crypto/sharing/sharing_parts.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
+import type { OwnCopies, RecipientDevices, SharingChannels } from "../../../src/crypto/sharing/share_plan.ts";
 
 const { megolm } = await Vodozemac.load();
 

@@ -6,7 +6,6 @@ import {
   outboundCheckpointKey,
   outboundKey,
 } from "../../../src/crypto/sharing/outbound_record.ts";
-import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { testContext } from "../support/context.ts";
@@ -14,6 +13,7 @@ import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
 import { ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
+import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 
 Deno.test("a record's events are encrypted with its own session, whichever session of the room is in memory", async () => {
   const context = testContext();

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
+import { EncryptionAlgorithm } from "../../../src/types/enums.ts";
 import {
   type RoomSettings,
   sameSettings,
   withEncryption,
-} from "../../../src/crypto/sharing/room_settings.ts";
-import { EncryptionAlgorithm } from "../../../src/types/enums.ts";
+} from "../../../src/crypto/sharing/outbound_record.ts";
 
 const SETTINGS: RoomSettings = {
   algorithm: EncryptionAlgorithm.MEGOLM_V1,

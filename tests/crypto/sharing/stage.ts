@@ -6,9 +6,12 @@
 import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import type { NewRecipient } from "../../../src/crypto/sharing/approvals.ts";
-import type { Device } from "../../../src/crypto/devices/device.ts";
-import type { RoomReadiness, ShareReport } from "../../../src/crypto/sharing/sharing_protocol.ts";
+import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type {
+  NewRecipient,
+  RoomReadiness,
+  ShareReport,
+} from "../../../src/crypto/sharing/sharing_protocol.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";

@@ -3,8 +3,8 @@
 import { assertEquals } from "@std/assert";
 import type { AcceptPolicy, SendPolicy } from "../../../src/crypto/context/context.ts";
 import { accepts } from "../../../src/crypto/megolm/session_owner.ts";
-import { shareDecision } from "../../../src/crypto/sharing/share_policy.ts";
-import type { DeviceTrust } from "../../../src/crypto/devices/device.ts";
+import { shareDecision } from "../../../src/crypto/sharing/share_plan.ts";
+import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import { device } from "./fakes.ts";
 
 const SEND: readonly SendPolicy[] = ["all", "cross-signed", "verified"];

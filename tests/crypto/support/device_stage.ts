@@ -3,7 +3,6 @@
 import { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
 import { acceptedIdentity, provenIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { DeviceListChanges } from "../../../src/crypto/devices/query_response.ts";
-import type { LocalTrust } from "../../../src/crypto/devices/device.ts";
 import type { Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { UserID } from "../../../src/types/ids.ts";
@@ -11,6 +10,7 @@ import type { JsonObject } from "../../../src/types/json.ts";
 import { testContext, type TestContextOptions } from "./context.ts";
 import { type FakeUser, queryResponse } from "./fake_user.ts";
 import { memoryVault, step } from "./vault.ts";
+import type { LocalTrust } from "../../../src/crypto/devices/device_keys_check.ts";
 
 /** Device lists, and what is needed to use them. */
 export class DeviceStage {

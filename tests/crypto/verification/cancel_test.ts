@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import type { JsonObject } from "../../../src/types/json.ts";
-import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
+import type { VerificationStep } from "../../../src/crypto/verification/protocol.ts";
 import { SasExchange } from "../../../src/crypto/verification/sas_exchange.ts";
 import { Duel, type Side } from "./duel.ts";
 

@@ -14,9 +14,9 @@ Deno.test("Another user is signed by the own user-signing key, once and durably"
   const id = await scene.confirmed();
   assertEquals(scene.states.get(id)?.needs, "completion");
   assertEquals(await scene.trust(), "cross-signed"); // not before it is stored
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: true });
-  assert((await scene.bot.engine.identities.identityOf(OTHER))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(OTHER))?.verified);
   await scene.bot.flush();
   assertEquals(scene.steps.at(-1), "done");
   const [upload, ...others] = scene.uploaded;
@@ -26,7 +26,7 @@ Deno.test("Another user is signed by the own user-signing key, once and durably"
   const key = scene.identity.userSigning?.publicKey ?? "";
   assert(verifySignedJson(vodozemac, object, { userId: ME, keyId: `ed25519:${key}`, publicKey: key }));
   await scene.bot.restart();
-  assert((await scene.bot.engine.identities.identityOf(OTHER))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(OTHER))?.verified);
   assertEquals(scene.uploaded.length, 1);
 });
 
@@ -34,12 +34,12 @@ Deno.test("C17: what was verified and not uploaded is uploaded by the next proce
   for (const isSelf of [false, true]) {
     const scene = await EngineScene.open({ isSelf });
     const id = await scene.confirmed();
-    await scene.bot.engine.verifications.completeVerification(id);
+    await scene.bot.engine.steps.completeVerification(id);
     assertEquals(scene.uploaded, []);
     await scene.bot.restart(); // with all that was stored, and nothing else
     const [upload] = scene.uploaded;
     assertEquals(await scene.trust(), "verified");
-    assert((await scene.bot.engine.identities.identityOf(scene.userId))?.verified);
+    assert((await scene.bot.engine.steps.identityOf(scene.userId))?.verified);
     assert(Object.hasOwn(upload?.[scene.userId] ?? {}, isSelf ? "PEER" : scene.them.master?.publicKey ?? ""));
     assertEquals(scene.steps.at(-1), "done");
     await scene.bot.restart();
@@ -51,7 +51,7 @@ Deno.test("C17: a process that ends before the commit has trusted nothing, and c
   const scene = await EngineScene.open();
   const id = await scene.confirmed();
   scene.bot.failing = { when: "before", commits: 0 };
-  await assertRejects(() => scene.bot.engine.verifications.completeVerification(id));
+  await assertRejects(() => scene.bot.engine.steps.completeVerification(id));
   await scene.bot.restart();
   assertEquals([await scene.trust(), scene.uploaded], ["cross-signed", []]);
   assertEquals(scene.sent.at(-1)?.[2].code, "m.unknown_transaction");
@@ -63,7 +63,7 @@ Deno.test("C18: a verification is called off once by the processes that follow, 
     const scene = await EngineScene.open();
     const id = await scene.confirmed();
     const { engine } = scene.bot;
-    if (end === "completed") scene.take(await engine.verifications.completeVerification(id));
+    if (end === "completed") scene.take(await engine.steps.completeVerification(id));
     else await scene.act(id, { act: "cancel", code: "m.user", reason: "" });
     await scene.bot.flush();
     const { length } = scene.sent;
@@ -83,7 +83,7 @@ Deno.test("C18: a verification is called off once by the processes that follow, 
 Deno.test("C17: an upload that fails is repeated, and one that is refused is given up with a warning", async () => {
   const scene = await EngineScene.open();
   const id = await scene.confirmed();
-  await scene.bot.engine.verifications.completeVerification(id);
+  await scene.bot.engine.steps.completeVerification(id);
   const failures = {
     [OTHER]: { [scene.them.master?.publicKey ?? ""]: { errcode: "M_INVALID_SIGNATURE", error: "no" } },
   };
@@ -97,7 +97,7 @@ Deno.test("C17: an upload that fails is repeated, and one that is refused is giv
 Deno.test("An own device that has no private keys trusts the own identity, and signs it with its own key", async () => {
   const scene = await EngineScene.open({ isSelf: true, hasKeys: false });
   const id = await scene.confirmed();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: true });
   await scene.bot.flush();
   const master = scene.identity.master?.publicKey ?? "";
@@ -105,7 +105,7 @@ Deno.test("An own device that has no private keys trusts the own identity, and s
   const { ed25519: publicKey } = scene.bot.engine.identity();
   const signer = { userId: ME, keyId: "ed25519:MINE", publicKey };
   assert(verifySignedJson(vodozemac, scene.uploaded[0]?.[ME]?.[master] as never, signer));
-  assert((await scene.bot.engine.identities.identityOf(ME))?.verified);
+  assert((await scene.bot.engine.steps.identityOf(ME))?.verified);
 });
 
 Deno.test("T46: keys that the server has swapped since the beginning are not trusted when all is confirmed", async () => {
@@ -113,7 +113,7 @@ Deno.test("T46: keys that the server has swapped since the beginning are not tru
   const id = await scene.confirmed();
   scene.them.crossSign();
   await scene.lookUp();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   await scene.bot.flush();
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
   assertEquals([await scene.trust(), scene.uploaded], ["cross-signed", []]);
@@ -130,7 +130,7 @@ Deno.test("T56: what is signed has the verified key and nothing that the server 
     { ...keys, unsigned: { device_display_name: "evil" } } as typeof keys,
   );
   await scene.lookUp();
-  await scene.bot.engine.verifications.completeVerification(id);
+  await scene.bot.engine.steps.completeVerification(id);
   await scene.bot.flush();
   const signed = scene.uploaded[0]?.[ME]?.PEER;
   assertEquals(Object.keys(signed ?? {}).sort(), [
@@ -147,11 +147,11 @@ Deno.test("T46: a device that vouches for itself alone is trusted alone: its use
   const keys = scene.peerKeys();
   scene.peerKeys = () => ({ ...keys, ownMaster: undefined });
   const id = await scene.confirmed();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   await scene.bot.flush();
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: false });
   assertEquals([await scene.trust(), scene.uploaded], ["verified", []]);
-  const identity = await scene.bot.engine.identities.identityOf(OTHER);
+  const identity = await scene.bot.engine.steps.identityOf(OTHER);
   assert(identity?.verified === false);
 });
 
@@ -160,7 +160,7 @@ Deno.test("T46: what the other side vouches for is not stored before the user ha
   const id = await scene.comparing();
   scene.flow?.confirm();
   await scene.deliver();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   await scene.bot.flush();
   assertEquals([scene.states.get(id)?.phase, scene.uploaded], ["comparing", []]);
   assert(await scene.trust() !== "verified");
@@ -177,7 +177,7 @@ Deno.test("T46: a device that the server shows with another key by then is not t
   new RawDevice(server, OTHER, "PEER").publish();
   server.show(peer.own);
   await scene.lookUp();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
   assert(await scene.trust() !== "verified");
 });
@@ -192,7 +192,7 @@ Deno.test("T46: a device that vouches for its user's identity alone is trusted b
     scene.them.unsigned.add("PEER");
     await scene.lookUp();
     const id = await scene.confirmed();
-    scene.take(await scene.bot.engine.verifications.completeVerification(id));
+    scene.take(await scene.bot.engine.steps.completeVerification(id));
     assertEquals(scene.states.get(id)?.verified, { device: false, identity: true });
     assert(await scene.trust() !== "verified");
   } finally {
@@ -205,7 +205,7 @@ Deno.test("A device that is gone by then is not trusted", async () => {
   const id = await scene.confirmed();
   scene.server.show(scene.peer.own, "hidden");
   await scene.lookUp();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
   await scene.bot.flush();
   assertEquals(scene.uploaded, []);
@@ -213,40 +213,40 @@ Deno.test("A device that is gone by then is not trusted", async () => {
 
 Deno.test("What is not confirmed can't be completed, and what was is completed once", async () => {
   const scene = await EngineScene.open();
-  const { verifications } = scene.bot.engine;
+  const { steps } = scene.bot.engine;
   const id = await scene.comparing();
-  await verifications.completeVerification(id);
-  await verifications.completeVerification("unknown");
+  await steps.completeVerification(id);
+  await steps.completeVerification("unknown");
   assertEquals(await scene.trust(), "cross-signed");
   await scene.act(id, { act: "confirm" });
   scene.flow?.confirm();
   await scene.deliver();
-  await verifications.completeVerification(id);
-  await verifications.completeVerification(id);
+  await steps.completeVerification(id);
+  await steps.completeVerification(id);
   await scene.bot.flush();
   assertEquals([scene.uploaded.length, scene.steps.filter((step) => step === "done").length], [1, 1]);
 });
 
 Deno.test("C17: a user who is verified already is not signed again", async () => {
   const scene = await EngineScene.open();
-  await scene.bot.engine.verifications.completeVerification(await scene.confirmed());
+  await scene.bot.engine.steps.completeVerification(await scene.confirmed());
   await scene.bot.flush();
   await scene.server.clock.tick(1);
   scene.flowId = "again";
   const id = await scene.confirmed();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   await scene.bot.flush();
   assertEquals([scene.states.get(id)?.phase, scene.uploaded.length], ["done", 1]);
 });
 
 Deno.test("Without the private keys a user's identity is accepted, not signed", async () => {
   const scene = await EngineScene.open({ hasKeys: false });
-  const before = await scene.bot.engine.identities.identityOf(OTHER);
+  const before = await scene.bot.engine.steps.identityOf(OTHER);
   scene.them.crossSign();
   await scene.lookUp();
   const id = await scene.confirmed();
-  await scene.bot.engine.verifications.completeVerification(id);
-  const after = await scene.bot.engine.identities.identityOf(OTHER);
+  await scene.bot.engine.steps.completeVerification(id);
+  const after = await scene.bot.engine.steps.identityOf(OTHER);
   assertEquals([before?.changed, after?.changed, after?.pinned === after?.master, after?.verified], [
     false,
     false,
@@ -286,7 +286,7 @@ Deno.test("T46: a device that the server has had forgotten among a thousand othe
   const shown = await scene.bot.engine.devicesOf([OTHER]);
   assertEquals(shown.map(({ ed25519 }) => ed25519), [other.own.ed25519]);
   assert(other.own.ed25519 !== peer.own.ed25519);
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
   assert(await scene.trust() !== "verified");
 });

@@ -10,7 +10,7 @@ const MALLORY: UserID = "@mallory:example.org";
 /** The own request to the other device. */
 async function ask(scene: EngineScene, devices: readonly string[] = ["PEER"]): Promise<string> {
   const target = { userId: OTHER, devices, ways: ["sas"] } as const;
-  const reply = scene.take(await scene.bot.engine.verifications.requestVerification(target));
+  const reply = scene.take(await scene.bot.engine.steps.requestVerification(target));
   return reply.id ?? "";
 }
 

@@ -11,10 +11,10 @@ import {
   methodsOf,
   type VerificationPhase,
   type VerificationState,
+  type VerificationStep,
   type VerificationWay,
 } from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { signingKey } from "../support/fake_user.ts";

@@ -5,11 +5,14 @@
  */
 
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { EngineRequest } from "../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { VerificationAct, VerificationReply } from "../../../src/crypto/engine/verification_steps.ts";
-import { SAS, type VerificationState } from "../../../src/crypto/verification/protocol.ts";
+import {
+  SAS,
+  type VerificationState,
+  type VerificationStep,
+} from "../../../src/crypto/verification/protocol.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
-import type { VerificationStep } from "../../../src/crypto/verification/verification_message.ts";
 import type { VerificationEvent } from "../../../src/types/events/verification_event.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -74,9 +77,9 @@ export class EngineScene {
 
   static async open({ isSelf = false, hasKeys = true }: EngineSceneOptions = {}): Promise<EngineScene> {
     const { bot, server, identity } = await ownScene({ release: true });
-    await bot.engine.identities.askForIdentity();
+    await bot.engine.steps.askForIdentity();
     await bot.flush();
-    if (hasKeys) await bot.engine.identities.offerIdentity(identity.seeds);
+    if (hasKeys) await bot.engine.steps.offerIdentity(identity.seeds);
     await bot.flush();
     const userId = isSelf ? ME : OTHER;
     const them = isSelf ? identity : new FakeUser(OTHER).crossSign();
@@ -138,7 +141,7 @@ export class EngineScene {
 
   /** A decision of the engine's user. */
   async act(id: string, act: VerificationAct): Promise<VerificationReply> {
-    const reply = await this.take(await this.bot.engine.verifications.actInVerification({ id, ...act }));
+    const reply = await this.take(await this.bot.engine.steps.actInVerification({ id, ...act }));
     await this.bot.flush();
     await this.deliver();
     return reply;
@@ -159,7 +162,7 @@ export class EngineScene {
   async receive(...messages: Partial<VerificationEvent>[]): Promise<VerificationReply> {
     const events = messages.map((message) => ({ type: "", sender: this.userId, content: {}, ...message }));
     const reply = await this.take(
-      await this.bot.engine.verifications.receiveVerification(JSON.parse(JSON.stringify(events))),
+      await this.bot.engine.steps.receiveVerification(JSON.parse(JSON.stringify(events))),
     );
     await this.bot.flush();
     for (const { id, needs } of reply.states) {

@@ -4,23 +4,21 @@ import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { FlowState } from "../../../src/crypto/verification/flow_state.ts";
 import {
+  checkedContent,
   commonWays,
+  flowOf,
   type FrozenKeys,
   methodsOf,
   QR_SCAN,
   QR_SHOW,
   RECIPROCATE,
   SAS,
+  stepOf,
+  VerificationFault,
 } from "../../../src/crypto/verification/protocol.ts";
 import { isVerification } from "../../../src/types/events/verification_event.ts";
 import { QrReciprocation } from "../../../src/crypto/verification/qr_reciprocation.ts";
 import { sasOffer } from "../../../src/crypto/verification/sas_exchange.ts";
-import {
-  checkedContent,
-  flowOf,
-  stepOf,
-  VerificationFault,
-} from "../../../src/crypto/verification/verification_message.ts";
 import { VerificationFlow } from "../../../src/crypto/verification/verification_flow.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";

@@ -38,10 +38,10 @@ async function ask(
   userId: UserID,
   early: readonly Partial<VerificationEvent>[] = [],
 ): Promise<string | undefined> {
-  const { verifications } = scene.bot.engine;
-  const { id } = await verifications.askInRoom({ roomId: ROOM, userId, ways: ["sas"] });
+  const { steps } = scene.bot.engine;
+  const { id } = await steps.askInRoom({ roomId: ROOM, userId, ways: ["sas"] });
   for (const event of early) await scene.receive(event);
-  return scene.take(await verifications.askedInRoom({ id, eventId: "$ours" })).id;
+  return scene.take(await steps.askedInRoom({ id, eventId: "$ours" })).id;
 }
 
 Deno.test("Of two requests at once in a room that of the smaller user goes on, and the other one is over", async () => {
@@ -83,12 +83,12 @@ Deno.test("Nobody else crowds out what comes before a request has its name", asy
 
 Deno.test("A request in a room that could not be sent, or was not made, begins nothing", async () => {
   const scene = await EngineScene.open();
-  const { verifications } = scene.bot.engine;
-  const { id } = await verifications.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
+  const { steps } = scene.bot.engine;
+  const { id } = await steps.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
   const outcomes = [
-    await verifications.askedInRoom({ id, eventId: undefined }),
-    await verifications.askedInRoom({ id, eventId: "$late" }),
-    await verifications.askedInRoom({ id: "unknown", eventId: "$unknown" }),
+    await steps.askedInRoom({ id, eventId: undefined }),
+    await steps.askedInRoom({ id, eventId: "$late" }),
+    await steps.askedInRoom({ id: "unknown", eventId: "$unknown" }),
   ];
   assertEquals(
     outcomes.map(({ states, sends, id }) => [states, sends, id]),
@@ -169,7 +169,7 @@ Deno.test("Who is asked at the same time needs no place among those who wait", a
   });
   await scene.receive(...Array.from({ length: 10 }, (_, index) => theirs(index, "OTHER")));
   const target = { userId: FIRST, devices: ["PEER"], ways: ["sas"] } as const;
-  scene.take(await scene.bot.engine.verifications.requestVerification(target));
+  scene.take(await scene.bot.engine.steps.requestVerification(target));
   await scene.receive(theirs(10, "PEER"));
   assertEquals([stateOf(scene, "theirs 9"), stateOf(scene, "theirs 10")], [["requested"], ["ready"]]);
 });
@@ -201,7 +201,7 @@ Deno.test("A prompt that nobody has answered is not called off by the next proce
 Deno.test("The next process calls a verification off at the device that takes part, and at no other that was asked", async () => {
   const scene = await EngineScene.open();
   const target = { userId: OTHER, devices: ["SECOND", "PEER"], ways: ["sas"] } as const;
-  const { id = "" } = scene.take(await scene.bot.engine.verifications.requestVerification(target));
+  const { id = "" } = scene.take(await scene.bot.engine.steps.requestVerification(target));
   await scene.bot.flush();
   const content = { from_device: "PEER", methods: ["m.sas.v1"], transaction_id: JSON.parse(id)[2] };
   await scene.receive({ type: "m.key.verification.ready", content });
@@ -213,7 +213,7 @@ Deno.test("The next process calls a verification off at the device that takes pa
 Deno.test("A request to no device sends nothing", async () => {
   const scene = await EngineScene.open();
   scene.take(
-    await scene.bot.engine.verifications.requestVerification({ userId: OTHER, devices: [], ways: ["sas"] }),
+    await scene.bot.engine.steps.requestVerification({ userId: OTHER, devices: [], ways: ["sas"] }),
   );
   await scene.bot.flush();
   assertEquals(scene.sent, []);
@@ -226,7 +226,7 @@ Deno.test("A device that vouches for itself alone is trusted although its user h
   const id = await scene.confirmed();
   scene.them.crossSign();
   await scene.lookUp();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.verified, { device: true, identity: false });
 });
 
@@ -237,7 +237,7 @@ Deno.test("A device that vouches for itself alone, and is gone by then, is not t
   const id = await scene.confirmed();
   scene.server.show(scene.peer.own, "hidden");
   await scene.lookUp();
-  scene.take(await scene.bot.engine.verifications.completeVerification(id));
+  scene.take(await scene.bot.engine.steps.completeVerification(id));
   assertEquals(scene.states.get(id)?.cancellation?.code, "m.key_mismatch");
 });
 

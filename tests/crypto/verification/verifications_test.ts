@@ -213,7 +213,7 @@ Deno.test("Starts without a request are bounded as requests are, and malformed o
 
 Deno.test("What comes through a room before the own request has its name is kept, and only that", async () => {
   const scene = await EngineScene.open();
-  const { verifications } = scene.bot.engine;
+  const { steps } = scene.bot.engine;
   const answer = (event_id: string, change: Partial<VerificationEvent> = {}): Partial<VerificationEvent> => ({
     type: "m.key.verification.ready",
     content: {
@@ -225,14 +225,14 @@ Deno.test("What comes through a room before the own request has its name is kept
     ...change,
   });
   const asked = async (before: readonly Partial<VerificationEvent>[]) => {
-    const send = await verifications.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
+    const send = await steps.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
     for (const event of before) await scene.receive(event);
     const eventId = `$${send.id}` as const;
-    return scene.take(await verifications.askedInRoom({ id: send.id, eventId })).states[0];
+    return scene.take(await steps.askedInRoom({ id: send.id, eventId })).states[0];
   };
   const nameOfNext = async () => {
-    const { id } = await verifications.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
-    await verifications.askedInRoom({ id, eventId: undefined }); // it could not be sent
+    const { id } = await steps.askInRoom({ roomId: ROOM, userId: OTHER, ways: ["sas"] });
+    await steps.askedInRoom({ id, eventId: undefined }); // it could not be sent
     const [, random, count] = id.split("-");
     return `$gr-${random}-${(parseInt(count ?? "", 36) + 2).toString(36)}`;
   };
@@ -269,8 +269,7 @@ Deno.test("What has taken too long is called off, and nothing else", async () =>
   const scene = await EngineScene.open();
   const id = await scene.asked();
   await scene.receive(request(scene, "prompt"));
-  const expire = async () =>
-    scene.take(await scene.bot.engine.verifications.expireVerifications()).states.length;
+  const expire = async () => scene.take(await scene.bot.engine.steps.expireVerifications()).states.length;
   await scene.server.clock.tick(120_000 - 1);
   assertEquals(await expire(), 0);
   await scene.server.clock.tick(1);

@@ -9,8 +9,12 @@ import {
   UserId,
 } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { assert, assertEquals } from "@std/assert";
-import { decryptSession, encryptSession } from "../../../src/crypto/backup/session_data.ts";
-import { publicBackupKey, readBackupSecret } from "../../../src/crypto/backup/backup_key.ts";
+import {
+  decryptSession,
+  encryptSession,
+  publicBackupKey,
+  readBackupSecret,
+} from "../../../src/crypto/backup/session_data.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { newEntries } from "../../crypto/key_files/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";

@@ -2,12 +2,12 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Client, KeyBackupError, MatrixError, MemoryStore } from "@greenroom/matrix";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { kept, plant } from "../secrets/scene.ts";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { changed, device, KEY, OTHER_KEY, PASSWORD, patiently } from "../identity/scene.ts";
 import { backupOf, before, hidden, lost, outcomeOf, SECRET, started } from "./scene.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const VERSION = { method: "GET", path: "/room_keys/version" };
 const WANTED = "m.key_backup";

@@ -1,9 +1,9 @@
 /** Devices of one user that make an identity, or a secret storage, at the same time, step by step. */
 
 import { assert, assertEquals } from "@std/assert";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { before, device, KEY, patiently, shown } from "./scene.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const WITH_KEY = { recoveryKey: KEY };
 

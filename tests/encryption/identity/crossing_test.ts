@@ -2,11 +2,11 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OwnIdentityError } from "@greenroom/matrix";
-import { publicBackupKey } from "../../../src/crypto/backup/backup_key.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
+import { publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";
 import { before, device, KEY, patiently, shown } from "./scene.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const IS_DONE = true;
 const WITH_KEY = { recoveryKey: KEY };

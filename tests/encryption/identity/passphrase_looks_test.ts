@@ -2,9 +2,9 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { OwnIdentityError } from "@greenroom/matrix";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import { device, patiently } from "./scene.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 Deno.test("A passphrase is hashed once, however often stored keys are looked at that don't fit", async () => {
   await using here = clientStage();

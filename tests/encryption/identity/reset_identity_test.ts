@@ -11,12 +11,12 @@ import {
 import type { CrossSigningKey, IdentityLoss } from "@greenroom/matrix/types";
 import { type FaultPlan, type OperationLog, TestProcess } from "../../client/support/crash.ts";
 import { atEachCrashPoint } from "../../client/support/crash_points.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 import { kept } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { FakeUser, type SigningKey } from "../../crypto/support/fake_user.ts";
 import { ticking } from "./crash_scene.ts";
 import { ALICE, changes, device, KEY, OTHER_KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
+import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const GO_ON = () => true;
 

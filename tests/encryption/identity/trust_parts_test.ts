@@ -12,10 +12,9 @@ import type { EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
 import type { EncryptedClient } from "../../../src/encryption/encrypted_client.ts";
 import type { ClientAPI } from "../../../src/api/api.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/open_secret_storage.ts";
-import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
-import { newSeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 import { ALICE } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";
+import { newSeeds, SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const WITH_BACKUP = true, WITHOUT = false;
 const done = () => Promise.resolve();

@@ -9,8 +9,7 @@ import { type Client, defineEvent, SecretStorageError } from "@greenroom/matrix"
 import type { JsonObject, SecretStorageProblem } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";
-import { StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
-import { describe } from "../../../src/crypto/secrets/key_description.ts";
+import { describe, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 
 /** Where the server has the default key. */
 export const DEFAULT_KEY = "m.secret_storage.default_key";

@@ -3,7 +3,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
 import { WeighedCache } from "../../../src/base/weighed_cache.ts";
 import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
-import { SeenMessages } from "../../../src/crypto/olm/seen_messages.ts";
+import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
 import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";

@@ -6,7 +6,6 @@
  */
 
 import type { RoomID } from "@greenroom/matrix/types";
-import { SEED_SECRETS } from "../../../../src/crypto/identity/identity_seeds.ts";
 import { BUNDLE_TYPES } from "../../../../src/crypto/olm/olm_message.ts";
 import type { Device } from "../../world/device.ts";
 import { Intruder } from "../../world/intruder.ts";
@@ -14,6 +13,7 @@ import type { World } from "../../world/world.ts";
 import { type ActionKind, chosen } from "../action.ts";
 import { newGuest, sharersIn } from "./invitations.ts";
 import { type AllegedKeys, forge } from "./forgers.ts";
+import { SEED_SECRETS } from "../../../../src/crypto/identity/identity_seeds.ts";
 
 /** By when a client has told a secret, and a guest has joined and taken in what was announced, in milliseconds. */
 const [PATIENCE, SOON] = [60_000, 20_000];

@@ -26,7 +26,7 @@ async function scene() {
   const { server, alice, bob, backups } = staged;
   await backedUp(bob, backups);
   await bob.ready();
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
   const author = { userId: alice.userId, deviceId: "TABLET" } as const;
   return {
     ...staged,
@@ -93,7 +93,7 @@ Deno.test("T150: a key of the backup does not call off the request to an own ver
   server.mailbox(bob).changed.add(bob.userId);
   await bob.sync();
   await bob.ready();
-  await bob.engine.identities.setDeviceTrust({ ...phone.own, trust: "verified" });
+  await bob.engine.steps.setDeviceTrust({ ...phone.own, trust: "verified" });
   const tablet = new RawDevice(server, alice.userId, "TABLET");
   for (const isThere of [false, true]) {
     const session = planted(tablet);
@@ -101,7 +101,7 @@ Deno.test("T150: a key of the backup does not call off the request to an own ver
     if (isThere) {
       const data = backups.current(bob)?.get(ROOM, session.id);
       const keys = [{ roomId: ROOM, sessionId: session.id, data }];
-      assertEquals((await bob.engine.keys.restoreKeys({ version: "1", keys })).added, 1);
+      assertEquals((await bob.engine.steps.restoreKeys({ version: "1", keys })).added, 1);
     }
     const event = say(session, `asked ${isThere}`);
     await bob.sync();

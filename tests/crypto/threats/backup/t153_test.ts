@@ -11,7 +11,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { bundleOf, isBundled } from "../../../../src/crypto/history/key_bundle.ts";
-import { readEntry, writeEntry } from "../../../../src/crypto/key_files/session_entry.ts";
+import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_file_reader.ts";
 import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
 import { backedUp, stage } from "../../backup/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";
@@ -27,7 +27,7 @@ async function scene() {
   server.mailbox(bob).changed.add(bob.userId);
   await bob.sync();
   await bob.ready();
-  await bob.engine.identities.setDeviceTrust({ ...phone.own, trust: "verified" });
+  await bob.engine.steps.setDeviceTrust({ ...phone.own, trust: "verified" });
   const { curve25519: senderKey, ed25519: senderEd25519 } = alice.engine.identity();
   const maker = { senderKey, senderEd25519 };
   return {
@@ -42,7 +42,7 @@ async function scene() {
       for (const source of sources) {
         const sharedBy = source === "bundle" ? { sharedBy: alice.userId } : {};
         const named = { roomId: ROOM, sessionId: session.id, sessionKey, ...maker, sharedHistory: true };
-        await bob.engine.keys.importKeys([{ ...named, source, ...sharedBy }]);
+        await bob.engine.steps.importKeys([{ ...named, source, ...sharedBy }]);
       }
       return session;
     },
@@ -61,7 +61,7 @@ async function scene() {
     },
     /** What goes out of a session. */
     async exported({ id }: RawSession) {
-      const { sessions } = await bob.engine.keys.exportSessions({ roomId: ROOM, limit: 1_000 });
+      const { sessions } = await bob.engine.steps.exportSessions({ roomId: ROOM, limit: 1_000 });
       const session = sessions.find(({ content }) => content.session_id === id);
       assert(session !== undefined);
       return session;

@@ -26,12 +26,12 @@ Deno.test("T156: keys that the server does not count are not backed up, and are 
     await bob.flush();
     await server.clock.tick(60_000);
   }
-  assert(!(await bob.engine.keys.backupState())?.isComplete);
+  assert(!(await bob.engine.steps.backupState())?.isComplete);
   assert(hours.length > 1 && hours.length < 15, `${hours.length} uploads in an hour`);
   server.onBackup = answer;
   await server.clock.tick(900_000);
   await bob.flush();
-  assert((await bob.engine.keys.backupState())?.isComplete);
+  assert((await bob.engine.steps.backupState())?.isComplete);
   assert(backups.sessions(bob).length >= 3);
 });
 
@@ -43,6 +43,6 @@ Deno.test("T156: an answer without a count, or with more than were sent, is one 
     server.onBackup = (from, request) => request.kind === "backupUpload" ? body : answer(from, request);
     await withSessions(bob, 3);
     await bob.flush();
-    assert((await bob.engine.keys.backupState())?.isComplete);
+    assert((await bob.engine.steps.backupState())?.isComplete);
   }
 });

@@ -27,16 +27,19 @@ Deno.test("T51: a planted version gets no key where no backup is in use, and tru
   backups.create(bob, planted());
   await bob.flush();
   await bob.restart();
-  const { secret } = await bob.engine.keys.newBackup(NEW);
+  const { secret } = await bob.engine.steps.newBackup(NEW);
   const shown = backups.shown(bob);
   for (const given of [secret, undefined, "", "AAAA", shown.auth_data.public_key as string]) {
-    assertEquals(await bob.engine.keys.adoptBackup({ shown, secret: given }), "mismatch");
+    assertEquals(await bob.engine.steps.adoptBackup({ shown, secret: given }), "mismatch");
   }
   assertEquals(
-    await bob.engine.keys.adoptBackup({ shown: { ...shown, algorithm: "m.other" }, secret }),
+    await bob.engine.steps.adoptBackup({ shown: { ...shown, algorithm: "m.other" }, secret }),
     "unusable",
   );
-  assertEquals(await bob.engine.keys.adoptBackup({ shown: { ...shown, auth_data: {} }, secret }), "unusable");
+  assertEquals(
+    await bob.engine.steps.adoptBackup({ shown: { ...shown, auth_data: {} }, secret }),
+    "unusable",
+  );
   await bob.flush();
   assertEquals(backups.log, []);
 });
@@ -53,7 +56,7 @@ Deno.test("T51: a planted version gets no key in place of the one in use, nor af
     await bob.restart();
     await withSessions(bob, 1);
     await bob.flush();
-    assertEquals((await bob.engine.keys.backupState())?.phase, "replaced");
+    assertEquals((await bob.engine.steps.backupState())?.phase, "replaced");
     assertEquals(backups.sessions(bob), []);
   }
 });
@@ -74,7 +77,7 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
     const version = backups.create(bob, definition);
     await withSessions(bob, 1);
     await bob.flush();
-    const state = await bob.engine.keys.backupState();
+    const state = await bob.engine.steps.backupState();
     return [state?.phase, state?.isReadable, state?.version === version];
   };
   assertEquals(
@@ -82,9 +85,9 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
     ["replaced", true, false],
     "the server may have made it",
   );
-  await bob.engine.identities.acknowledgeIdentity({ userId, master: master.publicKey });
+  await bob.engine.steps.acknowledgeIdentity({ userId, master: master.publicKey });
   await bob.restart();
-  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "on");
   assertEquals(backups.sessions(bob).length, 1);
   assertEquals(await phaseAfter(planted(signedBy(signingKey()))), ["replaced", false, false]);
   assertEquals(
@@ -93,7 +96,7 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
     "before it was asked",
   );
   await bob.restart();
-  assertEquals((await bob.engine.keys.backupState())?.phase, "on");
+  assertEquals((await bob.engine.steps.backupState())?.phase, "on");
   server.identities.set(userId, new FakeUser(userId).crossSign());
   await bob.sync({ deviceLists: { changed: [userId], left: [] } });
   assertEquals(
@@ -106,15 +109,15 @@ Deno.test("T51: the own identity vouches for a version once it was accepted, and
 Deno.test("T51: a version that is planted while another one is being made gets no key, and that one all", async () => {
   const { bob, backups } = await stage();
   await backedUp(bob, backups);
-  const { definition, publicKey } = await bob.engine.keys.newBackup(NEW);
+  const { definition, publicKey } = await bob.engine.steps.newBackup(NEW);
   backups.create(bob, planted());
   await withSessions(bob, 1);
   await bob.flush();
-  assertEquals([(await bob.engine.keys.backupState())?.phase, backups.sessions(bob)], ["replaced", []]);
+  assertEquals([(await bob.engine.steps.backupState())?.phase, backups.sessions(bob)], ["replaced", []]);
   backups.create(bob, definition);
   await bob.restart();
   await bob.flush();
-  const { phase, pending } = await bob.engine.keys.backupState() ?? {};
+  const { phase, pending } = await bob.engine.steps.backupState() ?? {};
   assertEquals([phase, pending, backups.sessions(bob).length], ["on", publicKey, 1]);
 });
 
@@ -126,7 +129,7 @@ async function vouchedFor() {
   assert(master);
   server.show(bob);
   await bob.sync();
-  await bob.engine.identities.acknowledgeIdentity({ userId, master: master.publicKey });
+  await bob.engine.steps.acknowledgeIdentity({ userId, master: master.publicKey });
   const first = await backedUp(bob, backups);
   const signed = (object: JsonObject) =>
     sign(object, { userId, keyId: `ed25519:${master.publicKey}`, key: master });
@@ -140,7 +143,7 @@ async function phases({ bob }: Pick<Awaited<ReturnType<typeof vouchedFor>>, "bob
   for (const _time of ["at once", "after a restart"]) {
     await withSessions(bob, 1);
     await bob.flush();
-    seen.push((await bob.engine.keys.backupState())?.phase);
+    seen.push((await bob.engine.steps.backupState())?.phase);
     await bob.restart();
     await bob.flush();
   }
@@ -151,20 +154,20 @@ Deno.test("T51: a version that was left for another gets no key when it is shown
   const { bob, backups, first, old, next } = await vouchedFor();
   const version = backups.create(bob, next);
   assertEquals(await phases({ bob }), ["on", "on"]);
-  assertEquals((await bob.engine.keys.backupState())?.version, version);
+  assertEquals((await bob.engine.steps.backupState())?.version, version);
   backups.create(bob, old);
   assertEquals(await phases({ bob }), ["replaced", "replaced"]);
   assertEquals(backups.sessions(bob), []);
   const shown = backups.shown(bob);
   assertEquals(
-    await bob.engine.keys.adoptBackup({ shown, secret: first }),
+    await bob.engine.steps.adoptBackup({ shown, secret: first }),
     "left",
     "as stored, by the server",
   );
-  assert((await bob.engine.keys.newBackup({ latest: undefined, isNew: false, secret: first })).isLeft);
+  assert((await bob.engine.steps.newBackup({ latest: undefined, isNew: false, secret: first })).isLeft);
   await bob.flush();
   assertEquals(backups.sessions(bob), []);
-  assertEquals(await bob.engine.keys.adoptBackup({ shown, secret: first, isChosen: true }), "adopted");
+  assertEquals(await bob.engine.steps.adoptBackup({ shown, secret: first, isChosen: true }), "adopted");
   await bob.flush();
   assert(backups.sessions(bob).length > 0, "the user has given its key");
 });
@@ -183,9 +186,9 @@ Deno.test("T51: nothing is asked of a version whose private key is not here, sin
 
 Deno.test("T51: a backup that was forgotten is not used again because the server shows it, and its key", async () => {
   const { bob, backups, first } = await vouchedFor();
-  await bob.engine.keys.forgetBackup();
+  await bob.engine.steps.forgetBackup();
   await bob.restart();
-  assertEquals(await bob.engine.keys.adoptBackup({ shown: backups.shown(bob), secret: first }), "left");
+  assertEquals(await bob.engine.steps.adoptBackup({ shown: backups.shown(bob), secret: first }), "left");
   await withSessions(bob, 1);
   await bob.flush();
   assertEquals(backups.sessions(bob), []);

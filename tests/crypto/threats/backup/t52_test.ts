@@ -30,9 +30,9 @@ Deno.test("T52: an inserted key that names a verified device is of an unknown on
     await bob.ready(); // Alice's device is known from now on
     const { userId, deviceId, engine } = alice;
     const { ed25519, curve25519 } = engine.identity();
-    await bob.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust: "verified" });
+    await bob.engine.steps.setDeviceTrust({ userId, deviceId, ed25519, trust: "verified" });
     const forged = new RawSession();
-    const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+    const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
     const said = forged.exported(ROOM, { curve25519, ed25519 });
     backups.current(bob)?.put(ROOM, forged.id, inserted(publicKey, said));
     const event = server.publish(alice, forged.event(ROOM, "I resign"), "forged");
@@ -57,7 +57,7 @@ Deno.test("T52: a changed or moved key is refused, and what a device has sent st
   const stored = backups.current(bob)?.get(ROOM, sessionId) as { session_data: Record<string, string> };
   const mallory = new RawDevice(server, "@mallory:example.org", "MALLORY").publish();
   const other = new RawSession();
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
   const bytes = Uint8Array.fromBase64(stored.session_data.ciphertext ?? "");
   const hostile: JsonObject[] = [
     {},
@@ -77,7 +77,7 @@ Deno.test("T52: a changed or moved key is refused, and what a device has sent st
     // A flipped bit of CBC can change what is said of the session, and no more.
     if (outcome !== "MISSING_KEY" && outcome !== "MALFORMED") assertEquals(outcome, "text: hello");
     const keys = [{ roomId: ROOM, sessionId, data }];
-    await bob.engine.keys.restoreKeys({ version: "1", keys });
+    await bob.engine.steps.restoreKeys({ version: "1", keys });
     const decryption = await bob.engine.decrypt(event);
     assertEquals("event" in decryption && decryption.encryption.keySource, "direct");
   }
@@ -86,13 +86,13 @@ Deno.test("T52: a changed or moved key is refused, and what a device has sent st
 Deno.test("T52: a key that is longer than any, or has a longer name, is refused", async () => {
   const { alice, bob, backups } = await stage();
   await backedUp(bob, backups);
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
   withShortKeys(bob.store);
   const restored = async (length: number, name = "") => {
     const session = new RawSession();
     const said = { ...session.exported(ROOM, alice.engine.identity()), padding: "x".repeat(length) };
     const keys = [{ roomId: ROOM, sessionId: session.id + name, data: inserted(publicKey, said) }];
-    const { added, refused } = await bob.engine.keys.restoreKeys({ version: "1", keys });
+    const { added, refused } = await bob.engine.steps.restoreKeys({ version: "1", keys });
     return [added, refused];
   };
   assertEquals([await restored(1_000), await restored(60_000)], [[1, 0], [0, 1]]);
@@ -106,7 +106,7 @@ Deno.test("T52: what the backup says is of a device that nobody vouches for is n
     await bob.ready(); // Alice's device, which nobody has signed, is known from now on
     const { ed25519, curve25519 } = alice.engine.identity();
     const session = new RawSession();
-    const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+    const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
     backups.current(bob)?.put(
       ROOM,
       session.id,
@@ -127,7 +127,7 @@ Deno.test("T52: a device that nobody vouches for begins no verification by what 
   await backedUp(bob, backups);
   await bob.ready(); // Alice's device, which nobody has signed, is known from now on
   const { ed25519, curve25519 } = alice.engine.identity();
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
   const session = new RawSession();
   const { userId: to } = bob;
   const request = {
@@ -157,7 +157,7 @@ Deno.test("T52: a device that nobody vouches for begins no verification by what 
 Deno.test("T52: a key that says of no device, or of what is no device's key, whose it is, is refused", async () => {
   const { server, alice, bob, backups } = await stage();
   await backedUp(bob, backups);
-  const { publicKey = "" } = await bob.engine.keys.backupState() ?? {};
+  const { publicKey = "" } = await bob.engine.steps.backupState() ?? {};
   const { curve25519, ed25519 } = alice.engine.identity();
   const others = ["", "x", `${curve25519}x`, `${curve25519}==`, curve25519.slice(1), "Alice's telephone"];
   for (const [index, sender_key] of [...others, curve25519].entries()) {

@@ -36,7 +36,7 @@ Deno.test("T117: a dehydrated device that is not encrypted with the user's key, 
     { device_id: "ANOTHER" }, // whose name is not its key
   ];
   for (const other of others) assertEquals(await scene.begin(other), "unreadable", JSON.stringify(other));
-  assertEquals((await bot.engine.dehydration.dehydrationState()).reading, undefined);
+  assertEquals((await bot.engine.steps.dehydrationState()).reading, undefined);
   assertEquals(await scene.begin(), "reading", "as it was uploaded it is");
   assert(device_id.length === 43);
 });

@@ -10,12 +10,12 @@ const MALLORY: UserID = "@mallory:example.org";
 
 Deno.test("T119: a server whose pages have no end, or lead back to where they began, is not asked for ever", async () => {
   const scene = await dehydrationScene();
-  const { bot: { engine: { dehydration } }, upload: { device_id: deviceId } } = scene;
+  const { bot: { engine: { steps } }, upload: { device_id: deviceId } } = scene;
   const junk = Array.from({ length: 100 }, () => null);
   const page = async (from: string, events: readonly unknown[] = junk) =>
-    (await dehydration.receiveRehydrated({ deviceId, events, next: { from } })).reading?.isRead;
+    (await steps.receiveRehydrated({ deviceId, events, next: { from } })).reading?.isRead;
   const again = async () => {
-    await dehydration.clearRehydration();
+    await steps.clearRehydration();
     assertEquals(await scene.begin(), "reading");
   };
   await again();
@@ -43,6 +43,6 @@ Deno.test("T119: a user who begins sessions by the thousand keeps nobody else's 
   let kept = 0;
   for await (const _ of bot.store.list(["crypto", "rehydrated_session"])) kept++;
   assertEquals(kept, 1_001);
-  while (!await bot.engine.dehydration.clearRehydration());
+  while (!await bot.engine.steps.clearRehydration());
   assertEquals(await Array.fromAsync(bot.store.list(["crypto", "rehydrated_session"])), []);
 });

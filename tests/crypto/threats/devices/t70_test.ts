@@ -12,13 +12,13 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import type { LocalTrust } from "../../../../src/crypto/devices/device.ts";
 import { ValueError } from "../../../../src/errors/value_error.ts";
 import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
 import { Bot } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { FakeUser } from "../../support/fake_user.ts";
+import type { LocalTrust } from "../../../../src/crypto/devices/device_keys_check.ts";
 
 const CAROL = "@carol:example.org";
 const DAY = 24 * 60 * 60 * 1_000;
@@ -50,7 +50,7 @@ class Plot {
   /** The application says something of the device. */
   say(trust: LocalTrust | undefined): Promise<unknown> {
     const { userId, deviceId, ed25519 } = this.device.own;
-    return this.alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust });
+    return this.alice.engine.steps.setDeviceTrust({ userId, deviceId, ed25519, trust });
   }
 
   /** The server shows the device no more. */
@@ -74,7 +74,7 @@ class Plot {
 
   /** The application has compared the identity that is there now. */
   acknowledge(): Promise<unknown> {
-    return this.alice.engine.identities.acknowledgeIdentity({
+    return this.alice.engine.steps.acknowledgeIdentity({
       userId: CAROL,
       master: this.identity.master?.publicKey ?? "",
     });
@@ -212,7 +212,7 @@ Deno.test("T70: a device with other keys under the name of one that is gone chan
     const { userId, deviceId, ed25519 } = other.own;
     const trust = "verified";
     await assertRejects(
-      () => plot.alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust }),
+      () => plot.alice.engine.steps.setDeviceTrust({ userId, deviceId, ed25519, trust }),
       ValueError,
       "other keys",
     );

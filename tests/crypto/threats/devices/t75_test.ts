@@ -39,7 +39,7 @@ async function impostor(policy: Partial<CryptoPolicy>) {
   );
   await bot.sync({ toDevice: [key] });
   const acknowledge = () =>
-    bot.engine.identities.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
+    bot.engine.steps.acknowledgeIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
   return { server, identity, bot, events, acknowledge, told };
 }
 
@@ -139,7 +139,7 @@ Deno.test("T75: an identity says whether it counts", async () => {
   const { bot, acknowledge, identity } = await impostor({});
   const master = identity.master?.publicKey ?? "";
   const shown = async () => {
-    const { userId, master, pinned, changed } = await bot.engine.identities.identityOf(ME) ?? {};
+    const { userId, master, pinned, changed } = await bot.engine.steps.identityOf(ME) ?? {};
     return { userId, master, pinned, changed };
   };
   assertEquals(await shown(), { userId: ME, master, pinned: undefined, changed: false });

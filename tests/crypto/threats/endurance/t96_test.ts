@@ -162,7 +162,7 @@ Deno.test("T96: a key of the backup is not refused for a trap while it is decryp
   const data = backups.current(bob)?.sessionsOf(ROOM)[sessionId];
   trap("pk_decrypt");
   const keys = [{ roomId: ROOM, sessionId, data }];
-  const { added, refused } = await fresh.engine.keys.restoreKeys({ version: "1", keys });
+  const { added, refused } = await fresh.engine.steps.restoreKeys({ version: "1", keys });
   assertEquals([added, refused, trapping?.times], [1, 0, 0]);
   trapping = undefined;
 });

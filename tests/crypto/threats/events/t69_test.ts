@@ -48,7 +48,7 @@ for (const accept of ["cross-signed", "cross-signed-or-legacy"] as const) {
     const dropped = log.lines.filter(([, text]) => text.startsWith("Dropped a message of a device"));
     assertEquals(dropped.map(([level, , data]) => [level, data?.device]), [["warn", "CAROL"]]);
     const { userId, deviceId, ed25519 } = carol.own;
-    await alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust: "verified" });
+    await alice.engine.steps.setDeviceTrust({ userId, deviceId, ed25519, trust: "verified" });
     const { toDevice: [message] } = await alice.sync({ toDevice: [command()] });
     assertEquals(message?.encryption?.senderTrust, "verified");
   });

@@ -7,9 +7,9 @@ import { ME, ownScene } from "../../identity/own_scene.ts";
 async function replaced() {
   const scene = await ownScene();
   const { bot, server, identity, other } = scene;
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.engine.steps.offerIdentity(identity.seeds);
   await bot.flush();
   const before = bot.engine.identity().deviceKeys.signatures[ME] ?? {};
   const show = async (shown: typeof other) => {
@@ -23,7 +23,7 @@ async function replaced() {
 Deno.test("T25: the private keys of an identity that was replaced are dropped, and nothing is verified by it", async () => {
   const { bot, identity, before } = await replaced();
   for (const time of ["at once", "after a restart"]) {
-    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    const { shown, keys } = await bot.engine.steps.ownIdentity();
     assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, true], time);
     assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["violation"], time);
     const signatures = bot.engine.identity().deviceKeys.signatures[ME] ?? {};
@@ -37,38 +37,38 @@ Deno.test("T25: an identity that was replaced is not taken back with its private
   const { bot, identity, show } = await replaced();
   await show(identity);
   for (const time of ["at once", "after a restart"]) {
-    const { shown, keys } = await bot.engine.identities.ownIdentity();
+    const { shown, keys } = await bot.engine.steps.ownIdentity();
     assertEquals([keys, shown?.verified, shown?.changed], [undefined, false, true], time);
     assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["violation"], time);
-    assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "replaced", time);
+    assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "replaced", time);
     await bot.restart();
   }
   const master = identity.master?.publicKey ?? "";
-  await bot.engine.identities.acknowledgeIdentity({ userId: ME, master });
+  await bot.engine.steps.acknowledgeIdentity({ userId: ME, master });
   assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["cross-signed"]);
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "adopted");
   assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["verified"]);
 });
 
 Deno.test("T25: the identity that has replaced another stays the only one that counts, whatever is shown between", async () => {
   const { bot, identity, other, show } = await replaced();
-  assertEquals((await bot.engine.identities.offerIdentity(other.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.steps.offerIdentity(other.seeds)).outcome, "adopted");
   await show(identity);
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "replaced");
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "replaced");
   await show(other);
   assertEquals((await bot.engine.devicesOf([ME])).map(({ trust }) => trust), ["cross-signed"]);
-  assertEquals((await bot.engine.identities.offerIdentity(other.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.steps.offerIdentity(other.seeds)).outcome, "adopted");
 });
 
 Deno.test("T25: private keys are dropped as well if only one of the three keys is another one", async () => {
   for (const name of ["master", "selfSigning", "userSigning"] as const) {
     const { bot, server, identity, other } = await ownScene();
-    await bot.engine.identities.askForIdentity();
+    await bot.engine.steps.askForIdentity();
     await bot.flush();
-    await bot.engine.identities.offerIdentity(identity.seeds);
+    await bot.engine.steps.offerIdentity(identity.seeds);
     identity[name] = other[name];
     server.identities.set(ME, identity);
     await bot.sync({ deviceLists: { changed: [ME], left: [] } });
-    assertEquals((await bot.engine.identities.ownIdentity()).keys, undefined, name);
+    assertEquals((await bot.engine.steps.ownIdentity()).keys, undefined, name);
   }
 });

@@ -27,7 +27,7 @@ Deno.test("T56: what the server shows of a user beside the compared key is not s
   server.show({ userId: ALICE, deviceId: "PHONE" });
   await bot.sync();
   const master = masterOf(alice);
-  await bot.engine.identities.signIdentity({ userId: ALICE, master });
+  await bot.engine.steps.signIdentity({ userId: ALICE, master });
   await bot.flush();
   const { signatures: _, ...object } = uploads[0]?.[ALICE]?.[master] as unknown as JsonObject;
   assertEquals(object, { user_id: ALICE, usage: ["master"], keys: { [`ed25519:${master}`]: master } });

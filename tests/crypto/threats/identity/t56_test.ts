@@ -1,7 +1,7 @@
 /** The server shows the own device altered, so that its identity signs what is not its own. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { EngineRequest } from "../../../../src/crypto/engine/engine_protocol.ts";
+import type { EngineRequest } from "../../../../src/crypto/engine/engine_parts.ts";
 import type { DeviceKeys } from "../../../../src/types/api/device_keys.ts";
 import { ME, ownScene } from "../../identity/own_scene.ts";
 
@@ -24,9 +24,9 @@ Deno.test("T56: what is signed and uploaded is the own device as it was publishe
     uploaded.push(request);
     return { failures: { [ME]: { MINE: { errcode: "M_UNKNOWN", error: "Key does not match" } } } };
   };
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.engine.steps.offerIdentity(identity.seeds);
   await bot.flush();
   const [request] = uploaded;
   assert(request?.kind === "signaturesUpload" && uploaded.length === 1);

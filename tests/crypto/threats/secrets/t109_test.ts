@@ -20,9 +20,8 @@ import {
   problemOf,
 } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { describe } from "../../../../src/crypto/secrets/key_description.ts";
+import { describe, StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";
-import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
 
 const NAME = "com.example.token";
 const UNCHECKED = { iv: undefined, mac: undefined };

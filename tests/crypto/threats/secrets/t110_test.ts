@@ -6,8 +6,7 @@ import { assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { SecretStorageError } from "@greenroom/matrix";
 import { DEFAULT_KEY, forget, kept, keyType, plant, problemOf } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
-import { describe } from "../../../../src/crypto/secrets/key_description.ts";
-import { StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
+import { describe, StorageKey } from "../../../../src/crypto/secrets/storage_key.ts";
 
 const NAME = "com.example.token";
 

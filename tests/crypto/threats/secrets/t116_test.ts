@@ -18,9 +18,9 @@ async function scene() {
   const rogue = new RawDevice(server, ME, "ROGUE").publish();
   const mallory = new RawDevice(server, MALLORY, "TABLET").publish();
   await bot.sync();
-  await bot.engine.identities.askForIdentity();
+  await bot.engine.steps.askForIdentity();
   await bot.flush();
-  assertEquals((await bot.engine.identities.offerIdentity(identity.seeds)).outcome, "adopted");
+  assertEquals((await bot.engine.steps.offerIdentity(identity.seeds)).outcome, "adopted");
   await bot.flush();
   return { ...own, tablet, rogue, mallory };
 }
@@ -73,12 +73,12 @@ Deno.test("T116: a device that is blocked, or takes back its request, gets nothi
   const { bot, rogue } = own;
   const device = (await bot.engine.devicesOf([ME])).find(({ deviceId }) => deviceId === "ROGUE");
   assert(device !== undefined);
-  await bot.engine.identities.setDeviceTrust({ ...device, trust: "blacklisted" });
+  await bot.engine.steps.setDeviceTrust({ ...device, trust: "blacklisted" });
   await bot.sync({ toDevice: [request(ME, "ROGUE")] });
-  await bot.engine.identities.setDeviceTrust({ ...device, trust: undefined });
+  await bot.engine.steps.setDeviceTrust({ ...device, trust: undefined });
   await bot.sync({ toDevice: [request(ME, "ROGUE", { request_id: "r2" })] });
   await bot.sync({ toDevice: [request(ME, "ROGUE", { request_id: "r2", action: "request_cancellation" })] });
-  await bot.engine.identities.signDevice(device);
+  await bot.engine.steps.signDevice(device);
   await bot.flush();
   assertEquals(answers(own, rogue), []);
 });
@@ -96,7 +96,7 @@ Deno.test("T116: a device that asks again and again does not keep another from b
   await bot.sync({ toDevice: [request(ME, "TABLET")] });
   await bot.flush();
   assertEquals(answers(own, tablet).length, 1);
-  await bot.engine.identities.signDevice(device);
+  await bot.engine.steps.signDevice(device);
   await bot.flush();
   assertEquals(answers(own, rogue).length, 20, "an hour's worth");
 });

@@ -1,7 +1,7 @@
 /** Secrets that were not asked for, come from whom they must not, or are not what they should be. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { publicBackupKey } from "../../../../src/crypto/backup/backup_key.ts";
+import { publicBackupKey } from "../../../../src/crypto/backup/session_data.ts";
 import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
@@ -19,7 +19,7 @@ async function scene() {
   const mallory = new RawDevice(server, "@mallory:example.org", "EVIL").publish();
   await bot.sync();
   const master = identity.master?.publicKey ?? "";
-  await bot.engine.identities.signIdentity({ userId: ME, master });
+  await bot.engine.steps.signIdentity({ userId: ME, master });
   await bot.flush();
   return { ...own, tablet, rogue, mallory };
 }
@@ -35,7 +35,7 @@ function requestsTo({ server }: OwnScene, deviceId: string): Map<unknown, unknow
 
 /** Which private keys are missing; undefined: all. */
 async function missing({ bot }: OwnScene): Promise<readonly string[] | undefined> {
-  const { keys } = await bot.engine.identities.ownIdentity();
+  const { keys } = await bot.engine.steps.ownIdentity();
   return keys === undefined ? undefined : keys.missing ?? [];
 }
 
@@ -54,13 +54,13 @@ Deno.test("T50: a secret counts only if it was asked for, comes from the device 
     assertEquals([why, await missing(own)], [why, undefined]);
   };
   await refused("not asked for", tablet, "guessed", text(master));
-  const asked = await bot.engine.identities.requestSecrets({});
+  const asked = await bot.engine.steps.requestSecrets({});
   assertEquals([asked.names.length, asked.devices], [3, ["PHONE", "TABLET"]]);
   await bot.flush();
   assertEquals(requestsTo(own, "ROGUE").size, 0, "it is not verified");
   const id = requestsTo(own, "TABLET").get(MASTER);
   assert(typeof id === "string");
-  await bot.engine.identities.requestSecrets({});
+  await bot.engine.steps.requestSecrets({});
   await bot.flush();
   assertEquals(requestsTo(own, "TABLET").get(MASTER), id, "the same request is awaited");
   await refused("under another request", tablet, requestsTo(own, "TABLET").get(USER_SIGNING), text(master));
@@ -104,7 +104,7 @@ Deno.test("T50: a secret counts only if it was asked for, comes from the device 
 Deno.test("T50: a secret of a device that was blocked since it was asked does not count", async () => {
   const own = await scene();
   const { bot, identity, tablet } = own;
-  await bot.engine.identities.requestSecrets({});
+  await bot.engine.steps.requestSecrets({});
   await bot.flush();
   const device = (await bot.engine.devicesOf([ME])).find(({ deviceId }) => deviceId === "TABLET");
   assert(device);
@@ -114,16 +114,16 @@ Deno.test("T50: a secret of a device that was blocked since it was asked does no
     await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
     return await missing(own);
   };
-  await bot.engine.identities.setDeviceTrust({ ...device, trust: "blacklisted" });
+  await bot.engine.steps.setDeviceTrust({ ...device, trust: "blacklisted" });
   assertEquals(await answer(), undefined);
-  await bot.engine.identities.setDeviceTrust({ ...device, trust: undefined });
+  await bot.engine.steps.setDeviceTrust({ ...device, trust: undefined });
   assertEquals(await answer(), ["selfSigning", "userSigning"]);
 });
 
 Deno.test("T50: private keys that came singly are dropped when the server shows another identity", async () => {
   const own = await scene();
   const { bot, identity, other, tablet, server } = own;
-  await bot.engine.identities.requestSecrets({});
+  await bot.engine.steps.requestSecrets({});
   await bot.flush();
   const id = requestsTo(own, "TABLET").get(USER_SIGNING);
   const secret = text(identity.seeds.userSigning);
@@ -142,7 +142,7 @@ Deno.test("T50: the key of a backup is asked for by what it must fit, whatever e
   const long = "1".repeat(100_000);
   const wanted = async (version: string, shown: string) => {
     const backup = { version, algorithm: shown, auth_data: { public_key, note: long } };
-    return (await bot.engine.identities.requestSecrets({ backup })).names.length;
+    return (await bot.engine.steps.requestSecrets({ backup })).names.length;
   };
   assertEquals([await wanted(long, algorithm), await wanted("1", long)], [3, 3]);
   assertEquals(await wanted("1", algorithm), 4);
@@ -157,7 +157,7 @@ Deno.test("T50: what another device sends as the key of a backup is used only if
   const key = new Uint8Array(32).fill(7);
   const public_key = publicBackupKey(testContext().vodozemac, key);
   const algorithm = "m.megolm_backup.v1.curve25519-aes-sha2";
-  await bot.engine.identities.requestSecrets({
+  await bot.engine.steps.requestSecrets({
     backup: { version: "1", algorithm, auth_data: { public_key } },
   });
   await bot.flush();
@@ -165,7 +165,7 @@ Deno.test("T50: what another device sends as the key of a backup is used only if
   const usedAfter = async (secret: string) => {
     const content = { request_id, secret } as never;
     await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
-    return (await bot.engine.keys.backupState())?.version;
+    return (await bot.engine.steps.backupState())?.version;
   };
   for (const wrong of [text(key.with(0, 8)), text(key.subarray(1)), "no base64!", ""]) {
     assertEquals(await usedAfter(wrong), undefined, wrong);
@@ -176,7 +176,7 @@ Deno.test("T50: what another device sends as the key of a backup is used only if
 Deno.test("T50: private keys of a wrong length are ignored, however many come at once, and hold nothing else up", async () => {
   const own = await scene();
   const { bot, identity, tablet } = own;
-  await bot.engine.identities.requestSecrets({});
+  await bot.engine.steps.requestSecrets({});
   await bot.flush();
   const request_id = requestsTo(own, "TABLET").get(MASTER);
   const { master } = identity.seeds;
@@ -197,7 +197,7 @@ Deno.test("T50: a dehydrated device of the own user is asked for no secret, give
   const dehydrated = new RawDevice(server, ME, "DEHYDRATED", { dehydrated: true }).publish();
   server.show({ userId: ME, deviceId: "DEHYDRATED" });
   await bot.sync();
-  const { devices } = await bot.engine.identities.requestSecrets({});
+  const { devices } = await bot.engine.steps.requestSecrets({});
   await bot.flush();
   assertEquals([devices, requestsTo(own, "DEHYDRATED").size], [["PHONE", "TABLET"], 0]);
   const secret = text(identity.seeds.master);
@@ -207,7 +207,7 @@ Deno.test("T50: a dehydrated device of the own user is asked for no secret, give
   });
   assertEquals(await missing(own), undefined);
 
-  await bot.engine.identities.offerIdentity(identity.seeds);
+  await bot.engine.steps.offerIdentity(identity.seeds);
   await bot.flush();
   const asking = (deviceId: string) => ({
     type: "m.secret.request",

@@ -12,11 +12,11 @@ Deno.test("T57: no private key of the own identity, and no recovery key, is in a
   const log = { debug: note, info: note, warn: note, error: note };
   const scene = await ownScene({ log });
   const { bot, server, identity, other } = scene;
-  const { identities } = bot.engine;
+  const { steps } = bot.engine;
   const planted = new Planted();
   const recoveryKey = planted.text("recovery key");
   const ask = async () => {
-    await identities.askForIdentity();
+    await steps.askForIdentity();
     await bot.flush();
   };
   const plant = (seeds: typeof identity.seeds) => {
@@ -27,23 +27,23 @@ Deno.test("T57: no private key of the own identity, and no recovery key, is in a
   };
   plant(identity.seeds);
   plant(other.seeds);
-  const { seeds, ...made } = await identities.createIdentity({ recoveryKey });
+  const { seeds, ...made } = await steps.createIdentity({ recoveryKey });
   plant(seeds);
   const { recoveryKey: _, ...objects } = made;
-  told.push(objects, await identities.ownIdentity());
+  told.push(objects, await steps.ownIdentity());
   bot.failing = { when: "before", commits: 0 };
-  await identities.createIdentity({ recoveryKey }).catch(note);
+  await steps.createIdentity({ recoveryKey }).catch(note);
   bot.failing = undefined;
   await ask();
-  told.push(await identities.offerIdentity(other.seeds), await identities.offerIdentity(identity.seeds));
+  told.push(await steps.offerIdentity(other.seeds), await steps.offerIdentity(identity.seeds));
   told.push(
-    await identities.ownIdentity(),
+    await steps.ownIdentity(),
     bot.engine,
     bot.engine.identity(),
-    await identities.identityOf(ME),
+    await steps.identityOf(ME),
   );
   const bad = { ...identity.seeds, master: new Uint8Array(3) };
-  await identities.offerIdentity(bad).catch(note);
+  await steps.offerIdentity(bad).catch(note);
   server.identities.set(ME, other);
   await bot.sync({ deviceLists: { changed: [ME], left: [] } });
   told.push(bot.engine);
@@ -58,12 +58,12 @@ Deno.test("T57: no secret that another own device sends is in a log or an error,
     release: true,
     log: { debug: note, info: note, warn: note, error: note },
   });
-  const { identities } = bot.engine;
+  const { steps } = bot.engine;
   const tablet = new RawDevice(server, ME, "TABLET").publish();
   await bot.sync();
-  await identities.signIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
+  await steps.signIdentity({ userId: ME, master: identity.master?.publicKey ?? "" });
   await bot.flush();
-  await identities.requestSecrets({});
+  await steps.requestSecrets({});
   await bot.flush();
   const asked = server.mailbox({ userId: ME, deviceId: "TABLET" }).toDevice
     .find(({ content }) => content.name === "m.cross_signing.master");
@@ -76,7 +76,7 @@ Deno.test("T57: no secret that another own device sends is in a log or an error,
     await bot.sync({ toDevice: [tablet.message(bot, "m.secret.send", content)] });
   }
   assertEquals(
-    (await identities.ownIdentity()).keys?.missing,
+    (await steps.ownIdentity()).keys?.missing,
     ["selfSigning", "userSigning"],
     "the second counts",
   );

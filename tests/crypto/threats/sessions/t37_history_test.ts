@@ -13,9 +13,9 @@ Deno.test("T37: keys of history go to no device that its user has not signed, or
   const told = async () => {
     await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
     await bot.flush();
-    await bot.engine.history.historyRecipients(ALICE);
+    await bot.engine.steps.historyRecipients(ALICE);
     await bot.flush();
-    const devices = await bot.engine.history.offerHistory({ userId: ALICE, roomId: ROOM, file });
+    const devices = await bot.engine.steps.offerHistory({ userId: ALICE, roomId: ROOM, file });
     await bot.flush();
     return devices;
   };
@@ -37,10 +37,10 @@ Deno.test("T37: where only verified devices get keys, only those get keys of his
   const { bot } = await historyScene({ sendTo: "verified" });
   await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
   await bot.flush();
-  const count = async () => (await bot.engine.history.historyRecipients(ALICE)).devices;
+  const count = async () => (await bot.engine.steps.historyRecipients(ALICE)).devices;
   assertEquals(await count(), 0);
   const [phone] = await bot.engine.devicesOf([ALICE]);
-  if (phone !== undefined) await bot.engine.identities.setDeviceTrust({ ...phone, trust: "verified" });
+  if (phone !== undefined) await bot.engine.steps.setDeviceTrust({ ...phone, trust: "verified" });
   assertEquals(await count(), 1);
 });
 
@@ -54,7 +54,7 @@ Deno.test("T37: keys of history go to no dehydrated device, which takes none", a
     "DRY cross-signed",
     "PHONE cross-signed",
   ]);
-  assertEquals((await bot.engine.history.historyRecipients(ALICE)).devices, 1);
+  assertEquals((await bot.engine.steps.historyRecipients(ALICE)).devices, 1);
 });
 
 Deno.test("T37: a device that the application has blocked gets no keys of history", async () => {
@@ -63,6 +63,6 @@ Deno.test("T37: a device that the application has blocked gets no keys of histor
   await bot.engine.areDevicesStale({ users: [ALICE], since: Infinity });
   await bot.flush();
   const [phone] = await bot.engine.devicesOf([ALICE]);
-  if (phone !== undefined) await bot.engine.identities.setDeviceTrust({ ...phone, trust: "blacklisted" });
-  assertEquals((await bot.engine.history.historyRecipients(ALICE)).devices, 0);
+  if (phone !== undefined) await bot.engine.steps.setDeviceTrust({ ...phone, trust: "blacklisted" });
+  assertEquals((await bot.engine.steps.historyRecipients(ALICE)).devices, 0);
 });

@@ -30,7 +30,7 @@ for (const type of ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"]) 
       trust: "verified",
     } as const;
     for (const verified of [false, true]) {
-      if (verified) await alice.engine.identities.setDeviceTrust(trust);
+      if (verified) await alice.engine.steps.setDeviceTrust(trust);
       for (const room_id of [ROOM, "!other:example.org"]) {
         const content = { room_id, file, room_keys: [keys], withheld: [] };
         const toDevice = [

@@ -14,7 +14,7 @@ import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ALICE, MALLORY, newDevice, read, Receiver, Sender, told } from "../../megolm/support.ts";
 import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
 import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
-import type { Device } from "../../../../src/crypto/devices/device.ts";
+import type { Device } from "../../../../src/crypto/devices/user_record.ts";
 
 async function imported(
   receiver: Receiver,
@@ -92,7 +92,7 @@ Deno.test("T73: a whole engine assigns devices to their users, also those that c
   server.mailbox(bot).changed.add(bot.userId);
   await bot.sync();
   await bot.ready();
-  await bot.engine.identities.setDeviceTrust({ ...phone.own, trust: "verified" });
+  await bot.engine.steps.setDeviceTrust({ ...phone.own, trust: "verified" });
   /** What is read of a message, and of a copy of it in an event of Mallory's. */
   const outcomes = async (owner: RawDevice, session: RawSession, body: string) => {
     const event = server.publish(owner.own, session.event(ROOM, body), body);

@@ -109,7 +109,7 @@ Deno.test("T84: not noticed: what is known of a user's devices, with what the ap
   const old = await recordOf(alice, ["crypto", "devices", bob.userId]);
   const { userId, deviceId } = bob;
   const { ed25519 } = bob.engine.identity();
-  await alice.engine.identities.setDeviceTrust({ userId, deviceId, ed25519, trust: "blacklisted" });
+  await alice.engine.steps.setDeviceTrust({ userId, deviceId, ed25519, trust: "blacklisted" });
   const trust = async () => (await alice.engine.devicesOf([userId])).map((device) => device.trust);
   assertEquals(await trust(), ["blacklisted"]);
   await putBack(alice, old);

@@ -3,10 +3,7 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { SasExchange, sasOffer } from "../../../../src/crypto/verification/sas_exchange.ts";
-import {
-  checkedContent,
-  VerificationFault,
-} from "../../../../src/crypto/verification/verification_message.ts";
+import { checkedContent, VerificationFault } from "../../../../src/crypto/verification/protocol.ts";
 import { signingKey } from "../../support/fake_user.ts";
 import { Duel } from "../../verification/duel.ts";
 

@@ -51,7 +51,7 @@ Deno.test("T48: a device that was not asked can't accept a request", async () =>
   const scene = await EngineScene.open();
   const { bot: { engine }, userId } = scene;
   const target = { userId, devices: ["PEER"], ways: ["sas"] } as const;
-  const { id = "", states: [state] } = scene.take(await engine.verifications.requestVerification(target));
+  const { id = "", states: [state] } = scene.take(await engine.steps.requestVerification(target));
   await scene.bot.flush();
   const transaction_id = scene.sent.at(-1)?.[2].transaction_id;
   const ready = (from_device: string) => ({
