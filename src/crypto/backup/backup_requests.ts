@@ -244,10 +244,7 @@ export class BackupRequests {
     while (after !== "all") {
       const { sessions, last }: Awaited<ReturnType<InboundSessions["exportPage"]>> = await inbound.exportPage(
         tx,
-        {
-          after,
-          limit: BATCH,
-        },
+        { after, limit: BATCH },
       );
       after = last ?? "all";
       if (sessions.length > 0) return { sessions, due: [], scanned: after };

@@ -17,6 +17,7 @@ import { isReceivedUserId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { type KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
+import { encodeBase64 } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { DAY_MS, type RecordKey, recordKey, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
 import type { OwnIdentity } from "../identity/mod.ts";
@@ -25,21 +26,18 @@ import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { readOlmPayload, senderRefusal } from "../olm/mod.ts";
 import type { KeyRequests } from "../key_requests/mod.ts";
 import { RateLimit } from "../requests/mod.ts";
-import type {
-  DehydrationState,
-  MadeDevice,
-  ReadingOutcome,
-  ReadingState,
-  RehydratedOutput,
-  RehydratedPage,
-} from "./dehydration_protocol.ts";
 import {
+  type DehydrationState,
+  type MadeDevice,
   newDehydratedDevice,
   newPickleKey,
-  pickleKeySecret,
   readDeviceData,
+  type ReadingOutcome,
+  type ReadingState,
   readPickleKey,
   RehydratedDevice,
+  type RehydratedOutput,
+  type RehydratedPage,
   SESSION_KIND,
 } from "./new_device.ts";
 
@@ -123,7 +121,7 @@ export class Dehydration {
     const record = await tx.get(RECORD);
     const key = record?.key ?? newPickleKey();
     tx.set(RECORD, { ...record, key });
-    return pickleKeySecret(key);
+    return encodeBase64(key);
   }
 
   /** Notes that the identity is replaced: what opened its private keys may have opened this key, too. */
@@ -135,7 +133,7 @@ export class Dehydration {
   async renewKey(tx: Transaction): Promise<string> {
     const key = newPickleKey();
     tx.set(RECORD, { ...await tx.get(RECORD), key });
-    return pickleKeySecret(key);
+    return encodeBase64(key);
   }
 
   /** Learns that secret storage has the other key. */

@@ -5,11 +5,11 @@
  */
 
 export { Dehydration } from "./dehydration.ts";
-export type {
-  DehydrationState,
-  ReadingOutcome,
-  ReadingState,
-  RehydratedOutput,
-  RehydratedPage,
-} from "./dehydration_protocol.ts";
-export { PICKLE_KEY_SECRETS } from "./new_device.ts";
+export {
+  type DehydrationState,
+  PICKLE_KEY_SECRETS,
+  type ReadingOutcome,
+  type ReadingState,
+  type RehydratedOutput,
+  type RehydratedPage,
+} from "./new_device.ts";

@@ -1,5 +1,6 @@
 /**
- * A dehydrated device: made, signed and encrypted; and decrypted again, with what was sent to it.
+ * A dehydrated device: made, signed and encrypted; decrypted again, with what was sent to it; and what is said of
+ * one: plain data.
  *
  * @module
  */
@@ -11,18 +12,23 @@ import {
   type Vodozemac,
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
-import type { DehydratedDeviceData, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
+import type {
+  DehydratedDevice,
+  DehydratedDeviceData,
+  DehydratedDeviceUpload,
+} from "../../types/api/dehydrated_device.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
-import type { UserID } from "../../types/ids.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { newDeviceKeys, newUpload, OwnKeys } from "../account/mod.ts";
 import { signableJson, withSignature } from "../encoding/encoding.ts";
-import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
+import { decodeBase64 } from "../../types/base64.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
 import { isAboutMessage, type OlmPeer, readOlmMessage } from "../olm/mod.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { RateLimit } from "../requests/mod.ts";
+import type { RecoveredEvent } from "../megolm/mod.ts";
 
 const KEY_BYTES = 32;
 
@@ -32,11 +38,6 @@ export const PICKLE_KEY_SECRETS = ["org.matrix.msc3814", "m.dehydrated_device"] 
 /** Makes a random key. */
 export function newPickleKey(): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-}
-
-/** Writes it as a secret. */
-export function pickleKeySecret(key: Uint8Array): string {
-  return encodeBase64(key);
 }
 
 /** Reads it from a secret; undefined if the secret is none. */
@@ -147,14 +148,6 @@ interface SessionRecord {
   readonly state: Uint8Array;
 }
 
-/** A message that was decrypted. */
-export interface OpenedMessage {
-  /** Who sent it, as the server says, and by which key. */
-  readonly peer: OlmPeer;
-  /** What it says. */
-  readonly plaintext: Uint8Array;
-}
-
 /** What the device is made with. */
 export interface RehydratedDeviceOptions {
   /** What the parts share. */
@@ -181,8 +174,11 @@ export class RehydratedDevice implements Disposable {
     return this.#options.account.state();
   }
 
-  /** Decrypts a message; returns the reason if it can't be read. */
-  async open(tx: Transaction, event: ToDeviceEvent): Promise<OpenedMessage | string> {
+  /** Decrypts a message, with who sent it, as the server says; returns the reason if it can't be read. */
+  async open(
+    tx: Transaction,
+    event: ToDeviceEvent,
+  ): Promise<{ readonly peer: OlmPeer; readonly plaintext: Uint8Array } | string> {
     const { own } = this.#options;
     const received = readOlmMessage(event, own);
     if (typeof received === "string") return received;
@@ -239,4 +235,66 @@ export class RehydratedDevice implements Disposable {
 
 function sessionKey(sessionId: string): RecordKey<SessionRecord> {
   return { ...recordKey<SessionRecord>(SESSION_KIND, sessionId), held: true, passing: true };
+}
+
+/** A dehydrated device that this device has made. */
+export interface MadeDevice {
+  readonly deviceId: DeviceID;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Whether the server has said that it has it. */
+  readonly isUploaded: boolean;
+}
+
+/** A dehydrated device whose messages are being read. */
+export interface ReadingState {
+  readonly deviceId: DeviceID;
+  /** Where the next page begins; undefined: with the first message. */
+  readonly from?: string;
+  /** Whether all was read. */
+  readonly isRead: boolean;
+  /** How many messages were read so far. */
+  readonly messages: number;
+  /** How many keys were in them that were not here before. */
+  readonly keys: number;
+}
+
+/** How it is with dehydrated devices. */
+export interface DehydrationState {
+  /** Whether the key that encrypts them is here. */
+  readonly hasKey: boolean;
+  /** Whether another key is to take its place before the next device is made. */
+  readonly isKeyOld: boolean;
+  /** Whether this device can sign one. */
+  readonly canSign: boolean;
+  /** The one that was made last; undefined: none was. */
+  readonly made: MadeDevice | undefined;
+  /** The one that is being read; undefined: none is. */
+  readonly reading: ReadingState | undefined;
+}
+
+/**
+ * What becomes of a device that is to be read: `reading`: its messages are to be received, from where
+ * they were left; `unreadable`: its private keys can't be decrypted with the key that is here;
+ * `busy`: what is left of another one has to be cleared first.
+ */
+export type ReadingOutcome = "reading" | "unreadable" | "busy";
+
+/** Messages to a dehydrated device, in the order in which they came. */
+export interface RehydratedPage {
+  readonly deviceId: DehydratedDevice["device_id"];
+  /** Some messages, unchecked. */
+  readonly events: readonly unknown[];
+  /**
+   * Where the next page begins; undefined: there is none. Absent: more of this page follows.
+   */
+  readonly next?: { readonly from: string | undefined };
+}
+
+/** What has come of a page. */
+export interface RehydratedOutput {
+  /** How far it is now; undefined: the device is not being read. */
+  readonly reading: ReadingState | undefined;
+  /** Events that can be decrypted now. */
+  readonly recovered: readonly RecoveredEvent[];
 }

@@ -132,6 +132,20 @@ export class DeviceLists {
     return this.#tracked.isDirty(users);
   }
 
+  /**
+   * Whether users' devices have to be looked up. They are tracked from now on.
+   *
+   * @param options.since How old what is known may be, as ms since the epoch; undefined: syncs show changes.
+   */
+  areStale(
+    tx: Transaction,
+    { users, since }: { readonly users: readonly UserID[]; readonly since?: number },
+  ): boolean {
+    this.track(tx, users);
+    if (since !== undefined) this.outdate(users, since);
+    return users.some((userId) => !this.isTracked(userId)) || this.isDirty(users);
+  }
+
   /** Whether a user's keys may have changed since the last answer about them. */
   isBehind(userId: UserID): boolean {
     return this.#tracked.isBehind(userId);

@@ -14,6 +14,7 @@ export {
 export {
   type ComparedDevice,
   type Device,
+  DeviceOwners,
   type DeviceTrust,
   type FindableDevices,
   isOwnDehydrated,
@@ -22,7 +23,6 @@ export {
 } from "./user_record.ts";
 export { type Credentials, type LocalTrust, type StoredDevice } from "./device_keys_check.ts";
 export { DeviceLists } from "./device_lists.ts";
-export { DeviceOwners } from "./device_owners.ts";
 export { shownKeys, userPart } from "./query_response.ts";
 export type { DeviceQuery } from "./tracked_users.ts";
 export {

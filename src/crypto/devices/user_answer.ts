@@ -81,12 +81,7 @@ export function withoutDevices(before: UserRecord): UserRecord {
 function deviceCalledLikeKey(known: StoredIdentity | undefined, answer: UserAnswer): DeviceID | undefined {
   const suspects = Object.keys(answer.devices).filter(isKey);
   if (suspects.length === 0) return undefined;
-  const keys = new Set<unknown>([
-    known?.pinned,
-    known?.master,
-    known?.selfSigning,
-    known?.userSigning,
-  ]);
+  const keys = new Set<unknown>([known?.pinned, known?.master, known?.selfSigning, known?.userSigning]);
   for (const given of [answer.master, answer.selfSigning, answer.userSigning]) {
     if (!isJsonObject(given) || !isJsonObject(given.keys)) continue;
     for (const key of Object.values(given.keys)) if (isKey(key)) keys.add(unpadded(key));

@@ -170,7 +170,7 @@ export class Engine {
   async prepare(input: PrepareInput): Promise<RoomReadiness> {
     return await this.#step(async (tx, parts) => {
       await recoverFromOldSession(tx, parts, input.roomId);
-      return this.#requests.ownNeeds() ?? await parts.freshness.prepare(tx, input);
+      return this.#requests.ownNeeds() ?? await parts.outbound.prepare(tx, input);
     });
   }
 
@@ -186,7 +186,7 @@ export class Engine {
 
   /** Encrypts an event; undefined if the room has to be prepared first. */
   async encrypt(input: EncryptInput): Promise<Encrypted | undefined> {
-    return await this.#step((tx, { freshness }) => freshness.encrypt(tx, input));
+    return await this.#step((tx, { outbound }) => outbound.encrypt(tx, input));
   }
 
   /**
@@ -216,7 +216,7 @@ export class Engine {
 
   /** Whether users' devices have to be looked up. They are tracked from now on. */
   async areDevicesStale(input: StaleInput): Promise<boolean> {
-    return await this.#step((tx, { freshness }) => freshness.areDevicesStale(tx, input));
+    return await this.#step((tx, { devices }) => Promise.resolve(devices.areStale(tx, input)));
   }
 
   /** Whether anything here says that a room is encrypted. */
@@ -296,7 +296,7 @@ export class Engine {
 
   #clear(): void {
     const { olm, inbound, outbound, ownKeys, verifications } = this.#parts ?? {};
-    for (const part of [olm, inbound, outbound, ownKeys, verifications]) part?.clear();
+    for (const part of [olm?.sessions, inbound, outbound, ownKeys, verifications]) part?.clear();
   }
 }
 

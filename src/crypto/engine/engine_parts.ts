@@ -30,7 +30,7 @@ import type { Transaction, Vault } from "../records/mod.ts";
 import { KeyRequests } from "../key_requests/mod.ts";
 import { SecretAnswers, SecretRequests } from "../secret_requests/mod.ts";
 import { type DeviceMessages, Outbox } from "../requests/mod.ts";
-import { EncryptedRooms, OutboundSessions, RoomFreshness, type RoomStateInput } from "../sharing/mod.ts";
+import { EncryptedRooms, OutboundSessions, type RoomStateInput } from "../sharing/mod.ts";
 import { Verifications } from "../verification/mod.ts";
 import type { CryptoContext, CryptoPolicy, EngineAccount } from "../context/context.ts";
 import { Pruner } from "./pruner.ts";
@@ -94,8 +94,6 @@ export interface EngineParts {
   readonly history: HistoryIntake;
   /** History that is shared with who is invited. */
   readonly historyOffers: HistoryOffers;
-  /** Checks that members and devices are up to date before something is encrypted. */
-  readonly freshness: RoomFreshness;
   /** Verifications of devices and users. */
   readonly verifications: Verifications;
   /** Removes what need not be kept any more. */
@@ -148,12 +146,10 @@ export async function engineParts(
   for (const part of loaded) await part.load(tx);
   devices.track(tx, [context.own.userId]);
   devices.outdate([context.own.userId]); // it may have changed while no process was running
-  const freshness = new RoomFreshness({ context, rooms, devices, outbound, outbox });
   const backupRestore = new BackupRestore({ context, backup, inbound, keyRequests, undecryptable });
   const dehydration = new Dehydration({ context, ownIdentity, devices, inbound, keyRequests, undecryptable });
   const backupRequests = new BackupRequests({ context, backup, restore: backupRestore, due, inbound });
   return {
-    freshness,
     backup,
     backupRestore,
     backupRequests,

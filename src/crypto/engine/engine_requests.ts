@@ -22,8 +22,7 @@ import {
   type RequestFailure,
 } from "../requests/mod.ts";
 import type { AnswerOutput } from "../megolm/mod.ts";
-import { OwnDoubts } from "./own_doubts.ts";
-import { recoverFromRollback } from "./rollback.ts";
+import { OwnDoubts, recoverFromRollback } from "./rollback.ts";
 import type { KeyClaim } from "../olm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import { type DueSignature, OwnSignature, uploadOf } from "../identity/mod.ts";

@@ -19,7 +19,7 @@ import {
 } from "../megolm/mod.ts";
 import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
-import { BUNDLE_TYPES, type OlmChannels, type OlmClaims } from "../olm/mod.ts";
+import { BUNDLE_TYPES, type OlmChannels } from "../olm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { Outbox } from "../requests/mod.ts";
 
@@ -133,9 +133,7 @@ export interface HistoryOffersOptions {
   /** The devices of users. */
   readonly devices: Pick<DeviceLists, "devicesOf" | "identityOf">;
   /** Encrypts for devices. */
-  readonly olm: Pick<OlmChannels, "encrypt" | "withoutSession"> & {
-    readonly claims: Pick<OlmClaims, "want" | "endWait">;
-  };
+  readonly olm: OlmChannels;
   /** Sends messages. */
   readonly outbox: Pick<Outbox, "add">;
 }
@@ -169,7 +167,7 @@ export class HistoryOffers {
     const { context: { own }, devices, olm } = this.#options;
     const identity = await devices.identityOf(tx, own.userId);
     const all = await this.#devicesOf(tx, userId);
-    const waiting = await olm.withoutSession(tx, all);
+    const waiting = await olm.sessions.withoutSession(tx, all);
     if (waiting.length > 0) {
       await olm.claims.want(tx, waiting);
       olm.claims.endWait(waiting);

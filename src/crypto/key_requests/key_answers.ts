@@ -212,9 +212,7 @@ export function tellAsked(
 ): void {
   const { own } = context;
   const content = { ...what, requesting_device_id: own.deviceId, request_id: requestId };
-  const messages = {
-    [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])),
-  };
+  const messages = { [own.userId]: Object.fromEntries(devices.map(({ deviceId }) => [deviceId, content])) };
   outbox.add(tx, { kind: "toDevice", eventType, messages }, newTxn(context));
 }
 

@@ -212,11 +212,7 @@ export class InboundSessions {
     return await this.#export.page(tx, query);
   }
 
-  #session(
-    tx: Transaction,
-    ref: MegolmSessionRef,
-    record: InboundRecord,
-  ): InboundGroupSession | undefined {
+  #session(tx: Transaction, ref: MegolmSessionRef, record: InboundRecord): InboundGroupSession | undefined {
     const { id } = inboundKey(ref.roomId, ref.sessionId);
     return this.#live.get(tx, id, () => restored(this.#context, ref, record));
   }

@@ -231,15 +231,7 @@ export class MegolmDecryption {
       senderDevice,
       relation,
     };
-    const read: MessageEvent = {
-      type,
-      content,
-      event_id,
-      sender,
-      origin_server_ts,
-      room_id,
-      source,
-    };
+    const read: MessageEvent = { type, content, event_id, sender, origin_server_ts, room_id, source };
     if (unsigned !== undefined) read.unsigned = unsigned;
     return { event: read, encryption };
   }

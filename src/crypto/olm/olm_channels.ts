@@ -16,9 +16,8 @@ import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../rec
 import { type Outbox, RateLimit } from "../requests/mod.ts";
 import { type KeyClaim, OlmClaims } from "./olm_claims.ts";
 import { type ClaimOutcome, OlmHandshakes } from "./olm_handshakes.ts";
-import { OlmHousekeeping, UnknownDevices } from "./olm_housekeeping.ts";
+import { OlmHousekeeping, OlmLookUps, UnknownDevices } from "./olm_housekeeping.ts";
 import { OlmInbox } from "./olm_inbox.ts";
-import { OlmLookUps } from "./olm_look_ups.ts";
 import type { OlmPeer } from "./olm_peer.ts";
 import {
   type OlmDecryption,
@@ -56,7 +55,8 @@ export class OlmChannels {
   readonly #ownKeys: OwnKeys;
   readonly #devices: FindableDevices;
   readonly #outbox: Outbox;
-  readonly #sessions: OlmSessions;
+  /** The sessions themselves. */
+  readonly sessions: OlmSessions;
   readonly #handshakes: OlmHandshakes;
   readonly #inbox: OlmInbox;
   readonly #unknownDevices = new UnknownDevices("olm_stranger", UNKNOWN_DEVICES);
@@ -76,22 +76,22 @@ export class OlmChannels {
     this.#ownKeys = ownKeys;
     this.#devices = devices;
     this.#outbox = outbox;
-    this.#sessions = new OlmSessions(context);
+    this.sessions = new OlmSessions(context);
     this.claims = new OlmClaims(context);
     this.#handshakes = new OlmHandshakes({
       context,
       ownKeys,
       devices,
-      sessions: this.#sessions,
+      sessions: this.sessions,
       claims: this.claims,
       greet: (tx, device) => this.#greet(tx, device),
     });
-    this.#inbox = new OlmInbox(context, { ownKeys, sessions: this.#sessions });
+    this.#inbox = new OlmInbox(context, { ownKeys, sessions: this.sessions });
     this.housekeeping = new OlmHousekeeping({
       context,
       ownKeys,
       devices,
-      sessions: this.#sessions,
+      sessions: this.sessions,
       inbox: this.#inbox,
       claims: this.claims,
       unknownDevices: this.#unknownDevices,
@@ -101,19 +101,9 @@ export class OlmChannels {
     this.#lookUps = new OlmLookUps(context, devices);
   }
 
-  /** Changes when a device becomes reachable, or may have lost messages, once that is durable. */
-  get version(): number {
-    return this.#sessions.version;
-  }
-
-  /** The users of those devices since a version; undefined: it is too long ago. */
-  changedSince(version: number): ReadonlySet<UserID> | undefined {
-    return this.#sessions.changedSince(version);
-  }
-
   /** Reads the state that is kept in memory. */
   async load(tx: Transaction): Promise<void> {
-    await this.#sessions.load(tx);
+    await this.sessions.load(tx);
     await this.claims.load(tx);
     await this.#unknownDevices.load(tx);
     await this.#misunderstood.load(tx);
@@ -134,22 +124,8 @@ export class OlmChannels {
     const { own, uniqueId } = this.#context;
     const deviceKeys = this.#ownKeys.deviceKeys();
     const plaintext = writeOlmPayload({ type, content }, { own, device, deviceKeys });
-    const message = await this.#sessions.encrypt(tx, device, plaintext);
+    const message = await this.sessions.encrypt(tx, device, plaintext);
     return message && writeOlmMessage({ own, curve25519: device.curve25519, message, id: uniqueId() });
-  }
-
-  /** Reads what encrypting for these devices will need, in one go. */
-  async prefetch(tx: Transaction, devices: readonly Device[]): Promise<void> {
-    await this.#sessions.prefetch(tx, devices);
-  }
-
-  /** The devices with which there is no session. */
-  async withoutSession(tx: Transaction, devices: readonly Device[]): Promise<Device[]> {
-    const peers = await this.#sessions.peers(tx, devices);
-    return devices.filter((_, index) => {
-      const peer = peers[index];
-      return peer === undefined || !this.#sessions.isUsable(peer);
-    });
   }
 
   /**
@@ -188,16 +164,7 @@ export class OlmChannels {
     if (device === undefined) this.#lookUps.lookUpFollowed(tx, peer.userId);
     if (device !== undefined && payload.type === "m.dummy") await this.#receiveDummy(tx, device);
     const { userId: sender, curve25519: senderKey } = peer;
-    return {
-      kind: "decrypted",
-      payload,
-      sender,
-      senderKey,
-      senderEd25519,
-      device,
-      deviceKeys,
-      isNewSession,
-    };
+    return { kind: "decrypted", payload, sender, senderKey, senderEd25519, device, deviceKeys, isNewSession };
   }
 
   /** Asks for new sessions with devices that could not be understood, and are known by now. */
@@ -211,38 +178,6 @@ export class OlmChannels {
     }
   }
 
-  /**
-   * How often a device may have lost messages: one side could not decrypt and began a new session,
-   * or the device began one without ever having used that of this device. Other new sessions do not
-   * count.
-   */
-  async wedgingIndex(tx: Transaction, device: Device): Promise<number> {
-    return (await this.#sessions.peer(tx, device)).wedgingIndex;
-  }
-
-  /** Whether to tell a device that there is no session with it: once, until there was one. */
-  async shouldTellNoOlm(tx: Transaction, device: Device): Promise<boolean> {
-    return (await this.#sessions.peer(tx, device)).toldNoOlm !== true;
-  }
-
-  /** Notes that a device gets the notice. */
-  async toldNoOlm(tx: Transaction, device: Device): Promise<void> {
-    await this.#sessions.note(tx, device, { toldNoOlm: true });
-  }
-
-  /**
-   * Stops sending with all present sessions: the store was set back, and they may have been used
-   * further since.
-   */
-  rollback(tx: Transaction): void {
-    this.#sessions.rollback(tx);
-  }
-
-  /** Frees the objects of vodozemac. */
-  clear(): void {
-    this.#sessions.clear();
-  }
-
   /** Sends an empty message over a new session, so that the device uses that one. */
   async #greet(tx: Transaction, device: Device): Promise<void> {
     const content = await this.encrypt(tx, device, "m.dummy", {});
@@ -254,7 +189,7 @@ export class OlmChannels {
 
   /** Receives an empty message over a new session: the device could not decrypt an earlier one. */
   async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
-    if (this.#wedges.take(device.curve25519)) await this.#sessions.wedged(tx, device);
+    if (this.#wedges.take(device.curve25519)) await this.sessions.wedged(tx, device);
   }
 
   /**
@@ -274,9 +209,9 @@ export class OlmChannels {
    */
   async #unwedge(tx: Transaction, device: Device): Promise<void> {
     const now = this.#context.clock.now();
-    const { unwedgedAt } = await this.#sessions.peer(tx, device);
+    const { unwedgedAt } = await this.sessions.peer(tx, device);
     if (device.trust === "blacklisted" || elapsed(now, unwedgedAt) < UNWEDGE_AFTER_MS) return;
-    await this.#sessions.note(tx, device, { unwedgedAt: now });
+    await this.sessions.note(tx, device, { unwedgedAt: now });
     await this.claims.want(tx, [device], { wedged: true });
     const { userId, deviceId } = device;
     this.#context.log.info("Can't understand a device: starting a new session with it", { userId, deviceId });

@@ -1,5 +1,6 @@
 /**
- * Removes Olm sessions with devices that are gone, and bounds those with devices that are unknown.
+ * Removes Olm sessions with devices that are gone; bounds those with devices that are unknown, and has the server
+ * asked about their users: one that was set back announces no device to anybody who is ahead of it.
  *
  * Sessions with a device that is present are never touched: there are a few of each, and the one in
  * use is among them.
@@ -9,12 +10,13 @@
 
 import type { UserID } from "../../types/ids.ts";
 import type { OwnKeys } from "../account/mod.ts";
-import type { KnownDevices } from "../devices/mod.ts";
+import type { FindableDevices, KnownDevices } from "../devices/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 import {
   DAY_MS,
   FairIndex,
   FALLBACK_MARGIN_MS,
+  LOOKUPS_AN_HOUR,
   type RecordKey,
   recordKey,
   RECORDS_A_STEP,
@@ -24,6 +26,8 @@ import type { DeviceRef, OlmClaims } from "./olm_claims.ts";
 import type { OlmInbox } from "./olm_inbox.ts";
 import type { OlmPeer, PeerRecord } from "./olm_peer.ts";
 import type { OlmSessions } from "./olm_sessions.ts";
+import { serverOf } from "../../types/identifiers.ts";
+import { RateLimit } from "../requests/mod.ts";
 
 /** A device that is not in its user's list. */
 export interface UnknownDevice extends OlmPeer {
@@ -179,11 +183,7 @@ export class OlmHousekeeping {
 
   async #prunePeer(
     tx: Transaction,
-    { peer, record, days }: {
-      readonly peer: OlmPeer;
-      readonly record: PeerRecord;
-      readonly days: number;
-    },
+    { peer, record, days }: { readonly peer: OlmPeer; readonly record: PeerRecord; readonly days: number },
   ): Promise<"done" | "later"> {
     const { sessions } = this.#options;
     if (record.notedAt === undefined) { // an earlier version did not write the time: it counts from now on
@@ -232,5 +232,38 @@ export class OlmHousekeeping {
     await sessions.forgetGone(tx, peer);
     await inbox.forget(tx, peer.curve25519);
     unknownDevices.forget(tx, peer);
+  }
+}
+
+const HOUR_MS = 3_600_000;
+/** How often users are looked up: in all, and each. */
+const LOOKUPS = { times: LOOKUPS_AN_HOUR, periodMs: HOUR_MS };
+const LOOKUPS_OF_USER = { times: 1, periodMs: HOUR_MS, names: 10_000 };
+
+/** Looks users up, each once an hour at most: devices can be made up. */
+export class OlmLookUps {
+  readonly #devices: FindableDevices;
+  readonly #all: RateLimit;
+  readonly #each: RateLimit;
+
+  /**
+   * @param context What the parts share.
+   * @param devices Others' devices.
+   */
+  constructor({ clock }: Pick<CryptoContext, "clock">, devices: FindableDevices) {
+    this.#devices = devices;
+    this.#all = new RateLimit(clock, LOOKUPS);
+    this.#each = new RateLimit(clock, LOOKUPS_OF_USER);
+  }
+
+  /** Looks a user up of whom nothing else need show a device. */
+  lookUp(tx: Transaction, userId: UserID): void {
+    if (!this.#each.take(userId) || !this.#all.take("", serverOf(userId))) return;
+    this.#devices.lookUp(tx, userId);
+  }
+
+  /** Looks a user up who is followed, if no change was announced that has yet to be asked about. */
+  lookUpFollowed(tx: Transaction, userId: UserID): void {
+    if (this.#devices.isUpToDate(userId)) this.lookUp(tx, userId);
   }
 }

@@ -104,6 +104,26 @@ export class OlmSessions {
     }));
   }
 
+  /** The devices with which there is no session. */
+  async withoutSession<Peer extends OlmPeer>(tx: Transaction, peers: readonly Peer[]): Promise<Peer[]> {
+    const records = await this.peers(tx, peers);
+    return peers.filter((_, index) => !this.isUsable(records[index] ?? NEW_PEER));
+  }
+
+  /**
+   * How often a device may have lost messages: one side could not decrypt and began a new session,
+   * or the device began one without ever having used that of this device. Other new sessions do not
+   * count.
+   */
+  async wedgingIndex(tx: Transaction, peer: OlmPeer): Promise<number> {
+    return (await this.peer(tx, peer)).wedgingIndex;
+  }
+
+  /** Whether to tell a device that there is no session with it: once, until there was one. */
+  async shouldTellNoOlm(tx: Transaction, peer: OlmPeer): Promise<boolean> {
+    return (await this.peer(tx, peer)).toldNoOlm !== true;
+  }
+
   /** Encrypts with the session that a message came in last on; undefined if there is none. */
   async encrypt(tx: Transaction, peer: OlmPeer, plaintext: string): Promise<EncryptedOlmMessage | undefined> {
     for (;;) {
@@ -207,7 +227,7 @@ export class OlmSessions {
     if (await tx.get(goneKey(peer)) !== undefined) tx.delete(goneKey(peer));
   }
 
-  /** Has no session that is there now be sent with any more. */
+  /** Stops sending with all present sessions: the store was set back, and they may have been used further since. */
   rollback(tx: Transaction): void {
     this.#begin(tx, this.#generation + 1);
   }

@@ -124,11 +124,7 @@ export class EncryptedRooms {
       after = { ...after, historyVisibility: historyVisibilityOf(event.content) };
     }
     this.#write(tx, roomId, { before, after });
-    return {
-      roomId,
-      settingsChanged: isOther(before, after),
-      ...this.#receiveMembers(tx, state),
-    };
+    return { roomId, settingsChanged: isOther(before, after), ...this.#receiveMembers(tx, state) };
   }
 
   /**

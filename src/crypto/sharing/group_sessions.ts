@@ -7,7 +7,7 @@
 import type { RoomID } from "../../types/ids.ts";
 import { LiveObjects, type Transaction } from "../records/mod.ts";
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
-import { ReplayLog } from "../megolm/mod.ts";
+import { type InboundSessions, ReplayLog } from "../megolm/mod.ts";
 import { pruneShares } from "./share_records.ts";
 import type { EncryptInput } from "./sharing_protocol.ts";
 import {
@@ -22,8 +22,7 @@ import { EncryptionError, EventTooLargeError } from "../../errors/encryption_err
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
 import type { RelatesTo } from "../../types/content/relation.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
-import type { OwnDevice } from "../context/context.ts";
-import type { SharingParts } from "./share_plan.ts";
+import type { CryptoContext, OwnDevice } from "../context/context.ts";
 
 /** A room that gets a new session. */
 export interface NewSession {
@@ -49,16 +48,22 @@ const LIVE_SESSIONS = 12_000;
  * Makes group sessions and advances their ratchets. Each change is written together with its cause.
  */
 export class GroupSessions {
-  readonly #parts: Pick<SharingParts, "context" | "inbound">;
+  readonly #context: CryptoContext;
+  /** The inbound copies of the sessions. */
+  readonly #inbound: InboundSessions;
   readonly #live = new LiveObjects<OutboundGroupSession>(LIVE_SESSIONS);
   /** The rooms of the sessions that are in use. */
   readonly #rooms = new Map<string, RoomID>();
   /** The rooms whose session has been checked to be the latest one. */
   readonly #proven = new Set<RoomID>();
 
-  /** @param parts The parts that it needs. */
-  constructor(parts: Pick<SharingParts, "context" | "inbound">) {
-    this.#parts = parts;
+  /**
+   * @param context What all parts share.
+   * @param inbound The inbound copies of the sessions.
+   */
+  constructor(context: CryptoContext, inbound: InboundSessions) {
+    this.#context = context;
+    this.#inbound = inbound;
   }
 
   /** Reads which sessions are in use. */
@@ -76,7 +81,7 @@ export class GroupSessions {
 
   /** Makes a session, with a copy that decrypts; both become durable in one commit. */
   async create(tx: Transaction, { roomId, settings, previous }: NewSession): Promise<OutboundRecord> {
-    const { context: { vodozemac, clock, policy }, inbound } = this.#parts;
+    const { vodozemac, clock, policy } = this.#context;
     const session = vodozemac.megolm.createOutbound();
     this.#live.add(tx, liveId(roomId), session);
     const sharedHistory = isHistoryShared(settings);
@@ -93,7 +98,7 @@ export class GroupSessions {
         ...previous.retired,
       ],
     };
-    await inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
+    await this.#inbound.addOwn(tx, { roomId, sessionKey: session.sessionKey(), sharedHistory });
     const record = await pruneShares(tx, roomId, made);
     tx.set(outboundKey(roomId), record);
     tx.set(outboundCheckpointKey(roomId), { sessionId: record.sessionId, isOver: false });
@@ -109,17 +114,9 @@ export class GroupSessions {
    *
    * @returns Undefined if the inbound copy, which alone has the earlier ratchet, is damaged.
    */
-  async key(
-    tx: Transaction,
-    { roomId, record }: RoomSession,
-    index: number,
-  ): Promise<string | undefined> {
+  async key(tx: Transaction, { roomId, record }: RoomSession, index: number): Promise<string | undefined> {
     if (index >= record.messages) return this.#session(tx, liveId(roomId), record).sessionKey();
-    const copy = await this.#parts.inbound.exportSession(
-      tx,
-      { roomId, sessionId: record.sessionId },
-      index,
-    );
+    const copy = await this.#inbound.exportSession(tx, { roomId, sessionId: record.sessionId }, index);
     return copy && this.#session(tx, liveId(roomId), record).signKey(copy.content.session_key);
   }
 
@@ -143,7 +140,7 @@ export class GroupSessions {
     const record = await tx.get(outboundKey(roomId));
     if (record === undefined || record.invalid !== undefined) return false;
     const { sessionId, messages } = record;
-    const { userId } = this.#parts.context.own;
+    const { userId } = this.#context.own;
     const log = new ReplayLog();
     const replays = log.session(roomId, sessionId);
     replays.want(messages, userId);
@@ -175,8 +172,7 @@ export class GroupSessions {
   }
 
   #session(tx: Transaction, id: string, record: OutboundRecord): OutboundGroupSession {
-    const { context } = this.#parts;
-    const restore = () => context.vodozemac.megolm.restoreOutbound(record.state);
+    const restore = () => this.#context.vodozemac.megolm.restoreOutbound(record.state);
     const session = this.#live.get(tx, id, restore);
     if (session.sessionId === record.sessionId) return session;
     this.#live.evict(id);

@@ -149,7 +149,7 @@ export class KeySharing {
     const { plan: { retryIn }, at } = checked;
     if (retryIn < Infinity && elapsed(clock.now(), at) >= retryIn) return false;
     const recipients = rooms.recipients(roomId);
-    for (const [index, part] of [devices, olm].entries()) {
+    for (const [index, part] of [devices, olm.sessions].entries()) {
       const version = checked.versions[index];
       if (version === part.version) continue;
       const changed = version === undefined ? undefined : part.changedSince(version);
@@ -167,7 +167,7 @@ export class KeySharing {
 
   #versions(): number[] {
     const { devices, olm } = this.#parts;
-    return [devices.version, olm.version];
+    return [devices.version, olm.sessions.version];
   }
 
   #remember(

@@ -8,7 +8,6 @@ export type { NewRecipient } from "./sharing_protocol.ts";
 export { EncryptedRooms } from "./encrypted_rooms.ts";
 export { isHistoryShared, messagesOf, outboundKey } from "./outbound_record.ts";
 export { OutboundSessions } from "./outbound_sessions.ts";
-export { RoomFreshness } from "./room_freshness.ts";
 export { shareDecision } from "./share_plan.ts";
 export { type WithheldDevice } from "./sharing_protocol.ts";
 export type {

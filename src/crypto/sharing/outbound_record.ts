@@ -184,9 +184,7 @@ export function sameSettings(first: RoomSettings | undefined, second: RoomSettin
  * Whether earlier messages may be shared with users who join later: an unknown visibility allows
  * nothing.
  */
-export function isHistoryShared(
-  { historyVisibility }: { readonly historyVisibility?: unknown },
-): boolean {
+export function isHistoryShared({ historyVisibility }: { readonly historyVisibility?: unknown }): boolean {
   return historyVisibility === "shared" || historyVisibility === "world_readable";
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { WeighedCache } from "../../base/weighed_cache.ts";
 import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
@@ -33,6 +34,9 @@ import {
 } from "./share_records.ts";
 import type { SharingParts } from "./share_plan.ts";
 
+/** Of how many rooms it is remembered when they were last asked about. */
+const MAX_ROOMS = 100_000;
+
 type DeviceName = Pick<Device, "userId" | "deviceId">;
 
 /** Makes, shares, uses and replaces the own Megolm sessions. */
@@ -40,11 +44,13 @@ export class OutboundSessions {
   readonly #parts: SharingParts;
   readonly #groups: GroupSessions;
   readonly #sharing: KeySharing;
+  /** Since when all that is known of a room has been asked for, in milliseconds since the epoch, where no sync shows it. */
+  readonly #known = new WeighedCache<RoomID, number>(MAX_ROOMS);
 
   /** @param parts The parts that it works with. */
   constructor(parts: SharingParts) {
     this.#parts = parts;
-    this.#groups = new GroupSessions(parts);
+    this.#groups = new GroupSessions(parts.context, parts.inbound);
     this.#sharing = new KeySharing(parts, this.#groups);
   }
 
@@ -102,18 +108,34 @@ export class OutboundSessions {
   }
 
   /**
-   * Returns what a room needs before its next event, and takes a step towards it. It may be called
-   * again at any time.
+   * Returns what a room needs before its next event, and takes a step towards it. It may be called again at any time.
+   * Where no sync keeps them up to date, members and devices must be as of a time at the earliest: former members
+   * could read the event otherwise, and new ones could not.
    *
    * @throws {UnsupportedAlgorithmError} If nothing can be sent to the room.
    * @throws {IdentityChangedError} If the policy requires that a user's new identity is
    *   acknowledged first.
    */
-  async prepare(
-    tx: Transaction,
-    roomId: RoomID,
-    options: Omit<PrepareInput, "roomId">,
-  ): Promise<RoomReadiness> {
+  async prepare(tx: Transaction, { since, ...input }: PrepareInput): Promise<RoomReadiness> {
+    const { context: { own }, rooms, devices } = this.#parts;
+    const { roomId } = input;
+    if (since === undefined) return await this.#prepare(tx, input);
+    let known = rooms.outdate(roomId, since);
+    const recipients = rooms.recipients(roomId);
+    if (recipients !== undefined) {
+      const users = [...recipients, own.userId];
+      devices.track(tx, users);
+      known = Math.min(known, devices.outdate(users, since));
+      if (!input.tolerate.keysQuery && devices.isDirty(users)) return { needs: "keysQuery" };
+    }
+    const readiness = await this.#prepare(tx, input);
+    // What had to be done without is asked for before the next event, not again before this one.
+    if (readiness.needs === "nothing") this.#known.set(roomId, known, 1);
+    return readiness;
+  }
+
+  async #prepare(tx: Transaction, input: PrepareInput): Promise<RoomReadiness> {
+    const { roomId } = input;
     const { rooms } = this.#parts;
     const settings = this.#settings(roomId);
     const recipients = rooms.recipients(roomId);
@@ -121,7 +143,7 @@ export class OutboundSessions {
       rooms.expectDescription(roomId);
       return { needs: "room" };
     }
-    return await this.#sharing.prepare(tx, { ...options, roomId, settings, recipients });
+    return await this.#sharing.prepare(tx, { ...input, settings, recipients });
   }
 
   /**
@@ -134,9 +156,10 @@ export class OutboundSessions {
    */
   async encrypt(tx: Transaction, input: EncryptInput): Promise<Encrypted | undefined> {
     const { context: { own, clock }, outbox } = this.#parts;
-    const { roomId, txnId } = input;
+    const { roomId, txnId, since } = input;
     const kept = txnId === undefined ? undefined : outbox.roomEvent(roomId, txnId);
     if (kept !== undefined) return { content: kept.content };
+    if (since !== undefined && !this.#isKnown(roomId, since)) return undefined;
     const settings = this.#settings(roomId);
     const record = await tx.get(outboundKey(roomId));
     if (settings === undefined || record === undefined) return undefined;
@@ -253,6 +276,11 @@ export class OutboundSessions {
   clear(): void {
     this.#groups.clear();
     this.#sharing.clear();
+  }
+
+  #isKnown(roomId: RoomID, since: number): boolean {
+    const at = this.#known.get(roomId);
+    return at !== undefined && at >= since && at <= this.#parts.context.clock.now();
   }
 
   #settings(roomId: RoomID): RoomSettings | undefined {

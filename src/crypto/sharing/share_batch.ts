@@ -90,7 +90,10 @@ export async function shareBatch(
   const written: { device: Device; share: DeviceShare }[] = [];
   const shared: Device[] = [];
   const withheld: WithheldDevice[] = [];
-  await olm.prefetch(tx, batch.filter(({ withhold }) => withhold === undefined).map(({ device }) => device));
+  await olm.sessions.prefetch(
+    tx,
+    batch.filter(({ withhold }) => withhold === undefined).map(({ device }) => device),
+  );
 
   for (const task of batch) {
     const { device } = task;
@@ -152,14 +155,14 @@ async function keyShare(
     kind: "key",
     curve25519: device.curve25519,
     index,
-    wedging: await olm.wedgingIndex(tx, device),
+    wedging: await olm.sessions.wedgingIndex(tx, device),
     at: context.clock.now(),
   };
 }
 
 async function noOlm(tx: Transaction, { olm }: SharingParts, device: Device) {
-  const silent = !await olm.shouldTellNoOlm(tx, device);
-  if (!silent) await olm.toldNoOlm(tx, device);
+  const silent = !await olm.sessions.shouldTellNoOlm(tx, device);
+  if (!silent) await olm.sessions.note(tx, device, { toldNoOlm: true });
   return { code: "m.no_olm", silent } as const;
 }
 
@@ -185,7 +188,7 @@ export async function withoutOlm(
   { tasks }: SharePlan,
 ): Promise<ReadonlySet<Device>> {
   const candidates = tasks.filter(({ withhold }) => withhold === undefined).map(({ device }) => device);
-  return new Set(candidates.length === 0 ? [] : await olm.withoutSession(tx, candidates));
+  return new Set(candidates.length === 0 ? [] : await olm.sessions.withoutSession(tx, candidates));
 }
 
 /** The users with a device that is to get the key of a session. */

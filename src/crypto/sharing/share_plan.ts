@@ -22,7 +22,7 @@ import {
   type ShareRecord,
 } from "./share_records.ts";
 import type { InboundSessions } from "../megolm/mod.ts";
-import type { OlmChannels, OlmClaims } from "../olm/mod.ts";
+import type { OlmChannels } from "../olm/mod.ts";
 import type { Outbox } from "../requests/mod.ts";
 import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
@@ -128,7 +128,7 @@ async function stateOf(
 ): Promise<"key" | WithheldDevice["code"] | undefined> {
   if (before.kind === "withheld") return undefined;
   if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
-  if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;
+  if (await olm.sessions.wedgingIndex(tx, device) > before.wedging) return undefined;
   if (before.kind === "key") return "key";
   return retryIn(context, before) <= 0 ? undefined : "m.unavailable";
 }
@@ -212,42 +212,16 @@ export function shareDecision(
   return isEntitled ? "share" : UNVERIFIED;
 }
 
-/** Other users' devices, as sharing keys needs them. */
-export type RecipientDevices = Pick<
-  DeviceLists,
-  "version" | "changedSince" | "dirtyVersion" | "track" | "devicesOf" | "identityOf" | "isSpared" | "isDirty"
->;
-
-/** Olm, as sharing keys needs it. */
-export interface SharingChannels extends
-  Pick<
-    OlmChannels,
-    | "version"
-    | "changedSince"
-    | "encrypt"
-    | "prefetch"
-    | "withoutSession"
-    | "wedgingIndex"
-    | "shouldTellNoOlm"
-    | "toldNoOlm"
-  > {
-  /** Which devices need a session. */
-  readonly claims: Pick<OlmClaims, "want" | "endWait" | "isPromising">;
-}
-
-/** The inbound copies of own group sessions. */
-export type OwnCopies = Pick<InboundSessions, "addOwn" | "exportSession">;
-
 /** What own group sessions need of the other parts. */
 export interface SharingParts {
   /** What the parts share. */
   readonly context: CryptoContext;
   readonly rooms: EncryptedRooms;
   /** Other users' devices. */
-  readonly devices: RecipientDevices;
-  readonly olm: SharingChannels;
+  readonly devices: DeviceLists;
+  readonly olm: OlmChannels;
   /** What is on its way to the server. */
   readonly outbox: Outbox;
   /** Sessions that decrypt. */
-  readonly inbound: OwnCopies;
+  readonly inbound: InboundSessions;
 }

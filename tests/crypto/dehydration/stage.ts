@@ -5,7 +5,7 @@ import type { DehydratedDeviceUpload } from "../../../src/types/api/dehydrated_d
 import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import type { RehydratedOutput } from "../../../src/crypto/dehydration/dehydration_protocol.ts";
+import type { RehydratedOutput } from "../../../src/crypto/dehydration/new_device.ts";
 import type { Bot } from "../engine/bot.ts";
 import { ROOM } from "../engine/homeserver.ts";
 import { RawDevice, type RawSession } from "../engine/raw_device.ts";

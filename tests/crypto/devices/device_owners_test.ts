@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { UserID } from "@greenroom/matrix/types";
-import { DeviceOwners } from "../../../src/crypto/devices/device_owners.ts";
+import { DeviceOwners } from "../../../src/crypto/devices/user_record.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 
 const MALLORY: UserID = "@mallory:evil.example";

@@ -46,7 +46,7 @@ Deno.test("the answer goes over the same session, and no key is claimed for it (
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   await bob.read(await alice.send(bob));
-  assertEquals(await bob.step((tx) => bob.olm.withoutSession(tx, [alice.device])), []);
+  assertEquals(await bob.step((tx) => bob.olm.sessions.withoutSession(tx, [alice.device])), []);
   const answer = await bob.send(alice, { n: 2 });
   assertEquals(ciphertextOf(answer).type, 1);
   assertEquals(await alice.read(answer), { n: 2 });
@@ -219,7 +219,7 @@ Deno.test("at most eight sessions are kept with a device, and the one that is se
   await bob.read(await alice.send(bob));
   const answer = await bob.send(alice);
   for (let n = 0; n < 12; n++) {
-    await alice.step((tx) => alice.olm.rollback(tx)); // makes her start a new one
+    await alice.step((tx) => alice.olm.sessions.rollback(tx)); // makes her start a new one
     await alice.meet(bob);
     assertEquals(await bob.read(await alice.send(bob, { n })), { n });
     const sessions = await Array.fromAsync(bob.store.list(["crypto", "olm-session"]));
@@ -246,9 +246,9 @@ Deno.test("a message writes three small records at most, whatever came before", 
 
 Deno.test("a device gets one notice that there is no session, until there was one", async () => {
   const { alice, bob } = await aliceAndBob();
-  const should = () => alice.step((tx) => alice.olm.shouldTellNoOlm(tx, bob.device));
+  const should = () => alice.step((tx) => alice.olm.sessions.shouldTellNoOlm(tx, bob.device));
   assert(await should());
-  await alice.step((tx) => alice.olm.toldNoOlm(tx, bob.device));
+  await alice.step((tx) => alice.olm.sessions.note(tx, bob.device, { toldNoOlm: true }));
   await alice.restart();
   assert(!await should());
   await alice.meet(bob);
@@ -284,7 +284,7 @@ Deno.test("after the wasm instance was exchanged, everything is made of the reco
   await alice.meet(bob);
   await bob.read(await alice.send(bob));
   bob.keys.clear();
-  bob.olm.clear();
+  bob.olm.sessions.clear();
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
   assertEquals(await alice.read(await bob.send(alice, { n: 2 })), { n: 2 });
   assert(bob.clock.now() < Date.UTC(2025, 0, 1) + HOUR);

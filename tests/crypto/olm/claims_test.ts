@@ -59,7 +59,7 @@ Deno.test("a wanted session stays wanted over a restart, until there is one (C3)
   const again = alice.olm.claims.next(0);
   assertEquals(namesIn(again), ["BOB"], "the step came to nothing");
   await alice.crash((tx) => alice.olm.receiveClaim(tx, claim, response));
-  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
   const outcome = await alice.claim();
   assertEquals(outcome, { established: [bob.device], exhausted: [] });
   await alice.restart();
@@ -107,20 +107,20 @@ Deno.test("a device that has no keys for an hour is given up, until it is wanted
 
 Deno.test("the version changes when a device can be reached, or may have lost what it was sent, and with nothing else", async () => {
   const { alice, bob } = await aliceAndBob();
-  let before = alice.olm.version;
-  const changed = () => before !== (before = alice.olm.version);
+  let before = alice.olm.sessions.version;
+  const changed = () => before !== (before = alice.olm.sessions.version);
   await alice.meet(bob);
   assert(changed(), "claimed");
   await bob.read(await alice.send(bob));
   await alice.read(await bob.send(alice));
   assert(!changed(), "used");
-  await bob.step((tx) => bob.olm.rollback(tx));
+  await bob.step((tx) => bob.olm.sessions.rollback(tx));
   await bob.meet(alice);
   await alice.read(await bob.send(alice));
   assert(!changed(), "started by the other, who had one");
   await alice.read(await bob.send(alice, {}, "m.dummy"));
   assert(changed(), "the other did not understand");
-  await alice.step((tx) => alice.olm.rollback(tx));
+  await alice.step((tx) => alice.olm.sessions.rollback(tx));
   assert(changed(), "given up");
 });
 

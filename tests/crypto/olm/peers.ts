@@ -91,7 +91,7 @@ export class Peer {
     const { userId, deviceId, clock } = this;
     const vodozemac = this.#vodozemac;
     this.keys?.clear();
-    this.olm?.clear();
+    this.olm?.sessions.clear();
     this.cache = new WeighedCache(10_000);
     await this.step(async (tx) => {
       const base = testContext({ userId, deviceId, clock, vodozemac });

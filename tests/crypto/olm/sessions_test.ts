@@ -65,7 +65,7 @@ Deno.test("a session whose state is lost is not used, and another is made in its
   await bob.read(await alice.send(bob));
   await loseStates(alice);
   assertEquals(await alice.step((tx) => alice.olm.encrypt(tx, bob.device, "m.room_key", {})), undefined);
-  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
   await alice.meet(bob);
   assertEquals(await bob.read(await alice.send(bob, { n: 1 })), { n: 1 });
 });
@@ -91,13 +91,13 @@ Deno.test("a session that this device begins in place of one that was not answer
   await bob.meet(alice);
   assertEquals((await alice.receive(garbled(await bob.send(alice)))).kind, "failed");
   await alice.claim();
-  assertEquals(await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)), 1);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.wedgingIndex(tx, bob.device)), 1);
 });
 
 Deno.test("a session that is made with a device that could be understood is no sign of a loss", async () => {
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
-  assertEquals(await alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device)), 0);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.wedgingIndex(tx, bob.device)), 0);
   assertEquals(await alice.sent(), [], "and needs no greeting");
 });
 

@@ -11,12 +11,12 @@ import { aliceAndBob, garbled, type Peer } from "./peers.ts";
 
 /** How often a device may have lost what it was sent, as far as the other sees. */
 function losses(alice: Peer, bob: Peer): Promise<number> {
-  return alice.step((tx) => alice.olm.wedgingIndex(tx, bob.device));
+  return alice.step((tx) => alice.olm.sessions.wedgingIndex(tx, bob.device));
 }
 
 /** Has a device begin a new session in place of the one that there is. */
 async function beginAnew(bob: Peer, alice: Peer): Promise<void> {
-  await bob.step((tx) => bob.olm.rollback(tx));
+  await bob.step((tx) => bob.olm.sessions.rollback(tx));
   await bob.meet(alice);
 }
 
@@ -106,7 +106,7 @@ for (const loser of ["sender", "receiver"] as const) {
       assertEquals(await losses(alice, bob), before + 1, "keys are shared again");
     } else {
       await lose(alice);
-      assertEquals((await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device]))).length, 1);
+      assertEquals((await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device]))).length, 1);
       await alice.meet(bob);
     }
     assertEquals(await bob.read(await alice.send(bob, { n: 2 })), { n: 2 });
@@ -136,9 +136,9 @@ Deno.test("the own store was set back: no session that there was is sent with, b
   const { alice, bob } = await aliceAndBob();
   await alice.meet(bob);
   await bob.read(await alice.send(bob));
-  await alice.step((tx) => alice.olm.rollback(tx));
+  await alice.step((tx) => alice.olm.sessions.rollback(tx));
   await alice.restart();
-  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
   assertEquals(await alice.step((tx) => alice.olm.encrypt(tx, bob.device, "m.room_key", {})), undefined);
   assertEquals(await alice.read(await bob.send(alice, { n: 1 })), { n: 1 });
   assertEquals(await alice.step((tx) => alice.olm.encrypt(tx, bob.device, "m.room_key", {})), undefined);
@@ -151,7 +151,7 @@ Deno.test("a rollback that is not committed retires nothing", async () => {
   await alice.meet(bob);
   await assertRejects(() =>
     alice.step(async (tx) => {
-      await alice.olm.rollback(tx);
+      await alice.olm.sessions.rollback(tx);
       throw new TypeError("no");
     })
   );

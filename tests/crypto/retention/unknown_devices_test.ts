@@ -49,11 +49,11 @@ Deno.test("messages that a server attributes to an unknown device are not decryp
   const first = await alice.send(bob, {}, "org.example.deed");
   await bob.read(first);
   for (let n = 0; n < 8; n++) { // the first session is removed
-    await alice.step((tx) => alice.olm.rollback(tx));
+    await alice.step((tx) => alice.olm.sessions.rollback(tx));
     await alice.meet(bob);
     await bob.read(await alice.send(bob));
   }
-  await alice.step((tx) => alice.olm.rollback(tx));
+  await alice.step((tx) => alice.olm.sessions.rollback(tx));
   await alice.meet(bob);
   const passedOff = { ...await alice.send(bob), sender: "@mallory:example.org" } as const;
   assert(!isRead(await bob.receive(passedOff)));

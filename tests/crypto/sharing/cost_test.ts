@@ -89,7 +89,7 @@ Deno.test("devices that can't be reached cost a look, and nothing is written of 
   const { stage, counts } = await readyRoom(100);
   const lost = stage.devices.of("@user1:example.org");
   for (const { curve25519 } of lost) {
-    stage.olm.sessions.delete(curve25519);
+    stage.olm.open.delete(curve25519);
     stage.olm.exhausted.add(curve25519);
   }
   await stage.step((tx) => stage.outbound.discard(tx, "!room"));

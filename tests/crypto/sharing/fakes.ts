@@ -11,7 +11,10 @@ import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import type { OwnCopies, RecipientDevices, SharingChannels } from "../../../src/crypto/sharing/share_plan.ts";
+import type { DeviceLists } from "../../../src/crypto/devices/device_lists.ts";
+import type { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
+import type { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
+import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 
 const { megolm } = await Vodozemac.load();
 
@@ -23,7 +26,18 @@ export function device(userId: UserID, deviceId: string, facts: Partial<Device> 
 }
 
 /** Devices as the engine knows them. Belongs to the server: it outlives the process. */
-export class FakeDevices implements RecipientDevices {
+export class FakeDevices implements
+  Pick<
+    DeviceLists,
+    | "version"
+    | "changedSince"
+    | "dirtyVersion"
+    | "track"
+    | "devicesOf"
+    | "identityOf"
+    | "isSpared"
+    | "isDirty"
+  > {
   readonly #devices = new Map<UserID, Device[]>();
   readonly dirty = new Set<UserID>();
   /** The master keys of the users with one. */
@@ -97,8 +111,10 @@ export class FakeDevices implements RecipientDevices {
 }
 
 /** Olm without encryption. */
-export class FakeOlm implements SharingChannels {
-  readonly sessions = new Set<string>();
+export class FakeOlm
+  implements Pick<OlmSessions, "version" | "changedSince" | "prefetch" | "wedgingIndex" | "shouldTellNoOlm"> {
+  /** The devices with a session, by their identity keys. */
+  readonly open = new Set<string>();
   readonly wedgings = new Map<string, number>();
   readonly told = new Set<string>();
   readonly wanted = new Set<string>();
@@ -115,7 +131,7 @@ export class FakeOlm implements SharingChannels {
   }
 
   begin({ userId, curve25519 }: Device): void {
-    this.sessions.add(curve25519);
+    this.open.add(curve25519);
     this.told.delete(curve25519);
     this.begun.note(userId);
   }
@@ -130,15 +146,15 @@ export class FakeOlm implements SharingChannels {
   }
 
   encrypt(_tx: Transaction, to: Device, type: string, content: JsonObject): Promise<JsonObject | undefined> {
-    const known = this.sessions.has(to.curve25519);
+    const known = this.open.has(to.curve25519);
     return Promise.resolve(known ? { to: to.curve25519, type, content } : undefined);
   }
 
   withoutSession(_tx: Transaction, devices: readonly Device[]): Promise<Device[]> {
-    return Promise.resolve(devices.filter(({ curve25519 }) => !this.sessions.has(curve25519)));
+    return Promise.resolve(devices.filter(({ curve25519 }) => !this.open.has(curve25519)));
   }
 
-  readonly claims: SharingChannels["claims"] = {
+  readonly claims: Pick<OlmClaims, "want" | "endWait" | "isPromising"> = {
     want: (_tx, devices) => {
       for (const { curve25519 } of devices as readonly Device[]) this.wanted.add(curve25519);
       return Promise.resolve();
@@ -150,7 +166,7 @@ export class FakeOlm implements SharingChannels {
   /** The answer to a claim. */
   claim(): void {
     for (const curve25519 of this.wanted) {
-      if (!this.exhausted.has(curve25519)) this.sessions.add(curve25519);
+      if (!this.exhausted.has(curve25519)) this.open.add(curve25519);
     }
     this.wanted.clear();
     this.begun.noteAll();
@@ -164,14 +180,20 @@ export class FakeOlm implements SharingChannels {
     return Promise.resolve(!this.told.has(curve25519));
   }
 
-  toldNoOlm(tx: Transaction, { curve25519 }: Device): Promise<void> {
+  /** What notes something about a session is here, too. */
+  get sessions(): this {
+    return this;
+  }
+
+  /** Notes that a device gets the notice that there is no session with it. */
+  note(tx: Transaction, { curve25519 }: Device): Promise<void> {
     tx.onCommit(() => this.told.add(curve25519));
     return Promise.resolve();
   }
 }
 
 /** Copies of sessions. */
-export class FakeCopies implements OwnCopies {
+export class FakeCopies implements Pick<InboundSessions, "addOwn" | "exportSession"> {
   readonly added: {
     readonly roomId: RoomID;
     readonly sessionKey: string;

@@ -13,12 +13,13 @@ import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";
 import { ROOM } from "./room.ts";
 import { Stage } from "./stage.ts";
+import type { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
 import { GroupSessions } from "../../../src/crypto/sharing/group_sessions.ts";
 
 Deno.test("a record's events are encrypted with its own session, whichever session of the room is in memory", async () => {
   const context = testContext();
   const inbound = new FakeCopies();
-  const groups = new GroupSessions({ context, inbound });
+  const groups = new GroupSessions(context, inbound as unknown as InboundSessions);
   const settings = {
     algorithm: "m.megolm.v1.aes-sha2",
     rotationPeriodMs: 1e9,

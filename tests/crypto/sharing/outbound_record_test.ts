@@ -211,7 +211,7 @@ const nonCauses: readonly Case[] = [
     what: "a device is gone that had the key of an earlier session only",
     before: async (stage) => {
       await stage.send();
-      stage.olm.sessions.delete(device(BOB, "BOB1").curve25519);
+      stage.olm.open.delete(device(BOB, "BOB1").curve25519);
       stage.olm.exhausted.add(device(BOB, "BOB1").curve25519);
       await stage.step((tx) => stage.outbound.discard(tx, "!room"));
     },

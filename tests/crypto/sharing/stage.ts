@@ -112,14 +112,11 @@ export class Stage {
     this.#cache = new WeighedCache(10_000);
     this.rooms = new EncryptedRooms(named);
     this.outbox = new Outbox();
-    this.outbound = new OutboundSessions({
-      context: named,
-      rooms: this.rooms,
-      devices: this.devices,
-      olm: this.olm,
-      outbox: this.outbox,
-      inbound: this.copies,
-    });
+    const { rooms, devices, olm, outbox, copies: inbound } = this;
+    const parts = { context: named, rooms, devices, olm, outbox, inbound };
+    this.outbound = new OutboundSessions(
+      parts as unknown as ConstructorParameters<typeof OutboundSessions>[0],
+    );
     await this.step(async (tx) => {
       for (const part of [this.outbox, this.rooms, this.outbound]) await part.load(tx);
     });
@@ -134,7 +131,7 @@ export class Stage {
   prepare(
     { tolerate = PATIENT, approved }: { tolerate?: typeof PATIENT; approved?: readonly NewRecipient[] } = {},
   ): Promise<RoomReadiness> {
-    return this.step((tx) => this.outbound.prepare(tx, ROOM, { tolerate, approved }));
+    return this.step((tx) => this.outbound.prepare(tx, { roomId: ROOM, tolerate, approved }));
   }
 
   /** Tells what the room is. */

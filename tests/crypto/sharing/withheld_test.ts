@@ -90,7 +90,7 @@ Deno.test("a device that has the key and can't be reached any more still takes t
   const stage = await Stage.open();
   const before = await stage.send();
   stage.olm.wedge(bob);
-  stage.olm.sessions.delete(bob.curve25519);
+  stage.olm.open.delete(bob.curve25519);
   stage.olm.exhausted.add(bob.curve25519);
   assertEquals((await stage.send()).session_id, before.session_id);
   assertEquals((await stage.ready()).withheld.map(({ code }) => code), ["m.no_olm"]);

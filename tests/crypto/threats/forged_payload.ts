@@ -21,7 +21,7 @@ export async function forge(
   const plaintext = typeof changed === "string" || changed instanceof Uint8Array
     ? changed
     : JSON.stringify(changed);
-  from.olm.clear(); // the sessions below are made of the same records
+  from.olm.sessions.clear(); // the sessions below are made of the same records
   const message = await from.step(async (tx) => {
     const sessions = new OlmSessions(from.context);
     await sessions.load(tx);

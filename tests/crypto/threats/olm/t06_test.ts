@@ -20,7 +20,7 @@ async function evicted() {
   const first = await alice.send(bob, { secret: true });
   await bob.read(first);
   for (let n = 0; n < 8; n++) {
-    await alice.step((tx) => alice.olm.rollback(tx));
+    await alice.step((tx) => alice.olm.sessions.rollback(tx));
     await alice.meet(bob);
     await bob.read(await alice.send(bob));
   }

@@ -12,7 +12,7 @@ Deno.test("T08: a one-time key of zeros makes no session, even if its device has
   published.oneTimeKeys.set("signed_curve25519:AAAAAA", bob.keys.account.sign({ key: ZERO }));
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   assertEquals(await alice.claim(), { established: [], exhausted: [bob.device] });
-  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
 });
 
 Deno.test("T08: an identity key of zeros makes no session", async () => {

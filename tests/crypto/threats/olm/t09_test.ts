@@ -35,7 +35,7 @@ Deno.test("T09: a key that is unsigned, forged, of another kind or another devic
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
   const otherKind = { one_time_keys: { [bob.userId]: { BOB: { "curve25519:AAAAAA": good } } } };
   assertEquals((await alice.claim(() => otherKind))?.established, []);
-  assertEquals(await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device])), [bob.device]);
+  assertEquals(await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device])), [bob.device]);
 });
 
 Deno.test("T09: a key that was not claimed makes no session", async () => {
@@ -49,7 +49,7 @@ Deno.test("T09: a key that was not claimed makes no session", async () => {
     return { one_time_keys: { ...one_time_keys, ...more } };
   });
   assertEquals(outcome?.established, [bob.device]);
-  const without = await alice.step((tx) => alice.olm.withoutSession(tx, [bob.device, carol.device]));
+  const without = await alice.step((tx) => alice.olm.sessions.withoutSession(tx, [bob.device, carol.device]));
   assertEquals(without, [carol.device]);
 });
 
