@@ -25,19 +25,6 @@ import { type BackupRequest, encryptSession } from "./session_data.ts";
 import type { BackupRestore } from "./backup_restore.ts";
 import type { KeyBackup, UsedBackup } from "./key_backup.ts";
 
-/** The parts that it needs. */
-export interface BackupRequestsOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The backup that is in use. */
-  readonly backup: KeyBackup;
-  /** Room keys on their way out of it. */
-  readonly restore: BackupRestore;
-  /** The sessions that are to be backed up. */
-  readonly due: DueSessions;
-  readonly inbound: Pick<InboundSessions, "exportSession" | "exportPage">;
-}
-
 /** What goes into one request. */
 interface Batch {
   readonly sessions: readonly ExportedSession[];
@@ -73,13 +60,23 @@ const FAILED = { base: 5_000, cap: 900_000 };
 
 /** Hands out requests about the backup. */
 export class BackupRequests {
-  readonly #options: BackupRequestsOptions;
+  readonly #options;
   /** Failures of anything, and of uploads alone: the version is gone, as the server says and does not show, or the keys. */
   readonly #failed = new Retries<"any" | "gone">(FAILED);
   #underway: Underway | undefined;
 
   /** @param options The parts that it needs. */
-  constructor(options: BackupRequestsOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The backup that is in use. */
+    readonly backup: KeyBackup;
+    /** Room keys on their way out of it. */
+    readonly restore: BackupRestore;
+    /** The sessions that are to be backed up. */
+    readonly due: DueSessions;
+    readonly inbound: Pick<InboundSessions, "exportSession" | "exportPage">;
+  }) {
     this.#options = options;
   }
 

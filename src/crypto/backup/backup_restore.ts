@@ -18,14 +18,6 @@ import type { KeyBackup, UsedBackup } from "./key_backup.ts";
 import { concat } from "@std/bytes/concat";
 import type { RoomID } from "../../types/ids.ts";
 
-/** The parts that it needs. */
-export interface BackupRestoreOptions extends KeyReceivers {
-  /** The backup that is in use. */
-  readonly backup: KeyBackup;
-  /** The events that wait for keys. */
-  readonly undecryptable: Pick<UndecryptableEvents, "retry" | "missing">;
-}
-
 /** How long until a session is asked for again, in milliseconds. */
 const AGAIN = { base: 600_000, cap: 86_400_000 };
 
@@ -34,13 +26,20 @@ const MAX_ASKED = 10_000;
 
 /** Asks for keys, and receives them. */
 export class BackupRestore {
-  readonly #options: BackupRestoreOptions;
+  readonly #options;
   readonly #asked = new Retries<string>(AGAIN, MAX_ASKED);
   /** The version that was asked; another one may have what it did not. */
   #version: string | undefined;
 
   /** @param options The parts that it needs. */
-  constructor(options: BackupRestoreOptions) {
+  constructor(
+    options: KeyReceivers & {
+      /** The backup that is in use. */
+      readonly backup: KeyBackup;
+      /** The events that wait for keys. */
+      readonly undecryptable: Pick<UndecryptableEvents, "retry" | "missing">;
+    },
+  ) {
     this.#options = options;
   }
 

@@ -37,20 +37,6 @@ import {
 } from "./session_data.ts";
 import type { DueSessions } from "../megolm/mod.ts";
 
-/** The parts that it needs. */
-export interface KeyBackupOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** Signs new versions. */
-  readonly ownKeys: OwnKeys;
-  /** Knows the own identity. */
-  readonly devices: Pick<DeviceLists, "identityOf">;
-  /** Signs new versions as well, so that the user's other devices follow to them. */
-  readonly ownIdentity: Pick<OwnIdentity, "signWith">;
-  /** The sessions that are to be backed up. */
-  readonly due: DueSessions;
-}
-
 /** The backup that is in use. */
 export interface UsedBackup {
   readonly version: string;
@@ -85,11 +71,22 @@ const KEY: RecordKey<BackupRecord> = { ...recordKey<BackupRecord>("backup"), hel
 
 /** Keeps the backup that is in use. */
 export class KeyBackup {
-  readonly #options: KeyBackupOptions;
+  readonly #options;
   #record: BackupRecord = {};
 
   /** @param options The parts that it needs. */
-  constructor(options: KeyBackupOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** Signs new versions. */
+    readonly ownKeys: OwnKeys;
+    /** Knows the own identity. */
+    readonly devices: Pick<DeviceLists, "identityOf">;
+    /** Signs new versions as well, so that the user's other devices follow to them. */
+    readonly ownIdentity: Pick<OwnIdentity, "signWith">;
+    /** The sessions that are to be backed up. */
+    readonly due: DueSessions;
+  }) {
     this.#options = options;
   }
 

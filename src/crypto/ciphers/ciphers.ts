@@ -117,16 +117,6 @@ export class CounterMode {
 /** More would keep the processor busy for longer than about ten seconds. */
 export const MAX_ITERATIONS = 10_000_000;
 
-/** How a passphrase is hashed. */
-export interface Pbkdf2Options {
-  /** Has the same passphrase give others each time. */
-  readonly salt: Uint8Array<ArrayBuffer>;
-  /** How often it is hashed. */
-  readonly iterations: number;
-  /** How many bits are wanted. */
-  readonly bits: number;
-}
-
 /**
  * Checks that text can be a passphrase.
  *
@@ -145,7 +135,14 @@ export function assertPassphrase(passphrase: string): void {
  */
 export async function hashPassphrase(
   passphrase: string,
-  { salt, iterations, bits }: Pbkdf2Options,
+  { salt, iterations, bits }: {
+    /** Has the same passphrase give others each time. */
+    readonly salt: Uint8Array<ArrayBuffer>;
+    /** How often it is hashed. */
+    readonly iterations: number;
+    /** How many bits are wanted. */
+    readonly bits: number;
+  },
 ): Promise<Uint8Array<ArrayBuffer>> {
   assertPassphrase(passphrase);
   const bytes = new TextEncoder().encode(passphrase);

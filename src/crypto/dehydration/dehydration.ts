@@ -48,21 +48,6 @@ const NEW_SESSIONS = { times: 1_000, periodMs: DAY_MS, names: 10_000 };
 /** Longer tokens of a server are not kept. */
 const MAX_TOKEN = 4_096;
 
-/** The parts that it needs. */
-export interface DehydrationOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** Signs new devices. */
-  readonly ownIdentity: Pick<OwnIdentity, "known" | "signWith">;
-  /** The devices of senders. */
-  readonly devices: KnownDevices;
-  /** Takes room keys. */
-  readonly inbound: Pick<InboundSessions, "addRoomKey">;
-  readonly keyRequests: Pick<KeyRequests, "received">;
-  /** The events that wait for keys. */
-  readonly undecryptable: Pick<UndecryptableEvents, "retry">;
-}
-
 /** A device that is being read. */
 interface ReadingRecord extends ReadingState {
   /** Its signing key, in unpadded base64. */
@@ -88,12 +73,24 @@ const RECORD: RecordKey<DehydrationRecord> = { ...recordKey("dehydration"), held
 
 /** Makes dehydrated devices, and reads them. */
 export class Dehydration {
-  readonly #options: DehydrationOptions;
+  readonly #options;
   readonly #senderKeys: SenderDeviceKeys;
   readonly #newSessions: RateLimit;
 
   /** @param options The parts that it needs. */
-  constructor(options: DehydrationOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** Signs new devices. */
+    readonly ownIdentity: Pick<OwnIdentity, "known" | "signWith">;
+    /** The devices of senders. */
+    readonly devices: KnownDevices;
+    /** Takes room keys. */
+    readonly inbound: Pick<InboundSessions, "addRoomKey">;
+    readonly keyRequests: Pick<KeyRequests, "received">;
+    /** The events that wait for keys. */
+    readonly undecryptable: Pick<UndecryptableEvents, "retry">;
+  }) {
     this.#options = options;
     const { context } = options;
     this.#senderKeys = new SenderDeviceKeys(() => context.vodozemac);

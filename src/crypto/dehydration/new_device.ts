@@ -148,24 +148,21 @@ interface SessionRecord {
   readonly state: Uint8Array;
 }
 
-/** What the device is made with. */
-export interface RehydratedDeviceOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  readonly own: OwnDevice;
-  /** Its account, which it disposes of. */
-  readonly account: Account;
-  /** Limits with how many sessions a user may begin. */
-  readonly newSessions: RateLimit;
-}
-
 /** Decrypts messages in one step. */
 export class RehydratedDevice implements Disposable {
-  readonly #options: RehydratedDeviceOptions;
+  readonly #options;
   readonly #sessions = new Map<string, OlmSession>();
 
   /** @param options What it is made with. */
-  constructor(options: RehydratedDeviceOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    readonly own: OwnDevice;
+    /** Its account, which it disposes of. */
+    readonly account: Account;
+    /** Limits with how many sessions a user may begin. */
+    readonly newSessions: RateLimit;
+  }) {
     this.#options = options;
   }
 

@@ -124,20 +124,17 @@ export interface ReceivedUser {
   readonly changes: DeviceListChanges;
 }
 
-/** What it takes. */
-export interface ReceivingParts {
-  /** What the parts of the engine share. */
-  readonly context: CryptoContext;
-  /** Who has to be queried. */
-  readonly tracked: TrackedUsers;
-  /** The own user-signing key, which verifies other users; undefined: none. */
-  readonly verifier: string | undefined;
-}
-
 /** The user's record after a response: the same object if nothing has changed. */
 export function receiveUser(
   tx: Transaction,
-  { context: { clock, own, vodozemac }, tracked, verifier }: ReceivingParts,
+  { context: { clock, own, vodozemac }, tracked, verifier }: {
+    /** What the parts of the engine share. */
+    readonly context: CryptoContext;
+    /** Who has to be queried. */
+    readonly tracked: TrackedUsers;
+    /** The own user-signing key, which verifies other users; undefined: none. */
+    readonly verifier: string | undefined;
+  },
   { userId, query, response, before, changes }: ReceivedUser,
 ): UserRecord {
   const { unreachable, answer } = userPart(response, userId);

@@ -92,15 +92,12 @@ export function everByIdentityKey(
   return trust === "unsigned" ? undefined : { ...device, trust };
 }
 
-/** A user, and the own user-signing key, which verifies other users. */
-export interface DevicesOptions {
+/** The user's devices, built once for each record and own user-signing key. */
+export function devicesIn(record: UserRecord, { userId, verifier }: {
   readonly userId: UserID;
   /** The key; undefined: none verifies. */
   readonly verifier: string | undefined;
-}
-
-/** The user's devices, built once for each record and own user-signing key. */
-export function devicesIn(record: UserRecord, { userId, verifier }: DevicesOptions): readonly Device[] {
+}): readonly Device[] {
   const known = made.get(record);
   if (known !== undefined && known.verifier === verifier) return known.devices;
   const devices = record.devices.map((device) => ({

@@ -26,13 +26,6 @@ import { DAY_MS, FairRecords, type Transaction } from "../records/mod.ts";
 import { isRefusal, Retries } from "../requests/mod.ts";
 import { type BundleRequest, keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";
 
-/** The parts that it needs. */
-export interface HistoryIntakeOptions extends KeyReceivers {
-  readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
-  /** The devices of those who share. */
-  readonly devices: Pick<DeviceLists, "track" | "changed" | "isTracked" | "isBehind" | "device">;
-}
-
 /** A message that says where room keys are. */
 export interface AnnouncedHistory {
   /** Who has sent it. */
@@ -92,7 +85,7 @@ const partsOf = ({ sender, roomId }: Place): [string, string] => [sender, roomId
 
 /** Fetches the history that inviters share, and takes it in. */
 export class HistoryIntake {
-  readonly #options: HistoryIntakeOptions;
+  readonly #options;
   readonly #announced = new FairRecords<Announced, Place>("history_announced", {
     limit: MAX_ANNOUNCED,
     partsOf,
@@ -104,7 +97,13 @@ export class HistoryIntake {
   #underway: Underway | undefined;
 
   /** @param options The parts that it needs. */
-  constructor(options: HistoryIntakeOptions) {
+  constructor(
+    options: KeyReceivers & {
+      readonly inbound: Pick<InboundSessions, "importAll" | "receiveShared">;
+      /** The devices of those who share. */
+      readonly devices: Pick<DeviceLists, "track" | "changed" | "isTracked" | "isBehind" | "device">;
+    },
+  ) {
     this.#options = options;
   }
 

@@ -126,18 +126,6 @@ export interface BundleRequest {
   readonly file: EncryptedFile;
 }
 
-/** The parts that it needs. */
-export interface HistoryOffersOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The devices of users. */
-  readonly devices: Pick<DeviceLists, "devicesOf" | "identityOf">;
-  /** Encrypts for devices. */
-  readonly olm: OlmChannels;
-  /** Sends messages. */
-  readonly outbox: Pick<Outbox, "add">;
-}
-
 /** Who would get the keys. */
 export interface HistoryRecipients {
   /** Whether the own identity is verified: others take nothing from who has none. */
@@ -155,10 +143,19 @@ export interface HistoryOffer extends BundlePlace {
 
 /** Tells where room keys are. */
 export class HistoryOffers {
-  readonly #options: HistoryOffersOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: HistoryOffersOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The devices of users. */
+    readonly devices: Pick<DeviceLists, "devicesOf" | "identityOf">;
+    /** Encrypts for devices. */
+    readonly olm: OlmChannels;
+    /** Sends messages. */
+    readonly outbox: Pick<Outbox, "add">;
+  }) {
     this.#options = options;
   }
 

@@ -214,24 +214,21 @@ export type SignaturesUpload = Readonly<
 /** The waits before a signature is uploaded again that the server does not show, in milliseconds. */
 const OWN_WAITS: BackoffRange = { base: 60_000, cap: 24 * 3_600_000 };
 
-/** The parts that it needs. */
-export interface OwnSignatureOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
-  readonly ownIdentity: Pick<OwnIdentity, "shownDevice" | "isSignatureDue">;
-}
-
 /**
  * Uploads the signature until the server shows it. What is signed and sent is what this device has
  * published itself, whatever the server shows of it.
  */
 export class OwnSignature {
-  readonly #options: OwnSignatureOptions;
+  readonly #options;
   readonly #retries = new Retries<"signature">(OWN_WAITS);
 
   /** @param options The parts that it needs. */
-  constructor(options: OwnSignatureOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    readonly ownKeys: Pick<OwnKeys, "deviceKeys" | "isPublished">;
+    readonly ownIdentity: Pick<OwnIdentity, "shownDevice" | "isSignatureDue">;
+  }) {
     this.#options = options;
   }
 

@@ -112,20 +112,17 @@ const USAGES: Readonly<Record<keyof IdentitySeeds, KeyUsage>> = {
   userSigning: "user_signing",
 };
 
-/** What a new identity is described with. */
-export interface DescribingParts {
-  /** Signs. */
-  readonly vodozemac: Vodozemac;
-  /** The own device, which signs the master key. */
-  readonly account: Pick<OwnAccount, "sign">;
-  /** The own user. */
-  readonly userId: UserID;
-}
-
 /** Describes a new identity: the same bytes each time. */
 export function describedIdentity(
   { seeds, recoveryKey, ...keys }: PublicIdentity & Pick<NewIdentity, "seeds" | "recoveryKey">,
-  { vodozemac, account, userId }: DescribingParts,
+  { vodozemac, account, userId }: {
+    /** Signs. */
+    readonly vodozemac: Vodozemac;
+    /** The own device, which signs the master key. */
+    readonly account: Pick<OwnAccount, "sign">;
+    /** The own user. */
+    readonly userId: UserID;
+  },
 ): NewIdentity {
   using master = vodozemac.keys.importEd25519(seeds.master);
   const object = (name: keyof IdentitySeeds): JsonObject => {

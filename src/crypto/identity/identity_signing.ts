@@ -30,26 +30,23 @@ import type { OwnIdentity } from "./own_identity.ts";
 /** `no-key`: the private key that would sign is not at hand; nothing was changed. */
 export type SigningOutcome = "signed" | "no-key";
 
-/** The parts that it needs. */
-export interface IdentitySigningOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own device's account, which signs the own master key. */
-  readonly account: OwnAccount;
-  /** What is known of users. */
-  readonly devices: Pick<DeviceLists, "changeIdentity" | "setSigned">;
-  /** The private keys. */
-  readonly ownIdentity: Pick<OwnIdentity, "known" | "signWith">;
-  /** Where signatures go. */
-  readonly signatures: DueSignatures;
-}
-
 /** Signs. What it signs is verified at once, and uploaded when the step is durable. */
 export class IdentitySigning {
-  readonly #options: IdentitySigningOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: IdentitySigningOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own device's account, which signs the own master key. */
+    readonly account: OwnAccount;
+    /** What is known of users. */
+    readonly devices: Pick<DeviceLists, "changeIdentity" | "setSigned">;
+    /** The private keys. */
+    readonly ownIdentity: Pick<OwnIdentity, "known" | "signWith">;
+    /** Where signatures go. */
+    readonly signatures: DueSignatures;
+  }) {
     this.#options = options;
   }
 

@@ -80,16 +80,6 @@ export interface NewIdentityInput {
  */
 export type OfferOutcome = "adopted" | "mismatch" | "replaced" | "unproven" | "absent" | "unasked";
 
-/** The parts that it needs. */
-export interface OwnIdentityOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own device's account. */
-  readonly account: OwnAccount;
-  /** What the server shows of users. */
-  readonly devices: Pick<DeviceLists, "changeIdentity" | "isBehind">;
-}
-
 /** Neither in the cache nor in memory after a step: what is not there can't leak. */
 const RECORD: RecordKey<IdentityRecord> = { ...recordKey("own_identity"), held: true, passing: true };
 
@@ -102,12 +92,19 @@ export class OwnIdentity {
   isAwaited: boolean;
   /** The own device as the server has shown it last; undefined: it has not. */
   shownDevice: JsonObject | undefined;
-  readonly #options: OwnIdentityOptions;
+  readonly #options;
   #known: KnownIdentity | undefined;
   #isSeenSigned = false;
 
   /** @param options The parts that it needs. */
-  constructor(options: OwnIdentityOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own device's account. */
+    readonly account: OwnAccount;
+    /** What the server shows of users. */
+    readonly devices: Pick<DeviceLists, "changeIdentity" | "isBehind">;
+  }) {
     this.#options = options;
     this.isAwaited = options.context.policy.awaitIdentity;
   }

@@ -30,13 +30,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** A key file: its text, whole or as a stream. */
 export type KeyFileData = ReadableStream<Uint8Array> | Uint8Array | string;
 
-/** What opens a key file. */
-export interface KeyFileOptions {
-  readonly passphrase: string;
-  /** Aborts the reading. */
-  readonly signal?: AbortSignal;
-}
-
 /** A key file that was authenticated. */
 export interface OpenKeyFile {
   /** The length of its content, in bytes. */
@@ -53,7 +46,11 @@ export const MAX_SIZE: number = 256 * 2 ** 20;
  *
  * @throws {KeyFileError} If it can't be used, or the passphrase is another.
  */
-export async function openKeyFile(data: KeyFileData, options: KeyFileOptions): Promise<OpenKeyFile> {
+export async function openKeyFile(data: KeyFileData, options: {
+  readonly passphrase: string;
+  /** Aborts the reading. */
+  readonly signal?: AbortSignal;
+}): Promise<OpenKeyFile> {
   const bytes = await readAll(data, options.signal);
   const end = bytes.length - MAC_BYTES;
   if (end < HEAD_BYTES) throw damaged();

@@ -30,21 +30,6 @@ import { accepts, type Attribution, isPastOnly, type SessionOwners } from "./ses
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { WithheldLog } from "./withheld_log.ts";
 
-/** The parts that it needs. */
-export interface MegolmDecryptionOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  readonly owners: SessionOwners;
-  /** The reasons for withheld keys. */
-  readonly withheld: WithheldLog;
-  /** The session of a record, to be used in the step; undefined if the record is damaged. */
-  readonly session: (
-    tx: Transaction,
-    ref: MegolmSessionRef,
-    record: InboundRecord,
-  ) => InboundGroupSession | undefined;
-}
-
 /** How much goes into vodozemac at once, in characters of base64; it takes 8 MiB. */
 const MAX_CALL_LENGTH = 4 * 1024 * 1024;
 
@@ -73,10 +58,22 @@ interface Output {
 
 /** Decrypts events. */
 export class MegolmDecryption {
-  readonly #options: MegolmDecryptionOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: MegolmDecryptionOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    readonly owners: SessionOwners;
+    /** The reasons for withheld keys. */
+    readonly withheld: WithheldLog;
+    /** The session of a record, to be used in the step; undefined if the record is damaged. */
+    readonly session: (
+      tx: Transaction,
+      ref: MegolmSessionRef,
+      record: InboundRecord,
+    ) => InboundGroupSession | undefined;
+  }) {
     this.#options = options;
   }
 

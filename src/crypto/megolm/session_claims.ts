@@ -24,19 +24,6 @@ import {
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import type { Evicted, UnusedPlace, UnusedSessions } from "./unused_sessions.ts";
 
-/** The parts that it needs. */
-export interface SessionClaimsOptions {
-  /** Ranks claims. */
-  readonly judge: {
-    /** How well founded each claim is, as a number: higher is better. */
-    ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]>;
-  };
-  /** The sessions without a message. */
-  readonly unused: UnusedSessions;
-  /** Frees a session that no user claims any more. */
-  readonly forget: (tx: Transaction, session: MegolmSessionRef) => void;
-}
-
 /** The claims of a user, and where they are. */
 interface Standing {
   readonly record: Claimed;
@@ -49,10 +36,20 @@ const MAX_CLAIMS_PER_USER = 32;
 
 /** Keeps the claims. */
 export class SessionClaims {
-  readonly #options: SessionClaimsOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: SessionClaimsOptions) {
+  constructor(options: {
+    /** Ranks claims. */
+    readonly judge: {
+      /** How well founded each claim is, as a number: higher is better. */
+      ranks(tx: Transaction, claims: readonly OwnerClaim[]): Promise<number[]>;
+    };
+    /** The sessions without a message. */
+    readonly unused: UnusedSessions;
+    /** Frees a session that no user claims any more. */
+    readonly forget: (tx: Transaction, session: MegolmSessionRef) => void;
+  }) {
     this.#options = options;
   }
 

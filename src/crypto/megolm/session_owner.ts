@@ -158,17 +158,6 @@ function rank({ trust }: Attribution): number {
   return FROM_BAD_TO_GOOD.indexOf(trust);
 }
 
-/** The parts that it needs. */
-export interface SessionOwnersOptions {
-  readonly own: OwnDevice;
-  readonly devices: SenderDevices;
-  /** The owners of devices by their signing keys. */
-  readonly owners: Pick<DeviceOwners, "ownerOf">;
-  /** Judges claims. */
-  readonly judge: ClaimJudge;
-  readonly claims: SessionClaims;
-}
-
 /** The owner of a session, and the changes of its record. */
 export interface Attributed extends Attribution {
   /** The session's record, as it should be from now on, if more is known of its devices. */
@@ -177,10 +166,18 @@ export interface Attributed extends Attribution {
 
 /** Finds the owners of sessions, by the devices that are known now. */
 export class SessionOwners {
-  readonly #options: SessionOwnersOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: SessionOwnersOptions) {
+  constructor(options: {
+    readonly own: OwnDevice;
+    readonly devices: SenderDevices;
+    /** The owners of devices by their signing keys. */
+    readonly owners: Pick<DeviceOwners, "ownerOf">;
+    /** Judges claims. */
+    readonly judge: ClaimJudge;
+    readonly claims: SessionClaims;
+  }) {
     this.#options = options;
   }
 

@@ -37,18 +37,6 @@ const UNWEDGE_AFTER_MS = 3_600_000;
  */
 const WEDGES = { times: 10, periodMs: 3_600_000, names: 10_000 };
 
-/** What the channels are made of. */
-export interface OlmChannelsOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own account. */
-  readonly ownKeys: OwnKeys;
-  /** Others' devices. */
-  readonly devices: FindableDevices;
-  /** Sends messages. */
-  readonly outbox: Outbox;
-}
-
 /** Encrypts for devices, decrypts their messages, and keeps sessions with them. */
 export class OlmChannels {
   readonly #context: CryptoContext;
@@ -71,7 +59,16 @@ export class OlmChannels {
   readonly #lookUps: OlmLookUps;
 
   /** @param options The parts that the channels are made of. */
-  constructor({ context, ownKeys, devices, outbox }: OlmChannelsOptions) {
+  constructor({ context, ownKeys, devices, outbox }: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own account. */
+    readonly ownKeys: OwnKeys;
+    /** Others' devices. */
+    readonly devices: FindableDevices;
+    /** Sends messages. */
+    readonly outbox: Outbox;
+  }) {
     this.#context = context;
     this.#ownKeys = ownKeys;
     this.#devices = devices;

@@ -61,27 +61,24 @@ export interface ClaimOutcome {
   readonly exhausted: readonly Device[];
 }
 
-/** The parts that handshakes need. */
-export interface OlmHandshakesOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own account. */
-  readonly ownKeys: OwnKeys;
-  /** Others' devices. */
-  readonly devices: KnownDevices;
-  readonly sessions: OlmSessions;
-  /** Which devices need a session. */
-  readonly claims: OlmClaims;
-  /** Sends a wedged device an empty message over its new session. */
-  readonly greet: (tx: Transaction, device: Device) => Promise<void>;
-}
-
 /** Starts sessions with claimed keys. */
 export class OlmHandshakes {
-  readonly #options: OlmHandshakesOptions;
+  readonly #options;
 
   /** @param options The parts that it needs. */
-  constructor(options: OlmHandshakesOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own account. */
+    readonly ownKeys: OwnKeys;
+    /** Others' devices. */
+    readonly devices: KnownDevices;
+    readonly sessions: OlmSessions;
+    /** Which devices need a session. */
+    readonly claims: OlmClaims;
+    /** Sends a wedged device an empty message over its new session. */
+    readonly greet: (tx: Transaction, device: Device) => Promise<void>;
+  }) {
     this.#options = options;
   }
 

@@ -103,31 +103,28 @@ export class UnknownDevices {
   }
 }
 
-/** The parts that it prunes. */
-export interface OlmHousekeepingOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own account. */
-  readonly ownKeys: Pick<OwnKeys, "oldestFallbackSince">;
-  /** Others' devices. */
-  readonly devices: KnownDevices;
-  readonly sessions: OlmSessions;
-  /** The messages that have come. */
-  readonly inbox: OlmInbox;
-  /** The devices that need a session. */
-  readonly claims: OlmClaims;
-  readonly unknownDevices: UnknownDevices;
-}
-
 /** The outcome of pruning: `more` can be pruned now, or something has to be pruned `later`. */
 export type PruneOutcome = "done" | "later" | "more";
 
 /** Prunes what belongs to devices that are gone. */
 export class OlmHousekeeping {
-  readonly #options: OlmHousekeepingOptions;
+  readonly #options;
 
   /** @param options The parts that it prunes. */
-  constructor(options: OlmHousekeepingOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own account. */
+    readonly ownKeys: Pick<OwnKeys, "oldestFallbackSince">;
+    /** Others' devices. */
+    readonly devices: KnownDevices;
+    readonly sessions: OlmSessions;
+    /** The messages that have come. */
+    readonly inbox: OlmInbox;
+    /** The devices that need a session. */
+    readonly claims: OlmClaims;
+    readonly unknownDevices: UnknownDevices;
+  }) {
     this.#options = options;
   }
 

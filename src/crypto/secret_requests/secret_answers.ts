@@ -23,20 +23,6 @@ import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type Outbox, RateLimit } from "../requests/mod.ts";
 
-/** The parts that it needs. */
-export interface SecretAnswersOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own devices. */
-  readonly devices: Pick<DeviceLists, "device">;
-  readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
-  /** What is on its way to the server. */
-  readonly outbox: Pick<Outbox, "add">;
-  /** The private keys. */
-  readonly ownIdentity: Pick<OwnIdentity, "seedOf">;
-  readonly backup: Pick<KeyBackup, "used">;
-}
-
 /** Which device asks, and how the request is called. */
 interface Asker {
   readonly deviceId: DeviceID;
@@ -59,7 +45,7 @@ const MAX_PER_DEVICE = 20, MAX_IN_ALL = 100, PERIOD_MS = 3_600_000;
 
 /** Answers requests for secrets. */
 export class SecretAnswers {
-  readonly #options: SecretAnswersOptions;
+  readonly #options;
   readonly #pending = new FairRecords<PendingSecret, Asker>("secret_answer", {
     limit: MAX_PENDING,
     partsOf: ({ deviceId, requestId }) => [deviceId, requestId],
@@ -68,7 +54,18 @@ export class SecretAnswers {
   readonly #inAll: RateLimit;
 
   /** @param options The parts that it needs. */
-  constructor(options: SecretAnswersOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own devices. */
+    readonly devices: Pick<DeviceLists, "device">;
+    readonly olm: Pick<OlmChannels, "encrypt"> & { readonly claims: Pick<OlmClaims, "want"> };
+    /** What is on its way to the server. */
+    readonly outbox: Pick<Outbox, "add">;
+    /** The private keys. */
+    readonly ownIdentity: Pick<OwnIdentity, "seedOf">;
+    readonly backup: Pick<KeyBackup, "used">;
+  }) {
     this.#options = options;
     const { clock } = options.context;
     this.#perDevice = new RateLimit(clock, { times: MAX_PER_DEVICE, periodMs: PERIOD_MS });

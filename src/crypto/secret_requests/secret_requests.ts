@@ -35,20 +35,6 @@ import {
 } from "../key_requests/mod.ts";
 import type { Outbox } from "../requests/mod.ts";
 
-/** The parts that it needs. */
-export interface SecretRequestsOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** The own devices. */
-  readonly devices: Pick<DeviceLists, "devicesOf">;
-  /** Takes private keys of the own identity. */
-  readonly ownIdentity: Pick<OwnIdentity, "known" | "receive">;
-  /** Takes the key of the backup. */
-  readonly backup: Pick<KeyBackup, "used" | "adopt">;
-  /** What is on its way to the server. */
-  readonly outbox: Pick<Outbox, "add">;
-}
-
 /** What is asked for. */
 export interface WantedSecrets {
   /** The version of the backup that the server shows; absent, or unusable: its key is not asked for. */
@@ -85,11 +71,22 @@ const MAX_DEVICES = 50;
 const SEED_BYTES = 32;
 
 export class SecretRequests {
-  readonly #options: SecretRequestsOptions;
+  readonly #options;
   readonly #requests = new Map<string, SecretRequest>();
 
   /** @param options The parts that it needs. */
-  constructor(options: SecretRequestsOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** The own devices. */
+    readonly devices: Pick<DeviceLists, "devicesOf">;
+    /** Takes private keys of the own identity. */
+    readonly ownIdentity: Pick<OwnIdentity, "known" | "receive">;
+    /** Takes the key of the backup. */
+    readonly backup: Pick<KeyBackup, "used" | "adopt">;
+    /** What is on its way to the server. */
+    readonly outbox: Pick<Outbox, "add">;
+  }) {
     this.#options = options;
   }
 

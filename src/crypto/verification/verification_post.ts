@@ -53,22 +53,19 @@ interface Receivers {
 /** A verification that the other side may wait for. */
 type UnderwayRecord = FlowName & Receivers;
 
-/** What sending needs. */
-export interface VerificationPostOptions {
-  /** What the parts share. */
-  readonly context: CryptoContext;
-  /** Sends to devices. */
-  readonly outbox: Outbox;
-}
-
 /** Sends to devices through the outbox, and collects what goes to rooms. */
 export class VerificationPost {
-  readonly #options: VerificationPostOptions;
+  readonly #options;
   readonly #recorded = new Set<string>();
   #sends: VerificationSend[] = [];
 
   /** @param options What it needs. */
-  constructor(options: VerificationPostOptions) {
+  constructor(options: {
+    /** What the parts share. */
+    readonly context: CryptoContext;
+    /** Sends to devices. */
+    readonly outbox: Outbox;
+  }) {
     this.#options = options;
   }
 

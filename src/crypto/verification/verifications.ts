@@ -53,15 +53,9 @@ export interface VerificationNews {
   readonly sends: readonly VerificationSend[];
 }
 
-/** The parts that it needs. */
-export interface VerificationsOptions extends VerifiedTrustParts {
-  /** Sends to devices. */
-  readonly outbox: Outbox;
-}
-
 /** Keeps the verifications. */
 export class Verifications {
-  readonly #options: VerificationsOptions;
+  readonly #options;
   readonly #flows = new Map<string, VerificationFlow>();
   readonly #ended = new Set<string>();
   readonly #asking: RoomAsking;
@@ -70,7 +64,12 @@ export class Verifications {
   #changed = new Set<VerificationFlow>();
 
   /** @param options The parts that it needs. */
-  constructor(options: VerificationsOptions) {
+  constructor(
+    options: VerifiedTrustParts & {
+      /** Sends to devices. */
+      readonly outbox: Outbox;
+    },
+  ) {
     this.#options = options;
     this.#post = new VerificationPost(options);
     this.#asking = new RoomAsking(options.context);
