@@ -128,12 +128,12 @@ const causes: readonly Case[] = [
   { what: "a week has passed", happens: (stage) => stage.clock.tick(7 * 24 * HOUR) },
   {
     what: "the period of the room has passed",
-    before: (stage) => stage.room.encryption.rotation_period_ms = 2 * HOUR,
+    before: (stage) => stage.room.encryption = { ...stage.room.encryption, rotation_period_ms: 2 * HOUR },
     happens: (stage) => stage.clock.tick(2 * HOUR),
   },
   {
     what: "an hour has passed in a room whose period is shorter",
-    before: (stage) => stage.room.encryption.rotation_period_ms = 1,
+    before: (stage) => stage.room.encryption = { ...stage.room.encryption, rotation_period_ms: 1 },
     happens: (stage) => stage.clock.tick(HOUR),
   },
   {
@@ -147,7 +147,7 @@ const causes: readonly Case[] = [
   },
   {
     what: "the room allows for two events, and the second was encrypted",
-    before: (stage) => stage.room.encryption.rotation_period_msgs = 2,
+    before: (stage) => stage.room.encryption = { ...stage.room.encryption, rotation_period_msgs: 2 },
     happens: (stage) => stage.send(),
   },
   {

@@ -12,7 +12,7 @@
 
 import { assertEquals } from "@std/assert";
 import { bundleOf } from "../../../../src/crypto/history/key_bundle.ts";
-import { readEntry, writeEntry } from "../../../../src/crypto/key_files/session_entry.ts";
+import { readEntry, writeEntry } from "../../../../src/crypto/key_files/key_file_reader.ts";
 import type { AcceptPolicy } from "../../../../src/crypto/context/context.ts";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
@@ -27,13 +27,13 @@ async function passedOn(accept: AcceptPolicy, maker: "verified" | "blacklisted" 
   server.mailbox(bob).changed.add(alice.userId);
   await bob.sync();
   await bob.ready();
-  const { identities, keys } = bob.engine;
-  await identities.setDeviceTrust({ ...phone.own, trust: "verified" });
-  if (maker !== undefined) await identities.setDeviceTrust({ ...tablet.own, trust: maker });
+  const { steps } = bob.engine;
+  await steps.setDeviceTrust({ ...phone.own, trust: "verified" });
+  if (maker !== undefined) await steps.setDeviceTrust({ ...tablet.own, trust: maker });
   const session = new RawSession();
   const roomKey = { ...session.roomKey(ROOM), shared_history: true };
   await bob.sync({ toDevice: [tablet.message(bob, "m.room_key", roomKey)] });
-  const { sessions } = await keys.exportSessions({ roomId: ROOM, limit: 1_000 });
+  const { sessions } = await steps.exportSessions({ roomId: ROOM, limit: 1_000 });
   const found = sessions.filter(({ content }) => content.session_id === session.id);
   const [exported] = found;
   const inbox = server.mailbox({ userId: bob.userId, deviceId: "PHONE" }).toDevice;
