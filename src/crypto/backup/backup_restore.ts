@@ -8,7 +8,7 @@
  * @module
  */
 
-import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/mod.ts";
+import { type KeyReceivers, type KeysOutput, receiveKeys } from "../key_requests/key_requests.ts";
 import type { ImportedRoomKey, UndecryptableEvents } from "../megolm/mod.ts";
 import { type MegolmSessionRef, readSessionRef } from "../../types/session_ref.ts";
 import type { Transaction } from "../records/mod.ts";

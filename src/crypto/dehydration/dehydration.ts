@@ -24,7 +24,7 @@ import type { OwnIdentity } from "../identity/mod.ts";
 import type { InboundSessions, UndecryptableEvents } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { readOlmPayload, senderRefusal } from "../olm/mod.ts";
-import type { KeyRequests } from "../key_requests/mod.ts";
+import type { KeyRequests } from "../key_requests/key_requests.ts";
 import { RateLimit } from "../requests/mod.ts";
 import {
   type DehydrationState,
@@ -40,6 +40,9 @@ import {
   type RehydratedPage,
   SESSION_KIND,
 } from "./new_device.ts";
+
+export { PICKLE_KEY_SECRETS } from "./new_device.ts";
+export type * from "./new_device.ts";
 
 /** How many messages are read of one device: a year of a busy user's. */
 const MAX_MESSAGES = 100_000;

@@ -16,7 +16,7 @@ import {
   type ToDeviceMessage,
   UndecryptableEvents,
 } from "../megolm/mod.ts";
-import { Dehydration } from "../dehydration/mod.ts";
+import { Dehydration } from "../dehydration/dehydration.ts";
 import { DeviceLists, DeviceOwners } from "../devices/mod.ts";
 import { type BundleRequest, HistoryIntake, HistoryOffers } from "../history/mod.ts";
 import {
@@ -27,8 +27,8 @@ import {
 } from "../identity/mod.ts";
 import { type KeyClaim, OlmChannels } from "../olm/mod.ts";
 import type { Transaction, Vault } from "../records/mod.ts";
-import { KeyRequests } from "../key_requests/mod.ts";
-import { SecretAnswers, SecretRequests } from "../secret_requests/mod.ts";
+import { KeyRequests } from "../key_requests/key_requests.ts";
+import { SecretAnswers, SecretRequests } from "../secret_requests/secret_requests.ts";
 import { type DeviceMessages, Outbox } from "../requests/mod.ts";
 import { EncryptedRooms, OutboundSessions, type RoomStateInput } from "../sharing/mod.ts";
 import { Verifications } from "../verification/mod.ts";

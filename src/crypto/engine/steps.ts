@@ -14,7 +14,7 @@ import {
   withdrawnIdentity,
 } from "../devices/mod.ts";
 import type { AdoptInput, NewBackupInput, RestoredKeys } from "../backup/mod.ts";
-import type { RehydratedPage } from "../dehydration/mod.ts";
+import type { RehydratedPage } from "../dehydration/dehydration.ts";
 import type { HistoryOffer } from "../history/mod.ts";
 import type {
   IdentitySeeds,
@@ -24,10 +24,10 @@ import type {
   SignedName,
   SigningOutcome,
 } from "../identity/mod.ts";
-import { receiveKeys } from "../key_requests/mod.ts";
+import { receiveKeys } from "../key_requests/key_requests.ts";
 import type { ImportedRoomKey, RecoveredEvent, SessionQuery } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
-import type { WantedSecrets } from "../secret_requests/mod.ts";
+import type { WantedSecrets } from "../secret_requests/secret_requests.ts";
 import type { DehydratedDevice } from "../../types/api/dehydrated_device.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import type { ShownVersion } from "../../types/checks/backup_version.ts";

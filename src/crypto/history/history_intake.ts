@@ -21,7 +21,7 @@ import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import type { AnswerOutput, ImportedRoomKey, InboundSessions } from "../megolm/mod.ts";
-import { type KeyReceivers, receiveKeys } from "../key_requests/mod.ts";
+import { type KeyReceivers, receiveKeys } from "../key_requests/key_requests.ts";
 import { DAY_MS, FairRecords, type Transaction } from "../records/mod.ts";
 import { isRefusal, Retries } from "../requests/mod.ts";
 import { type BundleRequest, keysIn, readBundlePlace, withheldIn } from "./key_bundle.ts";

@@ -180,17 +180,13 @@ export interface OlmAnswer {
   readonly content: JsonObject;
 }
 
-/** The parts that asking needs. */
-interface AskingParts {
-  readonly context: CryptoContext;
-  readonly devices: Pick<DeviceLists, "devicesOf">;
-  readonly outbox: Pick<Outbox, "add">;
-}
-
 /** The own devices that may be asked. */
 export async function devicesToAsk(
   tx: Transaction,
-  { context: { own: { userId } }, devices }: Pick<AskingParts, "context" | "devices">,
+  { context: { own: { userId } }, devices }: {
+    readonly context: CryptoContext;
+    readonly devices: Pick<DeviceLists, "devicesOf">;
+  },
 ): Promise<Device[]> {
   return ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
 }
@@ -203,7 +199,7 @@ export function asked(devices: readonly Device[]): AskedDevices["devices"] {
 /** Tells all devices that were asked the same: the request, or that it is cancelled. */
 export function tellAsked(
   tx: Transaction,
-  { context, outbox }: Pick<AskingParts, "context" | "outbox">,
+  { context, outbox }: { readonly context: CryptoContext; readonly outbox: Pick<Outbox, "add"> },
   { eventType, request: { requestId, devices }, what }: {
     readonly eventType: string;
     readonly request: AskedDevices;

@@ -34,6 +34,15 @@ import {
 import { RateLimit } from "../requests/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
 
+export {
+  asked,
+  type AskedDevices,
+  checkedAnswer,
+  devicesToAsk,
+  type OlmAnswer,
+  tellAsked,
+} from "./key_answers.ts";
+
 /** The parts that it needs. */
 export interface KeyRequestsOptions extends KeyAnswersOptions {
   /** Other devices. */

@@ -32,8 +32,10 @@ import {
   devicesToAsk,
   type OlmAnswer,
   tellAsked,
-} from "../key_requests/mod.ts";
+} from "../key_requests/key_requests.ts";
 import type { Outbox } from "../requests/mod.ts";
+
+export { SecretAnswers } from "./secret_answers.ts";
 
 /** What is asked for. */
 export interface WantedSecrets {

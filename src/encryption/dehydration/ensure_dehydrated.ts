@@ -19,7 +19,7 @@ import {
   type ReadingState,
   type RehydratedOutput,
   type RehydratedPage,
-} from "../../crypto/dehydration/mod.ts";
+} from "../../crypto/dehydration/dehydration.ts";
 import { isOwnDehydrated } from "../../crypto/devices/mod.ts";
 import { ForbiddenError, NotFoundError, UnrecognizedError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";

@@ -7,7 +7,7 @@
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import { Turns } from "../../base/turns.ts";
-import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
 import type { DehydrationMachine } from "../dehydration/dehydration.ts";

@@ -11,7 +11,7 @@ import type { Authentication } from "../../api/account/account.ts";
 import type { DehydrationOutcome } from "../dehydration/dehydration.ts";
 import type { KeyBackupOutcome } from "../backup/backup.ts";
 import type { ComparedDevice, ComparedIdentity, UserIdentity } from "../../crypto/devices/mod.ts";
-import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 
 /** What {@linkcode IdentityCrypto.ensureVerified} may use: at most one of the first two. */

@@ -8,7 +8,7 @@ import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { OfferReply, OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { IdentitySeeds, OfferOutcome } from "../../crypto/identity/mod.ts";
-import type { AskedSecrets } from "../../crypto/secret_requests/mod.ts";
+import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { latestVersion } from "../backup/backup.ts";
