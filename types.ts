@@ -209,7 +209,7 @@ export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
 export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
-export type { AskedSecrets } from "./src/crypto/secret_requests/mod.ts";
+export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";
 export type {
   CryptoDoctorOptions,
   CryptoFinding,

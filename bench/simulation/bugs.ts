@@ -123,13 +123,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "The ratchet is not stored with the message that it encrypted",
-    path: "src/crypto/sharing/outbound_record.ts",
+    path: "src/crypto/sharing/group_sessions.ts",
     find: "tx.set(key, { ...record, state: session.state(), messages: record.messages + 1 });",
     replace: "tx.onCommit(() => {});\n    tx.set(key, { ...record, messages: record.messages + 1 });",
   },
   {
     name: "The count of a session's messages is not stored",
-    path: "src/crypto/sharing/outbound_record.ts",
+    path: "src/crypto/sharing/group_sessions.ts",
     find: "state: session.state(), messages: record.messages + 1 }",
     replace: "state: session.state() }",
   },
@@ -231,7 +231,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: "A device that lost messages gets no key again",
     path: "src/crypto/sharing/share_plan.ts",
-    find: "if (await olm.wedgingIndex(tx, device) > before.wedging) return undefined;",
+    find: "if (await olm.sessions.wedgingIndex(tx, device) > before.wedging) return undefined;",
     replace: "",
   },
   {
