@@ -6,6 +6,7 @@
  */
 
 import { concat } from "@std/bytes/concat";
+import { constants, deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { ValueError } from "../../mod.ts";
 import { describeImage } from "../../src/bot/mod.ts";
@@ -42,6 +43,14 @@ const emptyScan = concat([segment(0xda, [1, 1, 0, 1, 63, 0x10]), new Uint8Array(
 
 const END = ["IEND", new Uint8Array()] as const;
 
+/** Gigabytes of zeros in a few megabytes: zlib's head, and one packed piece again and again. */
+function packedZeros(): Uint8Array {
+  const piece = new Uint8Array(
+    deflateRawSync(new Uint8Array(1_000_000), { finishFlush: constants.Z_SYNC_FLUSH }),
+  );
+  return concat([Uint8Array.of(0x78, 0x9c), ...Array.from({ length: 2_000 }, () => piece)]);
+}
+
 /** Images of a million pixels or fewer by their heads, by what is wrong with them. */
 export async function imageBombs(): Promise<Readonly<Record<string, Uint8Array>>> {
   const zeros = await deflate(new Uint8Array(8_000_000));
@@ -71,6 +80,7 @@ export async function imageBombs(): Promise<Readonly<Record<string, Uint8Array>>
     ),
     "a PNG of 1,020 bits a pixel": bare(1_000, 1_000, 255, 6, 0, 0, 0),
     "a PNG of too many rows": bare(10, 10, 8, 6, 0, 0, 0),
+    "a PNG of gigabytes": pngOf(["IHDR", pngHeader(10, 10)], ["IDAT", packedZeros()], END),
     "a GIF without data": gif(1_000, 1_000).subarray(0, 35),
   };
 }

@@ -45,6 +45,8 @@ const BOX = { w: 800, h: 600 };
 /** A file that is no larger is its own thumbnail if it fits into the box. */
 const SMALL_FILE = 100 * 1024;
 const JPEG_QUALITY = 80;
+/** How much of a PNG is unpacked at once, in bytes: what comes of it is 4 MiB at most. */
+const SLICE = 4 * 1024;
 
 /**
  * Measures an image, and makes a thumbnail and a blurhash of it, if it is a PNG, a JPEG or a GIF.
@@ -174,9 +176,17 @@ async function decodePng(data: Uint8Array, { w, h }: Size): Promise<Pixels> {
 /** Checks that unpacking ends before it becomes too much, without keeping what comes out. */
 async function checkUnpacked(packed: Uint8Array<ArrayBuffer>[], limit: number): Promise<void> {
   let size = 0;
-  for await (const chunk of new Blob(packed).stream().pipeThrough(new DecompressionStream("deflate"))) {
+  const unpacked = ReadableStream.from(slices(packed)).pipeThrough(new DecompressionStream("deflate"));
+  for await (const chunk of unpacked) {
     size += chunk.length;
     if (size > limit) throw bomb();
+  }
+}
+
+/** Small pieces: what comes out of one, up to a thousand times as much, is there at once. */
+function* slices(parts: readonly Uint8Array<ArrayBuffer>[]): Generator<Uint8Array<ArrayBuffer>> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += SLICE) yield part.subarray(at, at + SLICE);
   }
 }
 
