@@ -7,13 +7,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KvKey, KvMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
-import type { FilterID, SyncToken } from "../../types/ids.ts";
+import type { EventID, FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownLog, ShownRoom } from "./shown_events.ts";
-import type { CommittedSync, RoomChange, SyncChange } from "./store_protocol.ts";
+import type { CommittedSync, FormerRoom, RoomChange, SyncChange } from "./store_protocol.ts";
 import { set, type StoreWriter } from "./writer.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import { type Later, later } from "../kernel/mod.ts";
 import type { RoomMutations, StoreRooms } from "./rooms.ts";
+
+/** How many rooms are remembered that became encrypted in what has not been handled: few do. */
+const MAX_BEGAN = 100;
 
 /** Stores the position: up to where responses were committed, and up to where they were handled. */
 export class StorePosition {
@@ -106,8 +109,15 @@ export class StorePosition {
       isOver ||= older === before.anew?.end;
       if (older === token) break;
     }
-    const { anew, ...rest } = withoutStart(before);
-    this.#set({ ...rest, ...(anew && !isOver && { anew }), handled: token, ...this.#shownWith(rooms) });
+    const { anew, began, ...rest } = withoutStart(before);
+    const isAllHandled = this.#unhandled.size === 0 && before.again === undefined;
+    this.#set({
+      ...rest,
+      ...(anew && !isOver && { anew }),
+      ...(began && !isAllHandled && { began }),
+      handled: token,
+      ...this.#shownWith(rooms),
+    });
     if (before.first !== undefined) await this.#writer.flush();
     return true;
   }
@@ -115,17 +125,17 @@ export class StorePosition {
   /**
    * Moves to the end of a sync response, whose changes are about to be committed.
    *
-   * @param hasChanges Whether there are any.
+   * @param changes What it changes of rooms.
    * @returns How many processes in a row have ended before the response that this one repeats was
    *   handled; undefined: the response has nothing new, and needs no commit.
    */
   async advance(
     { nextBatch, repeated, again, anew = false, rooms, atOnce = false }: SyncChange,
-    hasChanges: boolean,
+    { mutations, began }: Pick<RoomMutations, "mutations" | "began">,
   ): Promise<number | undefined> {
     const before = this.#position ?? await this.get();
     if (atOnce) await this.#shown.makeRoom();
-    const isNews = nextBatch !== before.nextBatch || hasChanges || repeated || this.#writer.owes ||
+    const isNews = nextBatch !== before.nextBatch || mutations.length > 0 || repeated || this.#writer.owes ||
       before.ahead === true;
     if (!isNews && before.handled !== undefined) return undefined;
     const first = before.handled === undefined && { first: before.first ?? nextBatch };
@@ -139,6 +149,7 @@ export class StorePosition {
       ...(anew && { anew: { end: nextBatch } }),
       ...(again && { again }),
       ...(crashes > 0 && { crashes }),
+      ...(began.length > 0 && { began: [...before.began ?? [], ...began].slice(-MAX_BEGAN) }),
       ...(atOnce && this.#shownWith(rooms.filter(isShown))),
     });
     const earlier = this.#unhandled.get(nextBatch) ?? []; // of a response that ended with the same token
@@ -217,10 +228,12 @@ export class StoreSync {
         );
       }
       const changes = await this.#rooms.changes(change.rooms);
-      const crashes = await this.#position.advance(change, changes.mutations.length > 0);
+      const { began = [] } = await this.#position.get();
+      const former = changes.former.map((room) => room && withBegan(room, began));
+      const crashes = await this.#position.advance(change, changes);
       if (this.#refused === nextBatch) this.#refused = undefined;
-      if (crashes === undefined) return { former: changes.former, crashes: 0 };
-      return later(this.#commit(changes, crashes));
+      if (crashes === undefined) return { former, crashes: 0 };
+      return later(this.#commit({ ...changes, former }, crashes));
     } catch (error) {
       this.#refused = nextBatch;
       throw error;
@@ -233,4 +246,9 @@ export class StoreSync {
     this.#rooms.committed(changes);
     return { former: changes.former, crashes };
   }
+}
+
+/** What was known of a room; by which event it became encrypted, only while that may come again unhandled. */
+function withBegan({ encryptedBy, ...room }: FormerRoom, began: readonly EventID[]): FormerRoom {
+  return encryptedBy !== undefined && began.includes(encryptedBy) ? { ...room, encryptedBy } : room;
 }

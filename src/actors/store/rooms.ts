@@ -7,7 +7,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KvMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
-import type { RoomID } from "../../types/ids.ts";
+import type { EventID, RoomID } from "../../types/ids.ts";
 import { isJsonObject, isSameJson } from "../../types/json.ts";
 import type { RoomState } from "./room_state.ts";
 import type {
@@ -34,6 +34,8 @@ export interface RoomMutations {
   /** The records among the changes. */
   readonly records: readonly RoomRecord[];
   readonly changed: readonly RoomID[];
+  /** The events by which rooms have become encrypted. */
+  readonly began: readonly EventID[];
 }
 
 /** A change of a room, and what of it matters. */
@@ -119,6 +121,7 @@ export class StoreRooms {
     const former: (FormerRoom | undefined)[] = [];
     const records: RoomRecord[] = [];
     const changed: RoomID[] = [];
+    const began: EventID[] = [];
     for (const { room, facts } of changes) {
       const { roomId, membership, state } = room;
       const record = known.get(roomId);
@@ -139,8 +142,9 @@ export class StoreRooms {
       mutations.push(set(keys.room(roomId), next));
       records.push(next);
       known.set(roomId, next);
+      if (next.encryptedBy !== undefined && record?.encryptedBy === undefined) began.push(next.encryptedBy);
     }
-    return { mutations, former, records, changed };
+    return { mutations, former, records, changed, began };
   }
 
   /** Marks the rooms of changes that are about to be committed. */

@@ -68,7 +68,7 @@ export interface FormerRoom {
   readonly members: ReadonlyMap<string, StoredState>;
   /** Whether the room was known to be encrypted. */
   readonly encrypted: boolean;
-  /** The event that made it so, if that came with a sync. */
+  /** The event that made it so, if that came with a sync, and may come again since it was not handled. */
   readonly encryptedBy?: EventID;
 }
 

@@ -31,6 +31,8 @@ export interface SyncRecord {
   readonly ahead?: true;
   /** Present while the client syncs anew, since the server does not know the token any more. */
   readonly anew?: Anew;
+  /** The events by which rooms became encrypted in what has not been handled: it may come again, with them. */
+  readonly began?: readonly EventID[];
   /** How many processes in a row have ended without handling anything. */
   readonly crashes?: number;
   /** The events that were handled last. */
