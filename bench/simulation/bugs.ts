@@ -546,7 +546,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "A one-time key for who is to be told of history is claimed once",
-    path: "src/encryption/history/share_history.ts",
+    path: "src/encryption/history/history.ts",
     find: "    if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;\n",
     replace: "",
     worlds: ["--history", "--favour=a member invites somebody, and shares the history"],

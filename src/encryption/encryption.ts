@@ -8,6 +8,7 @@
 import { abortable } from "@std/async/abortable";
 import {
   type CryptoStartOptions,
+  type EncryptedClient,
   EngineRunner,
   pruneCrypto,
   requestSender,
@@ -21,7 +22,14 @@ import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../c
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { DOCTOR_OPTIONS, RESET_OPTIONS, VERIFIED_OPTIONS } from "./option_names.ts";
+import {
+  DOCTOR_OPTIONS,
+  type EncryptionOptions,
+  policyOf,
+  RESET_OPTIONS,
+  verificationOptions,
+  VERIFIED_OPTIONS,
+} from "./encryption_options.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Membership } from "../types/enums.ts";
 import { noteEncryption } from "../types/events/encryption_of.ts";
@@ -29,22 +37,27 @@ import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";
 import { KeyBackups } from "./backup/backup.ts";
-import { policyOf, verificationOptions } from "./chosen.ts";
 import type { CryptoMachine, EncryptOptions } from "./crypto.ts";
 import { DehydratedDevices } from "./dehydration/dehydration.ts";
-import type { EncryptedClient } from "./encrypted_client.ts";
-import type { EncryptionOptions } from "./encryption_options.ts";
-import { AccountIdentity, EarlyReads, type EnsureVerifiedOptions, UserTrust } from "./identity/identity.ts";
-import { DeviceWarnings } from "./device_warnings.ts";
+import {
+  AccountIdentity,
+  DeviceWarnings,
+  EarlyReads,
+  type EnsureVerifiedOptions,
+  UserTrust,
+} from "./identity/identity.ts";
 import { KeyFiles } from "./key_files.ts";
 import { VerificationHub } from "./verification/verification.ts";
 
 export { answerOwners } from "./answer_owner.ts";
-export { ENCRYPTION_OPTIONS } from "./option_names.ts";
-export { verificationOptions } from "./chosen.ts";
+export {
+  ENCRYPTION_OPTIONS,
+  type EncryptionOptions,
+  type OwnerVerificationOptions,
+  verificationOptions,
+} from "./encryption_options.ts";
 export type { Crypto, CryptoMachine, EncryptOptions } from "./crypto.ts";
 export type { CryptoDoctorOptions, CryptoFinding, CryptoFindingCode } from "./crypto_findings.ts";
-export type { EncryptionOptions, OwnerVerificationOptions } from "./encryption_options.ts";
 export type {
   ExportKeysOptions,
   ImportKeysOptions,
@@ -237,7 +250,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
 
   readonly shareHistory: CryptoMachine["shareHistory"] = async (roomId, userId) => {
     await this.#begin();
-    const { shareHistory } = await import("./history/share_history.ts");
+    const { shareHistory } = await import("./history/history.ts");
     return await shareHistory(this.#engine, this.#client, { roomId, userId });
   };
 

@@ -1,14 +1,22 @@
 /**
- * The options of end-to-end encryption.
+ * The options of end-to-end encryption, and what they come to.
  *
  * @module
  */
 
 import type { OnNewRecipient } from "../actors/crypto/mod.ts";
-import type { AcceptPolicy, SendPolicy } from "../crypto/context/context.ts";
-import type { EnsureVerifiedOptions } from "./identity/identity.ts";
+import {
+  type AcceptPolicy,
+  type CryptoPolicy,
+  DEFAULT_POLICY,
+  type SendPolicy,
+} from "../crypto/context/context.ts";
+import type { EnsureVerifiedOptions, ResetIdentityOptions } from "./identity/identity.ts";
 import type { UserID } from "../types/ids.ts";
 import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
+import { REQUEST_OPTIONS } from "../api/http/mod.ts";
+import type { OptionNames } from "../errors/known_names.ts";
+import type { CryptoDoctorOptions } from "./crypto_findings.ts";
 
 /**
  * How a client encrypts, and what it accepts. With one of `recoveryKey`, `passphrase` and
@@ -127,3 +135,38 @@ export interface OwnerVerificationOptions {
     comparison: VerificationComparison,
   ) => boolean | Promise<boolean>;
 }
+
+/** What the device is verified with when it starts; undefined: it is not. */
+export function verificationOptions(options: EncryptionOptions): EnsureVerifiedOptions | undefined {
+  const { recoveryKey, passphrase, onRecoveryKey, ...rest } = options;
+  const { password, authentication, backup, dehydratedDevice } = rest;
+  if (recoveryKey === undefined && passphrase === undefined && onRecoveryKey === undefined) return undefined;
+  return { recoveryKey, passphrase, onRecoveryKey, password, authentication, backup, dehydratedDevice };
+}
+
+export function policyOf(options: EncryptionOptions): CryptoPolicy {
+  const { sendTo, accept, answerKeyRequests, onNewRecipient } = options;
+  return {
+    sendTo: sendTo ?? DEFAULT_POLICY.sendTo,
+    accept: accept ?? DEFAULT_POLICY.accept,
+    answerKeyRequests: answerKeyRequests ?? DEFAULT_POLICY.answerKeyRequests,
+    approveRecipients: onNewRecipient !== undefined,
+    shareHistory: options.shareHistory ?? DEFAULT_POLICY.shareHistory,
+    awaitIdentity: verificationOptions(options) !== undefined,
+    // Who has said whom to trust, or has an identity, gets no exception.
+    sparesOwn: sendTo === undefined && accept === undefined && verificationOptions(options) === undefined,
+  };
+}
+
+/** The options of encryption: what is done with the identity takes the same object, and needs a part of it. */
+export const ENCRYPTION_OPTIONS: OptionNames<EncryptionOptions> = {
+  ...{ sendTo: true, accept: true, unencrypted: true, answerKeyRequests: true, shareHistory: true },
+  ...{ onNewRecipient: true, verification: true, recoveryKey: true, passphrase: true },
+  ...{ onRecoveryKey: true, password: true, authentication: true, backup: true, dehydratedDevice: true },
+};
+/** Those of {@link EnsureVerifiedOptions}, likewise. */
+export const VERIFIED_OPTIONS: OptionNames<EnsureVerifiedOptions> = ENCRYPTION_OPTIONS;
+/** Those of {@link ResetIdentityOptions}. */
+export const RESET_OPTIONS: OptionNames<ResetIdentityOptions> = { ...VERIFIED_OPTIONS, confirm: true };
+/** Those of {@link CryptoDoctorOptions}. */
+export const DOCTOR_OPTIONS: OptionNames<CryptoDoctorOptions> = { ...REQUEST_OPTIONS, ...VERIFIED_OPTIONS };

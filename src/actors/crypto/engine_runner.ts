@@ -16,32 +16,51 @@ import { InternalEventType } from "../../types/events/internal_event_type.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";
-import type { OpenStore } from "../store/mod.ts";
+import type { OpenStore, StateStore, StoreHandlers } from "../store/mod.ts";
+import type { ClientAPI } from "../../api/api.ts";
 import type { CryptoHandlers } from "./crypto_actor.ts";
 import { OutgoingRequests } from "./outgoing_requests.ts";
 import type { RequestSender } from "./request_sender.ts";
 import { Following, type OnNewRecipient, RoomPreparer, type RoomPreparerOptions } from "./room_preparer.ts";
 
+/** What encryption uses of a client. */
+export interface EncryptedClient {
+  /** Whose device it is. */
+  readonly session: Session;
+  /** The operations. */
+  readonly api: ClientAPI;
+  /** Stores the engine's records. */
+  readonly store: ActorRef<StoreHandlers>;
+  /** Opens the store, the first time. */
+  readonly ready: OpenStore;
+  /** Says which rooms are encrypted. */
+  readonly stateStore: StateStore;
+  /** Delivers events whose key came late. */
+  readonly dispatcher: ActorRef<DispatcherHandlers>;
+  /** Whether the store outlives the process. */
+  readonly isDurable: boolean;
+  /** Whether the access token was given, and outlives the process. */
+  readonly hasToken: boolean;
+  /** Whether syncs show what happens in rooms. */
+  readonly showsRooms: boolean;
+  /** Where encryption logs. */
+  readonly log: Logger;
+}
+
 /** What an engine is run with. */
-export interface EngineRunnerOptions {
+export interface EngineRunnerOptions extends Pick<EncryptedClient, "ready" | "dispatcher" | "log"> {
   readonly actor: Actor<CryptoHandlers>;
   /** Whose device it is, and its transport. */
   readonly session: {
     account: Session["account"];
     readonly http: RoomPreparerOptions["http"] & { readonly clock: Clock };
   };
-  /** Opens the store, the first time. */
-  readonly ready: OpenStore;
-  /** Delivers events that can be decrypted now, and alarms about keys. */
-  readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Makes a request. */
   readonly send: RequestSender;
   /** Reads a room's description from the server. */
   readonly describe: RoomPreparerOptions["describe"];
   /** Called before users get a room's key for the first time. */
   readonly onNewRecipient: OnNewRecipient | undefined;
-  /** Where failures are logged. */
-  readonly log: Logger;
 }
 
 /** How many events that could be decrypted late are remembered. */

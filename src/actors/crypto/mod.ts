@@ -12,6 +12,6 @@ export {
   spawnCrypto,
   type SyncCrypto,
 } from "./crypto_actor.ts";
-export { EngineRunner } from "./engine_runner.ts";
+export { type EncryptedClient, EngineRunner } from "./engine_runner.ts";
 export { requestSender } from "./request_sender.ts";
 export { type OnNewRecipient, roomDescriber, sinceNow } from "./room_preparer.ts";

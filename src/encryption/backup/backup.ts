@@ -12,32 +12,36 @@ import type { BackupState } from "../../crypto/backup/mod.ts";
 import { readSessionRef } from "../../types/session_ref.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import { type KeyBackupAPI, latestVersion, publicKeyOf } from "./backup_version.ts";
-import type {
-  DeleteKeyBackupOptions,
-  KeyBackup,
-  KeyBackupInfo,
-  KeyBackupMachine,
-  KeyBackupOutcome,
-  KeyBackupUnlock,
-  NewKeyBackupOptions,
-  RestoreKeysOptions,
-  SecretKeeper,
+import {
+  type DeleteKeyBackupOptions,
+  type KeyBackup,
+  type KeyBackupAPI,
+  type KeyBackupInfo,
+  type KeyBackupMachine,
+  type KeyBackupOutcome,
+  type KeyBackupUnlock,
+  latestVersion,
+  type NewKeyBackupOptions,
+  publicKeyOf,
+  type RestoreKeysOptions,
+  type SecretKeeper,
 } from "./key_backup.ts";
 
-export { FORMERLY_WANTED, latestVersion, WANTED } from "./backup_version.ts";
-export type {
-  DeleteKeyBackupOptions,
-  KeyBackup,
-  KeyBackupInfo,
-  KeyBackupMachine,
-  KeyBackupOutcome,
-  KeyBackupUnlock,
-  KeyRestoreProgress,
-  NewKeyBackupOptions,
-  RestoreKeysOptions,
-  SecretKeeper,
-  StoreSecretOptions,
+export {
+  type DeleteKeyBackupOptions,
+  FORMERLY_WANTED,
+  type KeyBackup,
+  type KeyBackupInfo,
+  type KeyBackupMachine,
+  type KeyBackupOutcome,
+  type KeyBackupUnlock,
+  type KeyRestoreProgress,
+  latestVersion,
+  type NewKeyBackupOptions,
+  type RestoreKeysOptions,
+  type SecretKeeper,
+  type StoreSecretOptions,
+  WANTED,
 } from "./key_backup.ts";
 
 /** `client.crypto.backup`. What it does is loaded with the first call. What changes it comes one after the other. */

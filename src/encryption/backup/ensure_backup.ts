@@ -10,14 +10,21 @@
  */
 
 import { RESTART_DELAY } from "../../api/http/mod.ts";
-import type { KeyBackupOutcome, SecretKeeper, StoreSecretOptions } from "./key_backup.ts";
+import {
+  type KeyBackupAPI,
+  type KeyBackupOutcome,
+  latestVersion,
+  publicKeyOf,
+  type SecretKeeper,
+  type StoreSecretOptions,
+  WANTED,
+} from "./key_backup.ts";
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
 import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
-import { type KeyBackupAPI, latestVersion, publicKeyOf, WANTED } from "./backup_version.ts";
 import { isWantedBy, leftBackup } from "./key_backup_operations.ts";
 
 /** What it works on. */

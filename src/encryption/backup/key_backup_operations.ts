@@ -4,13 +4,18 @@
  * @module
  */
 
-import type {
-  DeleteKeyBackupOptions,
-  KeyBackup,
-  KeyBackupInfo,
-  KeyBackupUnlock,
-  NewKeyBackupOptions,
-  RestoreKeysOptions,
+import {
+  type DeleteKeyBackupOptions,
+  FORMERLY_WANTED,
+  type KeyBackup,
+  type KeyBackupAPI,
+  type KeyBackupInfo,
+  type KeyBackupUnlock,
+  latestVersion,
+  type NewKeyBackupOptions,
+  publicKeyOf,
+  type RestoreKeysOptions,
+  WANTED,
 } from "./key_backup.ts";
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { optionsOfEach, type RequestOptions } from "../../api/http/mod.ts";
@@ -23,7 +28,6 @@ import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import { restored } from "./key_restore.ts";
-import { FORMERLY_WANTED, type KeyBackupAPI, latestVersion, publicKeyOf, WANTED } from "./backup_version.ts";
 
 /** More versions than a user makes are not deleted at once. */
 const MAX_VERSIONS = 1_000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RestoreKeysOptions } from "./key_backup.ts";
+import type { KeyBackupAPI, RestoreKeysOptions } from "./key_backup.ts";
 import type { KeyImportReport } from "../key_files.ts";
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
@@ -15,7 +15,6 @@ import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { KeyBackupError } from "../../errors/key_backup_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KeyBackupAPI } from "./backup_version.ts";
 
 /** How many keys a step takes: some milliseconds of work. */
 const KEYS_A_STEP = 200;

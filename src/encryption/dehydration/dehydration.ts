@@ -7,20 +7,15 @@
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import { elapsed } from "../../base/clock.ts";
 import type { SecretKeeper } from "../backup/backup.ts";
-import type {
-  DehydrationAPI,
-  DehydrationMachine,
-  DehydrationOutcome,
-  ShownIdentity,
-} from "./dehydration_outcome.ts";
+import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./ensure_dehydrated.ts";
 
-export type { DehydrationMachine, DehydrationOutcome } from "./dehydration_outcome.ts";
+export type { DehydrationOutcome } from "./ensure_dehydrated.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Has the account have one. What that takes is loaded with the first call. */
-export class DehydratedDevices implements DehydrationMachine {
+export class DehydratedDevices {
   readonly #engine: EngineRunner;
   readonly #api: DehydrationAPI;
   #last: { readonly at: number; readonly outcome: DehydrationOutcome } | undefined;
@@ -33,12 +28,20 @@ export class DehydratedDevices implements DehydrationMachine {
     [this.#engine, this.#api] = [engine, api];
   }
 
+  /** Whether it is to be looked at again: once a day. */
   get isDue(): boolean {
     if (this.#last === undefined) return false;
     const { at, outcome } = this.#last;
     return elapsed(this.#engine.clock.now(), at) >= (outcome === "failed" ? HOUR : DAY);
   }
 
+  /**
+   * Reads the device that is there, if this one has not made it, and has it replaced once a week.
+   * Never rejects. Without a request if there is nothing to do.
+   *
+   * @param identity The own identity, whose keys are at hand.
+   * @param open Opens the secret storage; undefined: nothing does.
+   */
   async ensure(
     identity: ShownIdentity,
     open: () => Promise<SecretKeeper | undefined>,
@@ -46,7 +49,7 @@ export class DehydratedDevices implements DehydrationMachine {
     const { ensureDehydrated } = await import("./ensure_dehydrated.ts");
     const { clock } = this.#engine;
     this.#last = { at: clock.now(), outcome: "failed" };
-    const outcome = await ensureDehydrated(this.#engine, this.#api, { identity, open });
+    const outcome = await ensureDehydrated(this.#engine, this.#api, identity, open);
     this.#last = { at: clock.now(), outcome };
     return outcome;
   }

@@ -10,7 +10,6 @@
 
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import { ActorError, type ActorRef, ActorStoppedError } from "../../actors/kernel/mod.ts";
-import type { DehydrationAPI, DehydrationOutcome, ShownIdentity } from "./dehydration_outcome.ts";
 import type { SecretKeeper } from "../backup/backup.ts";
 import { elapsed } from "../../base/clock.ts";
 import {
@@ -28,29 +27,28 @@ import type {
   DehydratedDeviceEvents,
   DehydratedDeviceUpload,
 } from "../../types/api/dehydrated_device.ts";
-import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { DeviceID } from "../../types/ids.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 
 /** How old a device may be, in milliseconds: its one-time keys are used up by and by. */
 const LIFETIME = 7 * 86_400_000;
 /** How often a device is read that other clients replace meanwhile. */
 const MAX_ROUNDS = 3;
 
-/** What it works on. */
-export interface EnsureDehydratedInput {
-  /** The own identity. */
-  readonly identity: ShownIdentity;
-  /** Opens the secret storage; undefined: nothing does. */
-  readonly open: () => Promise<SecretKeeper | undefined>;
-}
-
-/** Has the account have one. Never rejects. */
+/**
+ * Has the account have one. Never rejects.
+ *
+ * @param open Opens the secret storage; undefined: nothing does.
+ */
 export async function ensureDehydrated(
   engine: EngineRunner,
   api: DehydrationAPI,
-  input: EnsureDehydratedInput,
+  identity: ShownIdentity,
+  open: () => Promise<SecretKeeper | undefined>,
 ): Promise<DehydrationOutcome> {
   try {
-    return await ensured(engine, api, input);
+    return await ensured(engine, api, identity, open);
   } catch (error) {
     if (error instanceof UnrecognizedError) return "unsupported";
     engine.log.warn("Could not see to the dehydrated device", { error: String(error) });
@@ -61,7 +59,8 @@ export async function ensureDehydrated(
 async function ensured(
   engine: EngineRunner,
   api: DehydrationAPI,
-  { identity, open }: EnsureDehydratedInput,
+  identity: ShownIdentity,
+  open: () => Promise<SecretKeeper | undefined>,
 ): Promise<DehydrationOutcome> {
   const { actor, clock, log, signal } = engine;
   const state = await actor.dehydrationState();
@@ -107,16 +106,11 @@ async function isListed(actor: ActorRef<CryptoHandlers>, identity: ShownIdentity
   return devices.some(isOwnDehydrated);
 }
 
-async function present(
-  { signal }: EngineRunner,
-  api: DehydrationAPI,
-): Promise<DehydratedDevice | undefined> {
-  try {
-    return await api.getDehydratedDevice({ signal });
-  } catch (error) {
+async function present({ signal }: EngineRunner, api: DehydrationAPI): Promise<DehydratedDevice | undefined> {
+  return await api.getDehydratedDevice({ signal }).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined;
     throw error;
-  }
+  });
 }
 
 /** Has the key at hand that the secret storage has; returns why there is none. */
@@ -172,9 +166,8 @@ async function announce(
   api: DehydrationAPI,
   { device_id, device_keys }: DehydratedDeviceUpload,
 ): Promise<void> {
-  const userId: UserID = device_keys.user_id;
   try {
-    await api.uploadSignatures({ [userId]: { [device_id]: device_keys } }, { signal });
+    await api.uploadSignatures({ [device_keys.user_id]: { [device_id]: device_keys } }, { signal });
   } catch (error) {
     log.debug("Could not announce the dehydrated device once more", { error: String(error) });
   }
@@ -270,12 +263,36 @@ async function taken(engine: EngineRunner, page: RehydratedPage): Promise<Rehydr
   }
 }
 
-async function step(
-  engine: EngineRunner,
-  page: RehydratedPage,
-): Promise<RehydratedOutput> {
+async function step(engine: EngineRunner, page: RehydratedPage): Promise<RehydratedOutput> {
   const output = await engine.actor.receiveRehydrated(page);
   engine.deliver(output.recovered);
   engine.requests.wake();
   return output;
+}
+
+/**
+ * What has become of the dehydrated device:
+ *
+ * - `on`: the account has one, made by this device not a week ago, or by another one of the user; what
+ *   was sent to one before is read;
+ * - `unsupported`: the server has none;
+ * - `no-secret`: its key is not here, and nothing was given that opens the secret storage;
+ * - `unusable`: what the secret storage has as its key is none. Nothing was changed;
+ * - `failed`: something else went wrong, as the log says; it is tried again in an hour, and with the
+ *   next start.
+ */
+export type DehydrationOutcome = "on" | "unsupported" | "no-secret" | "unusable" | "failed";
+
+/** The operations that a dehydrated device is made with. */
+export type DehydrationAPI = Pick<
+  ClientAPI,
+  "getDehydratedDevice" | "putDehydratedDevice" | "getDehydratedDeviceEvents" | "uploadSignatures"
+>;
+
+/** What the server shows of the own user. */
+export interface ShownIdentity {
+  /** The own identity; the server is asked if it may have changed. */
+  state(): Promise<OwnIdentityState>;
+  /** The same, when the server is asked now. */
+  look(): Promise<OwnIdentityState>;
 }

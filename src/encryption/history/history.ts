@@ -6,6 +6,23 @@
  */
 
 import type { RoomID, UserID } from "../../types/ids.ts";
+import { RESTART_DELAY } from "../../api/http/mod.ts";
+import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { ClientAPI } from "../../api/api.ts";
+import { concat } from "@std/bytes/concat";
+import { encryptAttachment } from "../../crypto/attachments/attachments.ts";
+import {
+  bundleOf,
+  type HistoryRecipients,
+  isBundled,
+  type KeyBundle,
+  MAX_BUNDLED,
+} from "../../crypto/history/mod.ts";
+import type { ExportedSession, SessionQuery } from "../../crypto/megolm/mod.ts";
+import { isHistoryShared } from "../../crypto/sharing/mod.ts";
+import { NotFoundError } from "../../errors/request_errcodes.ts";
+import { MalformedContentError } from "../../errors/malformed_content_error.ts";
+import type { EncryptedFile } from "../../types/content/file_info.ts";
 
 /** What has become of the history of a room. */
 export interface HistoryShareReport {
@@ -55,4 +72,129 @@ export interface HistoryCrypto {
    * ```
    */
   shareHistory(roomId: RoomID, userId: UserID): Promise<HistoryShareReport>;
+}
+
+/** What of a client it is shared with. */
+export interface HistoryClient {
+  /** The operations. */
+  readonly api: Pick<ClientAPI, "getStateEvent" | "uploadMedia">;
+}
+
+/** How many sessions a step takes. */
+const SESSIONS_A_STEP = 200;
+/** How often the server is asked for a user's devices, if other changes come in between. */
+const MAX_ROUNDS = 3;
+
+/** Shares it. */
+export async function shareHistory(
+  engine: EngineRunner,
+  { api }: HistoryClient,
+  { roomId, userId }: { readonly roomId: RoomID; readonly userId: UserID },
+): Promise<HistoryShareReport> {
+  const { actor, log } = engine;
+  await engine.open();
+  // Of a room without a key nobody is asked. Whether the room is encrypted the server could say otherwise.
+  if ((await actor.exportSessions({ roomId, limit: 1 })).last === undefined) return none("nothing");
+  if (!await isReadable(api, roomId)) return none("not-readable");
+  const { isVerified, devices } = await recipientsOf(engine, userId);
+  if (!isVerified) return none("unverified");
+  if (devices === 0) return none("no-devices");
+  // Whoever gets the present session by it is no member yet, and need not become one.
+  await actor.discardGroupSession(roomId);
+  const bundle = bundleOf(await sessionsOf(engine, roomId));
+  const keys = bundle.room_keys.length;
+  if (keys === 0) return none("nothing");
+  const file = await uploaded(engine, api, bundle);
+  const told = await actor.offerHistory({ userId, roomId, file });
+  engine.requests.wake();
+  if (told === 0) return none("no-devices");
+  await engine.requests.round("toDevice"); // before the invitation; later, if that fails
+  log.info("Shared the history of a room with a user", { roomId, userId, keys, devices: told });
+  return { outcome: "shared", keys, devices: told };
+}
+
+function none(outcome: HistoryShareReport["outcome"]): HistoryShareReport {
+  return { outcome, keys: 0, devices: 0 };
+}
+
+/** Whether who joins the room reads what was sent before, by what the server says. */
+async function isReadable(api: HistoryClient["api"], roomId: RoomID): Promise<boolean> {
+  try {
+    const { history_visibility } = await api.getStateEvent(roomId, "m.room.history_visibility");
+    return isHistoryShared({ historyVisibility: history_visibility });
+  } catch (error) {
+    if (error instanceof NotFoundError || error instanceof MalformedContentError) return false;
+    throw error;
+  }
+}
+
+/** The devices that may get the keys, as the server shows them now, each with an Olm session if it has keys left. */
+async function recipientsOf(
+  engine: EngineRunner,
+  userId: UserID,
+): Promise<HistoryRecipients> {
+  const { actor } = engine;
+  let since: number | undefined = Infinity; // of who shares no room nothing else shows changes
+  for (let count = 0; count < MAX_ROUNDS; count++) {
+    if (!await actor.areDevicesStale({ users: [userId], since })) break;
+    since = undefined;
+    const { failure } = await engine.requests.round("keysQuery");
+    if (failure !== undefined) throw failure;
+  }
+  for (let restarts = 0;; restarts++) {
+    const { waiting } = await actor.historyRecipients(userId);
+    const { failure } = waiting === 0 ? {} : await engine.requests.round("keysClaim");
+    if (failure !== undefined && await hasWaited(engine, failure, restarts)) continue;
+    const found = await actor.historyRecipients(userId);
+    if (failure !== undefined && found.waiting === found.devices) throw failure; // nobody could be told
+    return found;
+  }
+}
+
+/** Waits before what failed begins again; false if it is not to. */
+async function hasWaited(
+  { http, clock, signal }: EngineRunner,
+  error: unknown,
+  restarts: number,
+): Promise<boolean> {
+  const delay = http[RESTART_DELAY](error, restarts);
+  if (delay !== undefined) await clock.delay(delay, { signal });
+  return delay !== undefined;
+}
+
+/** The sessions of the room that go into a bundle, up to a limit. */
+async function sessionsOf({ actor, log }: EngineRunner, roomId: RoomID): Promise<ExportedSession[]> {
+  const all: ExportedSession[] = [];
+  let after: SessionQuery["after"];
+  do {
+    const { sessions, last }: Awaited<ReturnType<typeof page>> = await page(after);
+    for (const session of sessions) if (isBundled(session)) all.push(session);
+    after = last;
+  } while (after !== undefined && all.length < MAX_BUNDLED);
+  if (after !== undefined) {
+    log.warn("Shares a part of the history of a room: it has too many keys", { roomId });
+  }
+  return all;
+
+  function page(from: SessionQuery["after"]) {
+    return actor.exportSessions({ roomId, limit: SESSIONS_A_STEP, ...(from && { after: from }) });
+  }
+}
+
+/** Encrypts the file with a key of its own, and uploads it. A second one, after a failure, does no harm. */
+async function uploaded(
+  engine: EngineRunner,
+  api: HistoryClient["api"],
+  bundle: KeyBundle,
+): Promise<EncryptedFile> {
+  const { stream, secrets } = encryptAttachment(new TextEncoder().encode(JSON.stringify(bundle)));
+  const encrypted = concat(await Array.fromAsync(stream));
+  for (let restarts = 0;; restarts++) {
+    try {
+      const url = await api.uploadMedia(encrypted, { mimeType: "application/octet-stream" });
+      return { ...secrets(), url };
+    } catch (error) {
+      if (!await hasWaited(engine, error, restarts)) throw error;
+    }
+  }
 }

@@ -4,20 +4,20 @@
  * @module
  */
 
-import type { EngineRunner } from "../../actors/crypto/mod.ts";
+import type { EncryptedClient, EngineRunner } from "../../actors/crypto/mod.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
 import { Turns } from "../../base/turns.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";
-import type { DehydrationMachine } from "../dehydration/dehydration.ts";
-import type { EncryptedClient } from "../encrypted_client.ts";
-import type { EarlyReads } from "./early_reads.ts";
+import type { DehydratedDevices } from "../dehydration/dehydration.ts";
+import { type EarlyReads, IdentityRequests } from "./identity_requests.ts";
 import type { IdentityCall, IdentityTools } from "./identity_call.ts";
 import type { EnsureVerifiedOptions, ResetIdentityOptions, VerificationReport } from "./identity_crypto.ts";
-import { IdentityRequests } from "./identity_requests.ts";
+import type { OwnHealth } from "../../crypto/engine/engine.ts";
+import type { Logger } from "../../base/log.ts";
 
-export { EarlyReads } from "./early_reads.ts";
+export { EarlyReads } from "./identity_requests.ts";
 export type {
   EnsureVerifiedOptions,
   IdentityCrypto,
@@ -32,7 +32,7 @@ export interface AccountMachines {
   /** The backup of room keys. */
   readonly backup: KeyBackupMachine;
   /** The dehydrated device. */
-  readonly dehydration: DehydrationMachine;
+  readonly dehydration: DehydratedDevices;
   /** Reads of the account that a start begins early. */
   readonly early: EarlyReads;
 }
@@ -77,7 +77,7 @@ export class AccountIdentity {
       const { shown, keys } = await this.#engine.actor.ownIdentity();
       if (keys?.phase === "created") return;
       const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
-      const { firstReads, laterReads } = await import("./start_reads.ts");
+      const { firstReads, laterReads } = await import("./identity_secrets.ts");
       const reads = keys !== undefined && isDone ? laterReads(options) : firstReads(options.backup !== false);
       this.#machines.early.begin(reads);
     } catch {
@@ -97,7 +97,7 @@ export class AccountIdentity {
   /** Replaces the dehydrated device if it is old. The secret storage may have another key for it by now. */
   async renew(options: EnsureVerifiedOptions): Promise<void> {
     await this.#inTurn(async () => {
-      const { unlockOf } = await import("../secrets/unlock.ts");
+      const { unlockOf } = await import("../secrets/account_secrets.ts");
       using call = await this.#call(this.#client.api);
       await this.#machines.dehydration.ensure(this.#requests, async () => {
         const by = unlockOf(options);
@@ -154,5 +154,46 @@ export class AccountIdentity {
       await this.#engine.ready();
       return await work();
     });
+  }
+}
+
+/** Each warning is logged once. */
+export class DeviceWarnings {
+  readonly #log: Logger;
+  readonly #said = new Set<string>();
+
+  /** @param log Gets them. */
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Says that others may not trust this device, and how to mend it. */
+  unsigned({ isSigned, device, state }: Pick<OwnHealth, "isSigned" | "device" | "state">): void {
+    if (isSigned) return;
+    const mend = state.shown === undefined
+      ? "start a bot with MATRIX_RECOVERY_KEY_FILE=./recovery.key, which makes a recovery key and keeps it in that " +
+        "file, or give encryption.onRecoveryKey"
+      : "the account has a recovery key, which its user has: give it as MATRIX_RECOVERY_KEY or " +
+        "encryption.recoveryKey, or verify this device with another client of the user";
+    this.#say(
+      "Nobody has signed this device, so that clients like Element neither show its encrypted messages nor give " +
+        `it keys, and it can't read what their users say: ${mend}`,
+      { userId: device.user_id, deviceId: device.device_id },
+    );
+  }
+
+  /** Says that the next process with the same access token has other keys, which is refused. */
+  volatile(): void {
+    this.#say(
+      "The keys of this device are lost when the process ends, and its access token is not: the next start with " +
+        "that token ends in a DeviceConflictError; give a store that lasts (a bot: MATRIX_STORE), or log in anew " +
+        "each time (a bot: MATRIX_USER and MATRIX_PASSWORD in place of MATRIX_TOKEN)",
+    );
+  }
+
+  #say(message: string, data?: Record<string, unknown>): void {
+    if (this.#said.has(message)) return;
+    this.#said.add(message);
+    this.#log.warn(message, data);
   }
 }

@@ -10,7 +10,7 @@ import type { ClientAPI } from "../../api/api.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
-import type { DehydrationMachine } from "../dehydration/dehydration.ts";
+import type { DehydratedDevices } from "../dehydration/dehydration.ts";
 import {
   type OpenSecretStorage,
   secretOperations,
@@ -18,8 +18,7 @@ import {
   type SecretStorage,
   type SecretStorageUnlock,
 } from "../secrets/secrets.ts";
-import type { EarlyReads } from "./early_reads.ts";
-import type { IdentityRequests } from "./identity_requests.ts";
+import type { EarlyReads, IdentityRequests } from "./identity_requests.ts";
 
 /** What a call uses beside the engine. */
 export interface IdentityTools {
@@ -30,7 +29,7 @@ export interface IdentityTools {
   /** The backup of room keys. */
   readonly backup: Pick<KeyBackupMachine, "ensure">;
   /** The dehydrated device. */
-  readonly dehydration: Pick<DehydrationMachine, "ensure">;
+  readonly dehydration: Pick<DehydratedDevices, "ensure">;
   /** Whether the server has just been asked for the own identity. Default: false. */
   readonly isAsked?: boolean;
   /** What was read early: it ends before anything is made, since it may be out of date by then. */

@@ -1,18 +1,22 @@
 /**
- * The private keys of the own identity in the secret storage.
+ * The private keys of the own identity in the secret storage, and what a start reads there.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#storage | Secret storage}
+ *
  * @module
  */
 
-import type { StoreSecretOptions } from "../backup/backup.ts";
+import { FORMERLY_WANTED, type StoreSecretOptions, WANTED } from "../backup/backup.ts";
 import type { RequestOptions } from "../../api/http/mod.ts";
 import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import { type IdentitySeeds, SEED_SECRETS } from "../../crypto/identity/mod.ts";
 import { ciphertextsOf } from "../../crypto/secrets/mod.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { AccountSecrets, OpenSecretStorage } from "../secrets/secrets.ts";
+import { type AccountSecrets, DEFAULT_KEY, type OpenSecretStorage, rawType } from "../secrets/secrets.ts";
+import type { EnsureVerifiedOptions } from "./identity_crypto.ts";
+import { BACKUP_SECRET } from "../../crypto/backup/mod.ts";
+import type { ReadPlan } from "./identity_requests.ts";
 
 const SEED_BYTES = 32;
 
@@ -126,4 +130,22 @@ function incomplete(why: string): OwnIdentityError {
 
 function keysOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
   return Object.keys(object) as Key[]; // it has no others
+}
+
+/**
+ * Tells what that is, if it takes the private keys of the own identity from the secret storage. The key's
+ * description has to wait: its name is what the default key says.
+ *
+ * @param hasBackup Whether the backup is taken into use, too.
+ */
+export function firstReads(hasBackup: boolean): ReadPlan {
+  const names = [DEFAULT_KEY, ...Object.values(SEED_SECRETS), ...hasBackup ? [BACKUP_SECRET] : []];
+  const wanted = hasBackup ? [WANTED, FORMERLY_WANTED] : [];
+  return { types: [...names.map(rawType), ...wanted], version: hasBackup };
+}
+
+/** The same if it has them already: whether what was given still opens the storage, and the backup is there. */
+export function laterReads({ recoveryKey, passphrase, backup }: EnsureVerifiedOptions): ReadPlan {
+  const opens = recoveryKey !== undefined || passphrase !== undefined;
+  return { types: opens ? [rawType(DEFAULT_KEY)] : [], version: backup !== false };
 }

@@ -1,16 +1,28 @@
 /**
- * Secret storage as the server has it: account data of the user, as it is.
+ * Secret storage as the server has it, which is account data of the user, and what opens it: the key that a
+ * recovery key or a passphrase stands for, once that is proven.
  *
  * @module
  */
 
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import { ciphertextFor, isSecretName } from "../../crypto/secrets/mod.ts";
+import {
+  ciphertextFor,
+  decodeRecoveryKey,
+  hashingOf,
+  isSecretName,
+  type KeyDescription,
+  keyOfPassphrase,
+  readDescription,
+  shown,
+  StorageKey,
+} from "../../crypto/secrets/mod.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { defineEvent, type EventDefinition } from "../../types/events/define_event.ts";
 import { isShallow, type JsonObject } from "../../types/json.ts";
+import { ValueError } from "../../errors/value_error.ts";
 
 /** The operations that secret storage is made of. */
 export type SecretsAPI = Pick<ClientAPI, "getAccountData" | "setAccountData" | "listAccountData">;
@@ -117,14 +129,11 @@ export function describedKeys(all: AccountData): Map<string, JsonObject> {
   }));
 }
 
-/** What may be secrets: the rest has names that none can have. */
-function secretsOf(all: AccountData): AccountData {
-  return new Map([...all].filter(([name]) => isSecretName(name)));
-}
-
 /** The secrets that there are for a key. */
 export function secretsFor(all: AccountData, keyId: string): [name: string, content: JsonObject][] {
-  return [...secretsOf(all)].filter(([, content]) => ciphertextFor(content, keyId) !== undefined);
+  return [...all].filter(([name, content]) =>
+    isSecretName(name) && ciphertextFor(content, keyId) !== undefined
+  );
 }
 
 /** A type that account data is read and written under as it is. */
@@ -135,4 +144,157 @@ export function rawType(type: string): EventDefinition<string, "account_data"> {
 /** Nothing of what lies too deep can be a secret, nor be written again. */
 function shallow(content: JsonObject): JsonObject {
   return isShallow(content) ? content : { unusable: "too deep" };
+}
+
+/** What opens a secret storage. */
+export type SecretStorageUnlock =
+  | {
+    /** The recovery key: 48 characters or so; white space in it does not count. */
+    recoveryKey: string;
+    passphrase?: undefined;
+  }
+  | {
+    /** The passphrase that the key was made from. */
+    passphrase: string;
+    recoveryKey?: undefined;
+  };
+
+/**
+ * What opens the secret storage; undefined if nothing was given.
+ *
+ * @throws {ValueError} If two things were.
+ * @throws {SecretStorageError} If it is a recovery key with a typing error.
+ */
+export function unlockOf(
+  { recoveryKey, passphrase }: { readonly recoveryKey?: string; readonly passphrase?: string },
+): SecretStorageUnlock | undefined {
+  if (recoveryKey === undefined && passphrase === undefined) return undefined;
+  const by = { recoveryKey, passphrase } as SecretStorageUnlock; // that it is one of the two is checked next
+  checkUnlock(by);
+  return by;
+}
+
+/** So many secrets show whether a key is the right one, if its description does not. */
+const MAX_PROOFS = 16;
+/** With so many keys a recovery key is tried. */
+const MAX_KEYS = 256;
+/** With so many a passphrase is, since each takes seconds if the server likes. */
+const MAX_HASHED = 4;
+
+/**
+ * Makes the key of a description, and proves that it is the one: by the check value of the
+ * description, else by a secret that it decrypts. The specification lets clients go without proof
+ * if there is no check value. Not here: a server that leaves it out would have a mistyped key, or
+ * one made from the passphrase with few iterations, encrypt what is stored next.
+ *
+ * @param data The account data, which is asked for if a secret must prove it.
+ * @throws {SecretStorageError} If it is another one, or can't be made or proven.
+ */
+export async function unlock(
+  by: SecretStorageUnlock,
+  description: KeyDescription,
+  data: () => Promise<AccountData>,
+): Promise<StorageKey> {
+  const { keyId, check } = description;
+  const key = new StorageKey(keyId, await bytesOf(by, description));
+  try {
+    if (check !== undefined ? await key.fits(check) : await decryptsOne(key, await data())) return key;
+    throw new SecretStorageError(
+      by.passphrase === undefined
+        ? `Cannot open the secret storage: the recovery key is not that of its key ${shown(keyId)}; ` +
+          "look for a newer one, or one of another account"
+        : `Cannot open the secret storage: the passphrase is not that of its key ${shown(keyId)}, ` +
+          "or the server changed how the key is made from it; check it, or use the recovery key",
+      { problem: "wrong-key" },
+    );
+  } catch (error) {
+    key[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/**
+ * Looks for the key among all that are described, the default key first.
+ *
+ * @throws {SecretStorageError} Of the default key, if none fits.
+ */
+export async function findKey(
+  by: SecretStorageUnlock,
+  all: AccountData,
+  defaultKeyId: string,
+): Promise<StorageKey> {
+  const [key, failure] = await searched(by, all, defaultKeyId);
+  if (key !== undefined) return key;
+  throw failure;
+}
+
+/** Looks for the key among all that are described; undefined if none fits. */
+export async function findAnyKey(by: SecretStorageUnlock, all: AccountData): Promise<StorageKey | undefined> {
+  const [key] = await searched(by, all);
+  return key;
+}
+
+async function searched(
+  by: SecretStorageUnlock,
+  all: AccountData,
+  first?: string,
+): Promise<[key: StorageKey] | [key: undefined, failure: SecretStorageError | undefined]> {
+  const keys = describedKeys(all);
+  const ids = new Set([...first === undefined ? [] : [first], ...keys.keys()]);
+  let failure: SecretStorageError | undefined;
+  let tried = 0;
+  for (const keyId of ids) {
+    try {
+      const description = readDescription(keyId, keys.get(keyId));
+      if (by.passphrase !== undefined) hashingOf(description); // those without cost nothing
+      if (++tried > (by.passphrase === undefined ? MAX_KEYS : MAX_HASHED)) break;
+      return [await unlock(by, description, () => Promise.resolve(all))];
+    } catch (error) {
+      if (!(error instanceof SecretStorageError)) throw error;
+      if (keyId === first) failure = error;
+    }
+  }
+  return [undefined, failure];
+}
+
+/**
+ * Checks what is to open a storage, before the server is asked.
+ *
+ * @throws {ValueError} If it is not one of the two.
+ * @throws {SecretStorageError} If it is a recovery key with a typing error.
+ */
+export function checkUnlock(by: SecretStorageUnlock): void {
+  if ((by?.recoveryKey === undefined) === (by?.passphrase === undefined)) {
+    throw new ValueError(
+      "Cannot open the secret storage: it takes a recoveryKey or a passphrase; give one of them",
+    );
+  }
+  if (by.recoveryKey !== undefined) decodeRecoveryKey(by.recoveryKey).fill(0);
+}
+
+async function bytesOf(
+  by: SecretStorageUnlock,
+  description: KeyDescription,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return by.passphrase === undefined
+    ? decodeRecoveryKey(by.recoveryKey)
+    : await keyOfPassphrase(by.passphrase, hashingOf(description));
+}
+
+/** Whether a key decrypts one of the secrets that are encrypted for it. */
+async function decryptsOne(key: StorageKey, all: AccountData): Promise<boolean> {
+  const proofs = secretsFor(all, key.keyId);
+  if (proofs.length === 0) {
+    throw new SecretStorageError(
+      `Cannot open the secret storage: nothing shows whether this is its key ${
+        shown(key.keyId)
+      }, for the server ` +
+        "has no check value and no secret of it; make a new key with secretStorage.reset()",
+      { problem: "unverifiable" },
+    );
+  }
+  for (const [name, content] of proofs.slice(0, MAX_PROOFS)) {
+    if (await key.decrypt(name, ciphertextFor(content, key.keyId)).then(() => true, () => false)) return true;
+  }
+  return false;
 }

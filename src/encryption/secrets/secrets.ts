@@ -14,18 +14,37 @@ import {
 } from "../../crypto/secrets/mod.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { AccountSecrets, type SecretsAPI } from "./account_secrets.ts";
-import { assertReadable, KeyChange } from "./key_change.ts";
-import { checkNewKey, type NewSecretStorageKeyOptions, publishedKey, resumedKey } from "./new_key.ts";
-import { openSecretStorage } from "./open_secret_storage.ts";
-import type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
-import { checkUnlock, findKey, unlock } from "./unlock.ts";
+import { AccountSecrets, checkUnlock, findKey, type SecretsAPI, unlock } from "./account_secrets.ts";
+import {
+  assertReadable,
+  checkNewKey,
+  KeyChange,
+  type NewSecretStorageKeyOptions,
+  publishedKey,
+  resumedKey,
+} from "./new_key.ts";
+import {
+  openSecretStorage,
+  type SecretStorage,
+  type SecretStorageInfo,
+  type SecretStorageKey,
+} from "./secret_storage.ts";
 
-export { AccountSecrets, DEFAULT_KEY, rawType, type SecretsAPI } from "./account_secrets.ts";
+export {
+  AccountSecrets,
+  DEFAULT_KEY,
+  rawType,
+  type SecretsAPI,
+  type SecretStorageUnlock,
+  unlockOf,
+} from "./account_secrets.ts";
 export type { NewSecretStorageKeyOptions } from "./new_key.ts";
-export type { OpenSecretStorage } from "./open_secret_storage.ts";
-export type { SecretStorage, SecretStorageInfo, SecretStorageKey } from "./secret_storage.ts";
-export { type SecretStorageUnlock, unlockOf } from "./unlock.ts";
+export type {
+  OpenSecretStorage,
+  SecretStorage,
+  SecretStorageInfo,
+  SecretStorageKey,
+} from "./secret_storage.ts";
 
 /** What the making of a key takes; an ID, as with a key that is given as it was made, says nothing. */
 const NEW_KEY = { onRecoveryKey: true, passphrase: true, recoveryKey: true, keyId: true } as const;

@@ -5,19 +5,19 @@
  */
 
 import type { VerificationAct } from "../../crypto/engine/engine.ts";
-import { emojiOf } from "./emoji.ts";
+import {
+  emojiOf,
+  type VerificationComparison,
+  type VerificationOptions,
+  type VerificationRequest,
+  type VerificationResult,
+  type VerificationWayOptions,
+} from "./verification_crypto.ts";
 import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { VerificationError } from "../../errors/verification_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
-import type {
-  VerificationComparison,
-  VerificationOptions,
-  VerificationRequest,
-  VerificationResult,
-  VerificationWayOptions,
-} from "./verification_crypto.ts";
 
 /** Does what the user decides in a verification; resolves to the bytes of a QR code, if there are some. */
 export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<ArrayBuffer> | undefined>;
@@ -219,5 +219,53 @@ export async function aborting<Result>(
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
+  }
+}
+
+/** One iteration. */
+interface Reader {
+  queue: LiveVerification[];
+  wake: () => void;
+}
+
+/** Hands each request to each who iterates. */
+export class RequestStream implements AsyncIterable<VerificationRequest> {
+  readonly #readers = new Set<Reader>();
+  readonly #waiting: () => readonly LiveVerification[];
+  #isClosed = false;
+
+  /** @param waiting The requests that wait for an answer now. */
+  constructor(waiting: () => readonly LiveVerification[]) {
+    this.#waiting = waiting;
+  }
+
+  /** A request has come. */
+  add(request: LiveVerification): void {
+    for (const reader of this.#readers) {
+      // Nobody can answer those that have ended while nobody read.
+      reader.queue = reader.queue.filter(({ isOver }) => !isOver).concat(request);
+      reader.wake();
+    }
+  }
+
+  /** Ends all iterations. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { wake } of this.#readers) wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<VerificationRequest, undefined> {
+    const reader: Reader = { queue: [...this.#waiting()], wake: () => {} };
+    this.#readers.add(reader);
+    try {
+      while (!this.#isClosed) {
+        const next = reader.queue.shift();
+        if (next?.isOver === false) yield next;
+        else if (next === undefined) await new Promise<void>((resolve) => reader.wake = resolve);
+      }
+      return undefined;
+    } finally {
+      this.#readers.delete(reader);
+    }
   }
 }

@@ -19,14 +19,13 @@ import type { EventID, UserID } from "../../types/ids.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { ActorStoppedError } from "../../actors/kernel/mod.ts";
 import type { AccountIdentity, UserTrust } from "../identity/identity.ts";
-import { aborting, checkedWays, LiveVerification } from "./live_verification.ts";
-import { RequestStream } from "./request_stream.ts";
+import { aborting, checkedWays, LiveVerification, RequestStream } from "./live_verification.ts";
 import type { VerificationCrypto } from "./verification_crypto.ts";
 
-export type { VerificationEmoji } from "./emoji.ts";
 export type {
   VerificationComparison,
   VerificationCrypto,
+  VerificationEmoji,
   VerificationOptions,
   VerificationPeer,
   VerificationRequest,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
-import { EMOJI } from "../../../src/encryption/verification/emoji.ts";
+import { EMOJI } from "../../../src/encryption/verification/verification_crypto.ts";
 import { Duel } from "./duel.ts";
 
 Deno.test("Both sides show the same string, and vouch for device and identity", () => {

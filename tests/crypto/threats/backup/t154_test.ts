@@ -12,7 +12,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ServiceResponseError } from "@greenroom/matrix";
 import { restored } from "../../../../src/encryption/backup/key_restore.ts";
 import type { EngineRunner } from "../../../../src/actors/crypto/engine_runner.ts";
-import type { KeyBackupAPI } from "../../../../src/encryption/backup/backup_version.ts";
+import type { KeyBackupAPI } from "../../../../src/encryption/backup/key_backup.ts";
 
 /** A device that restores keys out of an answer, and how much it took of that. */
 function scene(answer: (taken: { bytes: number }) => AsyncIterable<Uint8Array>) {
