@@ -19,8 +19,15 @@ import type { EncryptingAPI } from "./encrypting_api.ts";
 import { type QuarantineAPI, quarantineAPI } from "./quarantine_api.ts";
 import type { PruneSummary } from "./housekeeping.ts";
 import { StateStore } from "../actors/store/mod.ts";
-import { SyncStore } from "./sync_store.ts";
-import type { Dispatcher, DispatcherType, SyncerAPI } from "./syncer_api.ts";
+import {
+  type Dispatcher,
+  type DispatcherType,
+  type DispatchManualOptions,
+  type InternalData,
+  type InternalEventOptions,
+  type SyncerAPI,
+  SyncStore,
+} from "./syncer_api.ts";
 import type { ClientAPI } from "../api/api.ts";
 import { discover, type DiscoverOptions } from "../api/server/server.ts";
 import { parseUserId, type UserIDParts } from "../types/identifiers.ts";
@@ -42,7 +49,6 @@ export type { EventFor, HandlerDecorator, HandlersAPI, OptionsFor } from "./hand
 export type { PruneSummary } from "./housekeeping.ts";
 export type { QuarantineAPI } from "./quarantine_api.ts";
 export type { ListSessionsOptions, SessionsAPI, StoredSession, TasksAPI } from "./sessions_api.ts";
-export type { SyncStore } from "./sync_store.ts";
 export type {
   Dispatcher,
   DispatcherType,
@@ -50,6 +56,7 @@ export type {
   InternalData,
   InternalEventOptions,
   SyncerAPI,
+  SyncStore,
 } from "./syncer_api.ts";
 export type { RegisterWakeOptions, WakeAPI, WakeOptions, WakeRegistration } from "./wake_options.ts";
 
@@ -500,7 +507,6 @@ import type { SyncStream } from "../types/events/sync_stream.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
-import type { DispatchManualOptions, InternalData, InternalEventOptions } from "./syncer_api.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
 /** What it has from elsewhere. */

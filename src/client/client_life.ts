@@ -9,9 +9,8 @@
 import { IS_TOKEN_DEAD } from "../api/http/mod.ts";
 import { ActorStoppedError, isInside, reasonOf, type Supervisor, unwrapped } from "../actors/kernel/mod.ts";
 import type { ClientAPI } from "../api/api.ts";
-import type { ClientBasics } from "./client_basics.ts";
+import { checkStartOptions, checkSyncOnceOptions, type ClientBasics } from "./client_basics.ts";
 import { ClientCore } from "./client_core.ts";
-import { checkStartOptions, checkSyncOnceOptions } from "./option_names.ts";
 import { FirstSync } from "./first_sync.ts";
 import type { Hold } from "./encrypting_api.ts";
 import type { QuarantineActors } from "./quarantine_api.ts";

@@ -61,7 +61,7 @@ export class FirstSync {
     if (this.#isWarned || wrong === undefined) return;
     this.#isWarned = true;
     this.#log.warn(
-      `The clock of this machine is ${wrong}: what is due at a time, as reminders, comes at a wrong one, and from ` +
+      `The clock of this machine is ${wrong}: reminders and schedules come at a wrong time, and from ` +
         "five minutes on requests to verify a device are ignored; set the clock",
       { skew },
     );

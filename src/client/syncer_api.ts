@@ -1,5 +1,5 @@
 /**
- * The methods of a client for syncing and for handlers: the contract's Syncer.
+ * The methods of a client for syncing and for handlers, the contract's Syncer, and the position in the stream.
  *
  * @module
  */
@@ -12,6 +12,8 @@ import type { SyncResponse } from "../types/events/sync_response.ts";
 import type { SyncStream } from "../types/events/sync_stream.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
+import type { SyncToken } from "../types/ids.ts";
+import type { OpenableStore } from "../actors/store/mod.ts";
 
 /** Options of `dispatchManualEvent()`. */
 export interface DispatchManualOptions {
@@ -195,4 +197,36 @@ export interface SyncerAPI extends HandlersAPI {
    * @throws {ValueError} If it has no `next_batch`.
    */
   handleSync(data: SyncResponse): Promise<Promise<void>[]>;
+}
+
+/** Where a client is in the sync stream. */
+export class SyncStore {
+  readonly #actors: OpenableStore;
+
+  /**
+   * Made by the client.
+   *
+   * @internal
+   * @param actors Have the Store.
+   */
+  constructor(actors: OpenableStore) {
+    this.#actors = actors;
+  }
+
+  /** The token that the next sync asks with; undefined before the first. */
+  async getNextBatch(): Promise<SyncToken | undefined> {
+    await this.#actors.ready();
+    return (await this.#actors.store.position()).nextBatch;
+  }
+
+  /**
+   * Moves to another position, for the next sync. A sync that is running overwrites it with what it
+   * is being answered: stop it first.
+   *
+   * @param nextBatch The token to ask with; undefined starts from the beginning.
+   */
+  async putNextBatch(nextBatch: SyncToken | undefined): Promise<void> {
+    await this.#actors.ready();
+    await this.#actors.store.move(nextBatch);
+  }
 }

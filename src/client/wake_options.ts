@@ -1,5 +1,5 @@
 /**
- * How a client is woken by its homeserver, and what it answers those who knock.
+ * How a client is woken by its homeserver.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
-import { EncryptionSends } from "../../src/client/encryption_sends.ts";
+import { EncryptionSends } from "../../src/client/encrypting_api.ts";
 import { NetworkError, RequestTimeoutError } from "../../src/errors/network_error.ts";
 import { MatrixRequestError } from "../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../src/errors/service_response_error.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
-import { EncryptionSends } from "../../src/client/encryption_sends.ts";
+import { EncryptionSends } from "../../src/client/encrypting_api.ts";
 import { storeUpdatingAPI } from "../../src/client/store_updating_api.ts";
 import { coreAPI } from "../../src/api/api.ts";
 import { profileAPI } from "../../src/api/account/profile.ts";

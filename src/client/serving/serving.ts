@@ -8,9 +8,8 @@ import { checkActOptions, IS_TOKEN_DEAD, type Session } from "../../api/http/mod
 import type { ClientAPI } from "../../api/api.ts";
 import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
-import { PushGateway } from "./push_gateway.ts";
+import { PushGateway, WakeKey } from "./push_gateway.ts";
 import { Refusal } from "../../base/refusal.ts";
-import { WakeKey } from "./wake_key.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "../wake_options.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Pusher } from "../../api/account/account.ts";

@@ -3,9 +3,8 @@ import type { SyncPass } from "../../../src/actors/syncer/start_options.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
 import { BoundedBodies } from "../../../src/base/bounded_body.ts";
-import { PushGateway } from "../../../src/client/serving/push_gateway.ts";
+import { PushGateway, type WakeKey } from "../../../src/client/serving/push_gateway.ts";
 import { Refusal } from "../../../src/base/refusal.ts";
-import type { WakeKey } from "../../../src/client/serving/wake_key.ts";
 
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;
