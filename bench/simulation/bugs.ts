@@ -846,7 +846,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "What is careful forgets which handlers have settled",
-    path: "src/actors/dispatcher/careful_delivery.ts",
+    path: "src/actors/dispatcher/quarantine.ts",
     find:
       "    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));\n    if (ended.length > 0)",
     replace: "    if (ended.length > 0)",
@@ -882,7 +882,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "Rooms that were left while a token was lost stay joined",
-    path: "src/actors/syncer/resumed_rooms.ts",
+    path: "src/actors/syncer/room_continuity.ts",
     find: "membership === Membership.JOIN && !shown.has(roomId)",
     replace: "membership === Membership.BAN && !shown.has(roomId)",
     worlds: ["--kit", "--quirk=tokens refused"],

@@ -10,13 +10,12 @@ import type { RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { type Actor, type ActorRef, fatal, type Later, later, spawn } from "../kernel/mod.ts";
-import { CAREFUL_AFTER, deliverCarefully, type Step } from "./careful_delivery.ts";
+import { CAREFUL_AFTER, deliverCarefully, Quarantine, type Step } from "./quarantine.ts";
 import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { InternalDelivery, StoreHandlers, SyncBatch } from "../store/mod.ts";
 import { noteEncryption } from "../../types/events/encryption_of.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
-import { Quarantine } from "./quarantine.ts";
 import { ClientEndedError } from "../../errors/client_ended_error.ts";
 import type { UnreadNotes } from "./unread_rooms.ts";
 
@@ -216,10 +215,9 @@ export class DispatcherHandlers implements AsyncDisposable {
   }
 
   #carefully(batch: SyncBatch): Promise<Started> {
-    const { deliverer, store, clock } = this.#options;
     const settled: NamedDelivery[] = [];
-    const steps = stepsOf(batch, deliverer, settled);
-    return deliverCarefully(steps, { store, clock, settled, quarantine: this.#quarantine });
+    const steps = stepsOf(batch, this.#options.deliverer, settled);
+    return deliverCarefully(steps, settled, this.#quarantine, this.#options);
   }
 
   /** @returns The number of the batch, when the next may come. */

@@ -1,6 +1,6 @@
 /**
- * The quarantine: events that were left out since process after process ended while they were
- * handled. They are stored, and tried again one at a time, at growing intervals.
+ * Events that end the process: how they are found, by delivery of one after the other, each recorded before it
+ * begins; and the quarantine, where they are stored, and tried again one at a time, at growing intervals.
  *
  * @module
  */
@@ -24,9 +24,7 @@ import {
 
 /** How long after a check for due events there is no other, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
-/**
- * How long a handler is waited for where events are delivered one after the other, in milliseconds.
- */
+/** How long a handler is waited for where events come one after the other, in milliseconds. */
 const MAX_WAIT = 5_000;
 const LEFT_OUT =
   "Left an event out: process after process has ended while it was handled; it is tried again " +
@@ -49,10 +47,7 @@ export class Quarantine {
   /** Whether there is nothing in it. */
   isEmpty = true;
   readonly #options: QuarantineOptions;
-  /**
-   * When due events were last checked for, and when the next is due, in milliseconds since the
-   * epoch.
-   */
+  /** When due events were last checked for, and when the next is due, in milliseconds since the epoch. */
   #checkedAt = Infinity;
   #dueAt = -Infinity;
   #checking: Promise<void> | undefined;
@@ -195,10 +190,7 @@ export class Quarantine {
       await store.noteSettled([name]);
       return ending;
     }));
-    if (endings.includes("cut off")) {
-      await store.waitQuarantined({ id, at: record.waitsFrom });
-      return;
-    }
+    if (endings.includes("cut off")) return await store.waitQuarantined({ id, at: record.waitsFrom });
     await store.release({ id, settled: names });
     await this.#read();
     log.info("Handled an event that had been left out", logged(record));
@@ -234,16 +226,73 @@ function logged({ id, type, attempts }: QuarantineRecord): Record<string, unknow
   return { event: id, type, attempts };
 }
 
-/**
- * Waits for a handler, but not forever: it may wait for the very event that comes next.
- *
- * @param over Settles when the handler has.
- * @returns Whether it settled in time.
- */
-export async function settlesInTime(clock: Clock, over: Promise<unknown>): Promise<boolean> {
+/** Waits for a handler, but not forever: it may wait for the very event that comes next. Whether it came in time. */
+async function settlesInTime(clock: Clock, over: Promise<unknown>): Promise<boolean> {
   const waiting = new AbortController();
   const late = clock.delay(MAX_WAIT, { signal: waiting.signal, persistent: false }).then(() => false);
   const inTime = over.then(() => true, () => true);
   inTime.then(() => waiting.abort());
   return await Promise.race([inTime, late.catch(() => true)]);
+}
+
+/** Something that is to be delivered. */
+export interface Step {
+  /** The event, or the data. */
+  readonly delivery: AnyDelivery;
+  /** Its name: unique within the response, and the same in every process. */
+  readonly id: string;
+  /** Whether it has handlers. */
+  readonly isWanted: () => boolean;
+  /** Starts its handlers. */
+  readonly start: () => readonly Task[];
+}
+
+/**
+ * After how many processes that ended in a row a response is delivered carefully: any process may
+ * be ended in the middle once or twice.
+ */
+export const CAREFUL_AFTER = 2;
+
+/**
+ * Delivers a response during which more than one process has ended.
+ *
+ * @param settled Deliveries that settle immediately are added here.
+ * @returns What was started.
+ */
+export async function deliverCarefully(
+  steps: readonly Step[],
+  settled: NamedDelivery[],
+  quarantine: Pick<Quarantine, "take">,
+  { store, clock }: Pick<QuarantineOptions, "store" | "clock">,
+): Promise<Started> {
+  const tasks: Task[] = [];
+  const ended: string[] = [];
+  const overs: Promise<void>[] = [];
+  for (const { delivery, id, isWanted, start } of steps) {
+    if (!isWanted()) continue; // saves a commit
+    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));
+    const { lives, verdict } = await store.attempt({ id, ended: ended.splice(0) });
+    if (verdict === "poison") {
+      for (const task of await quarantine.take(id, delivery, lives)) tasks.push(task);
+    }
+    if (verdict !== "begin") continue;
+    const begun = start();
+    for (const task of begun) tasks.push(task);
+    const over = Promise.all(begun.map(async ({ name, done }) => {
+      if (await done === "settled" && name !== undefined) settled.push({ name });
+    })).then(() => {
+      ended.push(id);
+    });
+    overs.push(over);
+    if (!await settlesInTime(clock, over)) await store.outlived(id);
+  }
+  // An event that has ended must not be blamed if the process ends before anything else is
+  // committed; nor come again, since then it would never be blamed for what it does when it has ended.
+  const note = async () => {
+    if (settled.length > 0) await store.noteSettled(settled.splice(0).map(({ name }) => name));
+    if (ended.length > 0) await store.ended(ended.splice(0));
+  };
+  await note();
+  Promise.all(overs).then(note).catch(() => {}); // a store that failed rejects its `done`
+  return { tasks, settled };
 }

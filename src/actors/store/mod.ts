@@ -7,7 +7,7 @@
 export { type OpenableStore, type OpenStore, storeOpener } from "./opener.ts";
 export { type AnyDelivery, deliveryOf, keptOf, nextTry, type QuarantineRecord, told } from "./quarantine.ts";
 export { namesOf, shownAmong, type ShownEvents, wasShown, withShown } from "./shown_events.ts";
-export { StateStore } from "./state_store.ts";
+export { DURING, StateStore } from "./state_store.ts";
 export { spawnStore, type StoreHandlers } from "./store_actor.ts";
 export type {
   CommittedSync,
@@ -19,4 +19,3 @@ export type {
   SyncBatch,
   SyncChange,
 } from "./store_protocol.ts";
-export { DURING } from "./while_reading.ts";

@@ -1,6 +1,8 @@
 /**
  * The room state that a client stores, as applications read it.
  *
+ * Over 300 lines because half of it is the documentation of what applications read.
+ *
  * @module
  */
 
@@ -17,10 +19,15 @@ import type { RoomMemberContent } from "../../types/content/member_content.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
-import { memberContent, synthetic } from "./content_events.ts";
 import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
-import { DURING, whileReading } from "./while_reading.ts";
+import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
+import { roomMember } from "../../types/checks/state_shapes.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
+import type { StateRead } from "./store_protocol.ts";
+
+/** Makes a request whose answer is stored; for the client alone. */
+export const DURING: unique symbol = Symbol("during");
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -296,5 +303,52 @@ export class StateStore {
   async #store(): Promise<ActorRef<StoreHandlers>> {
     await this.#actors.ready();
     return this.#actors.store;
+  }
+}
+
+/** A state event of which only the content is known. */
+export function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
+  return {
+    type,
+    room_id: roomId,
+    state_key: stateKey,
+    content: content as JsonObject,
+    sender: "@:",
+    source: SyncStream.INTERNAL,
+  };
+}
+
+/** The content of a member event; undefined if it does not fit. */
+export function memberContent({ content }: StoredState): RoomMemberContent | undefined {
+  const fitting = roomMember(content, UNNOTED);
+  return fitting instanceof Misfit ? undefined : fitting;
+}
+
+/**
+ * Makes a request, which the Store counts as under way meanwhile. The request does not wait for the Store: one
+ * that is not open yet commits no sync before it hears of the request.
+ *
+ * @param actors Have the Store.
+ * @param read Names the request, and the room.
+ * @param request Makes it, and stores its answer.
+ */
+export async function whileReading<Answer>(
+  actors: OpenableStore,
+  read: StateRead,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const ends = new AbortController();
+  const begin = async () => {
+    await actors.ready(ends.signal);
+    const { store } = actors;
+    await store.beginRead(read);
+    return store;
+  };
+  const begun = begin().catch(() => undefined); // a store that fails says so elsewhere
+  try {
+    return await request();
+  } finally {
+    ends.abort();
+    begun.then((store) => store?.endRead(read)).catch(() => {}); // with the Store, its reads have ended
   }
 }

@@ -6,16 +6,17 @@
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { SyncToken, UserID } from "../../types/ids.ts";
-import { markHistory, type StayView } from "./membership.ts";
+import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
+import { isOwnMember, markHistory, type StayView } from "./membership.ts";
 import { leaveOut, RoomGaps, type RoomGapsOptions, type RoomWithGap } from "./room_gaps.ts";
 import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod.ts";
 import type { SyncFilter } from "./sync_reader.ts";
 import type { RoomPart, SyncParts, TimelineEvent } from "./sync_parts.ts";
-import { resumeRooms } from "./resumed_rooms.ts";
 import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
 import { sideBySide } from "../../base/side_by_side.ts";
 import type { ActorRef } from "../kernel/mod.ts";
+import { ForbiddenError } from "../../errors/request_errcodes.ts";
+import { SyncStream } from "../../types/events/sync_stream.ts";
 
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {
@@ -70,7 +71,7 @@ export class RoomContinuity {
 
   /** Leaves out of a response that begins at the start what was there before. */
   async #resume(parts: SyncParts, from: Continuation): Promise<void> {
-    const { known, others } = await resumeRooms(parts, from, { ...this.#options, gaps: this.#gaps });
+    const { known, others } = await resumeRooms(parts, from, this.#options, this.#gaps);
     const rooms = others.map(({ room }) => room);
     await this.#join({ ...parts, rooms }, others.map(({ view }) => view), from);
     known.forEach(({ room, view }) => setNews(room, view));
@@ -200,4 +201,82 @@ function isJoined({ membership }: RoomPart): boolean {
 /** Whether a part has a timeline: of rooms that the user is only invited to nothing can be read. */
 function hasTimeline({ membership }: RoomPart): boolean {
   return membership === Membership.JOIN || membership === Membership.LEAVE;
+}
+
+/** A room, and what is known of it. */
+interface ViewedRoom {
+  readonly room: RoomPart;
+  readonly view: StayView;
+}
+
+/**
+ * Leaves out of a response that begins at the start what was there before, and adds the rooms that the user has
+ * left meanwhile, which it does not show.
+ *
+ * @returns The rooms that the user was in before, and the others.
+ */
+async function resumeRooms(
+  parts: SyncParts,
+  from: Continuation,
+  { own, memory, store }: RoomContinuityOptions,
+  gaps: RoomGaps,
+): Promise<{ readonly known: readonly ViewedRoom[]; readonly others: readonly ViewedRoom[] }> {
+  const before = new Map(
+    (await store.rooms()).map((room) => [room.roomId, room.membership]),
+  );
+  const isNew = ({ roomId, membership }: RoomPart): boolean =>
+    from.repeated || membership === Membership.JOIN || before.get(roomId) !== membership;
+  const shown = new Set(parts.rooms.map(({ roomId }) => roomId));
+  const missing = new Set(
+    [...before].filter(([roomId, membership]) => membership === Membership.JOIN && !shown.has(roomId))
+      .map(([roomId]) => leftRoom(roomId, parts)),
+  );
+  const rooms = [...missing, ...parts.rooms.filter(isNew)];
+  const views = await memory.views(rooms, own);
+  const all = rooms.map((room, index) => ({ room, view: views[index] as StayView }));
+  const stayed = all.filter(({ room, view }) =>
+    view.before.isJoined && (room.membership === Membership.JOIN || missing.has(room))
+  );
+  await sideBySide(stayed, SIDE_BY_SIDE, async ({ room, view }) => {
+    if (!from.dropTimeline) await gaps.resume({ room, view }, from.limit);
+    const stored = await store.listState({ roomId: room.roomId });
+    const ids = new Set(stored.map((event) => (event as { readonly event_id?: string }).event_id));
+    const same = room.state.filter((event) => "event_id" in event && ids.has(event.event_id));
+    room.shown = new Set([...room.shown, ...same]);
+  });
+  const isShown = (room: RoomPart): boolean => !missing.has(room) || hasEnded(room, own);
+  parts.rooms = rooms.filter(isShown);
+  const staying = new Set(stayed);
+  return {
+    known: stayed.filter(({ room }) => isShown(room)),
+    others: all.filter((each) => !staying.has(each)),
+  };
+}
+
+/** The part of a room that is not shown: its events are read from the end of the response on. */
+function leftRoom(roomId: RoomID, { nextBatch }: SyncParts): RoomPart {
+  return {
+    roomId,
+    membership: Membership.LEAVE,
+    base: SyncStream.LEFT_ROOM,
+    state: [],
+    stateAfter: false,
+    filled: [],
+    timeline: [],
+    shown: new Set(),
+    gap: undefined,
+    news: undefined,
+    limited: true,
+    prevBatch: nextBatch,
+    ephemeral: [],
+    accountData: [],
+  };
+}
+
+/** Whether the user is not in a room any more that is not shown: a filter can hide a room, too. */
+function hasEnded({ filled, gap }: RoomPart, own: UserID): boolean {
+  const last = filled.findLast((event) => isOwnMember(event, own));
+  return last === undefined
+    ? gap?.error instanceof ForbiddenError
+    : last.content.membership !== Membership.JOIN;
 }

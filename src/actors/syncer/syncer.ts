@@ -25,18 +25,22 @@ import {
   spawn,
   type TurnContext,
 } from "../kernel/mod.ts";
-import type { OnceSettings, SyncedOnce, SyncSettings } from "./start_options.ts";
+import {
+  NOBODY,
+  type OnceSettings,
+  type SyncedOnce,
+  type SyncerOptions,
+  type SyncSettings,
+} from "./syncer_options.ts";
 import { asError, isFinal, reasonOf, RefusedTokenError, syncBackoff } from "./sync_failure.ts";
 import { noteRooms } from "./room_continuity.ts";
 import { takeApart } from "./sync_parts.ts";
 import { tokenOf } from "./sync_reader.ts";
-import { NOBODY, type SyncerOptions } from "./syncer_options.ts";
 import { takeSync } from "./sync_pipeline.ts";
 import { SyncProgress } from "./sync_progress.ts";
 import { SyncRound } from "./sync_round.ts";
 
-export type { StartOptions, SyncOnceOptions, SyncPass, SyncSettings } from "./start_options.ts";
-export type { SyncFeed } from "./syncer_options.ts";
+export type { StartOptions, SyncFeed, SyncOnceOptions, SyncPass, SyncSettings } from "./syncer_options.ts";
 export { ClearRooms } from "./sync_progress.ts";
 
 /** The longest wait that a server can ask for, in milliseconds. */

@@ -2,10 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import {
   CAREFUL_AFTER,
   deliverCarefully,
+  type Quarantine,
   type Step,
-} from "../../../src/actors/dispatcher/careful_delivery.ts";
+} from "../../../src/actors/dispatcher/quarantine.ts";
 import type { NamedDelivery, Task } from "../../../src/actors/dispatcher/deliver.ts";
-import type { Quarantine } from "../../../src/actors/dispatcher/quarantine.ts";
 import { spawnStore, type StoreHandlers } from "../../../src/actors/store/store_actor.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { MatrixEvent } from "../../../src/types/events/event.ts";
@@ -65,11 +65,9 @@ async function stage(kv: CountingStore = new CountingStore()) {
     taken,
     settled,
     run: (...steps: (Work | Step)[]) =>
-      deliverCarefully(steps.map((each) => "start" in each ? each : step(each)), {
+      deliverCarefully(steps.map((each) => "start" in each ? each : step(each)), settled, { take }, {
         store: watched,
         clock,
-        settled,
-        quarantine: { take },
       }),
     [Symbol.asyncDispose]: () => store.stop(),
   };

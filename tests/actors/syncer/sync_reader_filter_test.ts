@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { SyncSettings } from "../../../src/actors/syncer/start_options.ts";
+import type { SyncSettings } from "../../../src/actors/syncer/syncer_options.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { SyncFilter } from "../../../src/actors/syncer/sync_reader.ts";
 import { requestError } from "../../../src/errors/errcodes.ts";

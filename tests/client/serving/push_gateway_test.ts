@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { SyncPass } from "../../../src/actors/syncer/start_options.ts";
+import type { SyncPass } from "../../../src/actors/syncer/syncer_options.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
 import { BoundedBodies } from "../../../src/base/bounded_body.ts";
