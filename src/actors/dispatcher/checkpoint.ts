@@ -20,7 +20,7 @@ export class PendingTasks {
    * By batch, names of deliveries that have settled and were not reported yet. They are removed
    * when everything up to the batch counts as handled.
    */
-  readonly #unreported = new Map<number, string[]>();
+  readonly unreported = new Map<number, string[]>();
   readonly #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
   #next = 0;
   #size = 0;
@@ -42,13 +42,13 @@ export class PendingTasks {
     // are not needed.
     const isHandled = this.#batches.size === 0 && !this.isCutOff;
     if (tasks.length === 0 && (settled.length === 0 || isHandled)) return number;
-    this.#unreported.set(number, settled.map(({ name }) => name));
+    this.unreported.set(number, settled.map(({ name }) => name));
     if (tasks.length === 0) return number;
     this.#size += tasks.length;
     const done = Promise.all(tasks.map(({ done, name }) =>
       done.then((ending) => {
         const isSettled = ending === "settled";
-        if (name !== undefined && isSettled) this.#unreported.get(number)?.push(name);
+        if (name !== undefined && isSettled) this.unreported.get(number)?.push(name);
         this.isCutOff ||= !isSettled;
         this.#ended();
         return isSettled;
@@ -67,9 +67,9 @@ export class PendingTasks {
    */
   takeSettled(): string[] {
     const taken: string[] = [];
-    for (const [number, names] of this.#unreported) {
+    for (const [number, names] of this.unreported) {
       for (const name of names.splice(0)) taken.push(name);
-      if (!this.#batches.has(number)) this.#unreported.delete(number); // the batch is complete
+      if (!this.#batches.has(number)) this.unreported.delete(number); // the batch is complete
     }
     return taken;
   }
@@ -79,9 +79,9 @@ export class PendingTasks {
    * handled.
    */
   handled(last: number): void {
-    for (const number of this.#unreported.keys()) {
+    for (const number of this.unreported.keys()) {
       if (number > last) return;
-      this.#unreported.delete(number);
+      this.unreported.delete(number);
     }
   }
 

@@ -101,7 +101,7 @@ export class DispatcherHandlers implements AsyncDisposable {
     const { deliverer, comesAgain, isOver } = this.#options;
     if (this.#pending.isCutOff && !isOver()) throw fatal(new ClientEndedError(CUT_OFF));
     await this.#prepare();
-    if (comesAgain) this.#noteSettled();
+    if (comesAgain && this.#pending.unreported.size > 0) this.#noteSettled();
     const quarantine = this.#quarantine;
     if (!quarantine.isEmpty) {
       await quarantine.forgetRedacted(batch);
