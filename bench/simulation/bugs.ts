@@ -874,6 +874,13 @@ export const BUGS: readonly Bug[] = [
     worlds: ["--quirk=shown again"],
   },
   {
+    name: "A session in a backup that is no object ends the reading of all",
+    path: "src/crypto/backup/session_data.ts",
+    find: "isJsonObject(session_data) ? session_data : {}",
+    replace: "session_data as JsonObject",
+    worlds: ["--trust", "--quirk=hostile fields"],
+  },
+  {
     name: "State that comes with the first redaction of a room is not found by a later one",
     path: "src/actors/store/redactable_state.ts",
     find: "[...await this.#state.list(roomId), ...news]",

@@ -108,3 +108,21 @@ Deno.test("How many senders of unread messages are remembered, and how many mess
   unread(1_500);
   assertEquals(warnings, 2_001, "but for those that were forgotten");
 });
+
+Deno.test("Unread messages that have waited make room for others, thousands of times", async () => {
+  let tell: (event: unknown) => void = () => {};
+  let delays = 0;
+  const client = {
+    addEventHandler: (_type: string, handler: typeof tell) => void (tell = handler),
+    api: { clock: { delay: () => (delays++, Promise.resolve()) } },
+    crypto: { wasRecovered: () => true },
+    log: { warn: () => {} },
+  } as unknown as Client;
+  const access = { hears: () => true, hearsIn: () => true } as unknown as Access;
+  reportUnread(client, access, new AbortController().signal);
+  for (let time = 0; time < 3_000; time++) {
+    tell({ event: { sender: "@alice:a", room_id: "!a" }, reason: "", code: "MISSING_KEY" });
+    for (let turn = 0; turn < 3; turn++) await Promise.resolve();
+  }
+  assertEquals(delays, 3_000);
+});
