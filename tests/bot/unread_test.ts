@@ -8,7 +8,11 @@ import { trying } from "./support.ts";
 const CAREFUL = { encryption: { accept: "cross-signed", sendTo: "cross-signed" } } as const;
 
 /** Carol, whose device nobody has signed, says something to the bot in an encrypted room. */
-async function said(tester: BotTester, times: number): Promise<AsyncDisposable> {
+async function said(
+  tester: BotTester,
+  times: number,
+  { disableEncryption = false } = {},
+): Promise<AsyncDisposable> {
   const { baseUrl, fetch } = tester.homeserver;
   const { accessToken: token } = tester.homeserver.createUser("carol");
   const encryption = { accept: "all", sendTo: "all" } as const;
@@ -21,7 +25,7 @@ async function said(tester: BotTester, times: number): Promise<AsyncDisposable> 
   const secret = await carol.createRoom({ preset: "private_chat", invitees, initialState });
   await tester.until(() => tester.homeserver.room(secret).membership(tester.mxid) === "join", "not joined");
   for (let time = 0; time < times; time++) {
-    const sent = carol.sendText(secret, "!ping");
+    const sent = carol.sendText(secret, "!ping", { disableEncryption });
     await tester.until(() => tester.homeserver.room(secret).messages.length > time, "not sent");
     await sent;
   }
@@ -48,6 +52,22 @@ Deno.test("What a bot can't read is in its log, with the mend, once for each sen
   assertEquals(unreadIn(tester).length, 1);
   assertMatch(unreadIn(tester)[0] ?? "", /@carol:localhost.*encryption\.accept/s);
   await room.expectNothing();
+});
+
+Deno.test("What comes in clear into an encrypted room is in a bot's log, with the mend, once for each sender", async () => {
+  const ping = (bot: Bot) => void bot.command("ping", (c) => c.reply("pong"));
+  const clear = ({ logged }: BotTester) => logged.filter((line) => line.includes("in clear"));
+  {
+    await using tester = trying(ping, { encryption: true });
+    await tester.room("alice");
+    await using _carol = await said(tester, 3, { disableEncryption: true });
+    assertEquals(clear(tester).length, 1);
+    assertMatch(clear(tester)[0] ?? "", /@carol:localhost.*encryption\.unencrypted/s);
+  }
+  await using tester = trying(ping, { encryption: { unencrypted: "deliver" } });
+  await tester.room("alice");
+  await using _carol = await said(tester, 1, { disableEncryption: true });
+  assertEquals(clear(tester), []);
 });
 
 Deno.test("Nobody is warned of what a bot reads seconds later", async () => {

@@ -157,11 +157,14 @@ const UNTRUSTED = "An encrypted message is not answered unless the device that s
  * be on its way.
  */
 const PATIENCE = 15_000;
+const CLEAR = "A message in clear is not answered in an encrypted room";
+const HEAR_CLEAR = 'have it sent encrypted; encryption.unencrypted "deliver" hears what is not';
 /** How many senders and reasons are remembered, beyond which they are said again; and how many messages wait. */
 const MAX_SAID = 1_000;
 
 /**
- * Has encrypted messages that can't be read logged, once for each sender and reason.
+ * Has encrypted messages that can't be read logged, and those that should be encrypted, once for each sender
+ * and reason.
  *
  * @param client The bot's client.
  * @param access Whom the bot hears: nobody misses an answer to others.
@@ -170,6 +173,16 @@ const MAX_SAID = 1_000;
 export function reportUnread(client: Client, access: Access, signal: AbortSignal): void {
   const said = new Set<string>();
   let waiting = 0;
+  const tell = (what: string, message: string, data: Readonly<Record<string, unknown>>): void => {
+    if (said.has(what)) return;
+    if (said.size >= MAX_SAID) said.clear();
+    said.add(what);
+    client.log.warn(message, data);
+  };
+  client.addEventHandler("UNENCRYPTED", ({ event: { sender, room_id: room } }) => {
+    if (!access.hears(sender) || !access.hearsIn(room)) return;
+    tell(`${sender} in clear`, CLEAR, { sender, room, mend: HEAR_CLEAR });
+  }, { name: "bot-clear" });
   client.addEventHandler("UNDECRYPTABLE", ({ event, reason, code }) => {
     const { sender } = event;
     const { room_id: room } = event as typeof event & { room_id: RoomID };
@@ -178,10 +191,7 @@ export function reportUnread(client: Client, access: Access, signal: AbortSignal
     const then = client.crypto; // another takes its place if another process has had the device
     const say = () => {
       const isRead = [then, client.crypto].some((each) => each?.wasRecovered(event) === true);
-      if (said.has(what) || isRead) return;
-      if (said.size >= MAX_SAID) said.clear();
-      said.add(what);
-      client.log.warn(code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, { sender, room, error: reason });
+      if (!isRead) tell(what, code === "UNTRUSTED" ? UNTRUSTED : UNREADABLE, { sender, room, error: reason });
     };
     if (waiting >= MAX_SAID) return say();
     waiting++;

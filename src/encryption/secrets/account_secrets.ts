@@ -202,7 +202,7 @@ export async function unlock(
     throw new SecretStorageError(
       by.passphrase === undefined
         ? `Cannot open the secret storage: the recovery key is not that of its key ${shown(keyId)}; ` +
-          "look for a newer one, or one of another account"
+          "give the newest one of this account"
         : `Cannot open the secret storage: the passphrase is not that of its key ${shown(keyId)}, ` +
           "or the server changed how the key is made from it; check it, or use the recovery key",
       { problem: "wrong-key" },
