@@ -6,7 +6,7 @@
  */
 
 import { Client, type ClientOptions, FEED, STATE_STORE } from "../client/client.ts";
-import { HTTPAPI, type HTTPAPIOptions, PREPARE, type Prepare, SKEW } from "../api/http/mod.ts";
+import { HTTPAPI, type HTTPAPIOptions, PREPARE, SKEW } from "../api/http/mod.ts";
 import { currentHandler } from "../base/handler_call.ts";
 import type { Logger } from "../base/log.ts";
 import { UnknownDeviceError, UnknownTokenError } from "../errors/account_errcodes.ts";
@@ -15,7 +15,10 @@ import { StoreError } from "../errors/store_error.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
 import { DeviceFeed, deviceQueue } from "./device_queue.ts";
+import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import { ghostEncryption } from "./ghost_encryption.ts";
+import type { Ghosts } from "./ghosts.ts";
+import type { TokenWatch } from "./token_watch.ts";
 
 /** What acting clients are made of. */
 interface ActingClientsOptions
@@ -26,14 +29,10 @@ interface ActingClientsOptions
   readonly bot: Client;
   /** The device that each user has; undefined: none. */
   readonly deviceId: DeviceID | undefined;
-  /** What has to be done before a request of a user. */
-  readonly prepare: (userId: UserID) => Prepare;
-  /** Is told whose device the homeserver has deleted. */
-  readonly onDeviceLost: (userId: UserID) => void;
-  /** Is told why the store has failed for a user who acts in a handler. */
-  readonly onStoreLost: (error: StoreError) => void;
-  /** Is told that the homeserver does not know the token of a user who acts in a handler, which waits for it. */
-  readonly onTokenRefused: () => Promise<void>;
+  /** Registers users. */
+  readonly ghosts: Pick<Ghosts, "prepare" | "forget">;
+  /** Looks whether the token is dead, which a user who acts in a handler waits for. */
+  readonly token: Pick<TokenWatch, "check">;
   /** How many there are at a time. */
   readonly limit: number;
   /** Logs what could not be read. */
@@ -57,6 +56,7 @@ const READING = 20_000;
 /** Clients that act as users. */
 export class ActingClients {
   readonly #options: ActingClientsOptions;
+  readonly #feed: Pick<SyncFeed, "fails">;
   readonly #clients = new RecentMap<UserID, Acting>();
   /** Those that have to go, and are still at work. */
   readonly #leaving = new Map<UserID, Acting>();
@@ -69,9 +69,13 @@ export class ActingClients {
   #reading: Promise<void> | undefined;
   readonly #ending = new AbortController();
 
-  /** @param options What they are made of. */
-  constructor(options: ActingClientsOptions) {
+  /**
+   * @param options What they are made of.
+   * @param feed Is told why the store has failed for a user who acts in a handler.
+   */
+  constructor(options: ActingClientsOptions, feed: Pick<SyncFeed, "fails">) {
     this.#options = options;
+    this.#feed = feed;
   }
 
   /**
@@ -106,7 +110,7 @@ export class ActingClients {
         // The store may have failed under something else, which ended this one.
         const cause = storeError ??
           (isStopped(error) ? acting.storeError ?? stopped(userId, error) : undefined);
-        if (isHandling && cause !== undefined) this.#options.onStoreLost(cause); // before the handler fails by it
+        if (isHandling && cause !== undefined) this.#feed.fails?.(cause); // before the handler fails by it
         ended();
       });
       if (isHandling) return result.catch((error) => this.#refused(error)) as Result;
@@ -116,7 +120,7 @@ export class ActingClients {
 
   /** Tells whether the token is dead before the handler fails by that. */
   async #refused(error: unknown): Promise<never> {
-    if (causeOf(error, UnknownTokenError) !== undefined) await this.#options.onTokenRefused();
+    if (causeOf(error, UnknownTokenError) !== undefined) await this.#options.token.check();
     throw error;
   }
 
@@ -189,16 +193,16 @@ export class ActingClients {
   #lost(userId: UserID, acting: Acting): void {
     const isKept = this.#clients.get(userId) === acting;
     if (!isKept && this.#leaving.get(userId) !== acting) return;
-    this.#options.onDeviceLost(userId);
+    this.#options.ghosts.forget(userId);
     if (isKept) this.#clients.remove(userId);
     else this.#leaving.delete(userId);
     this.#lostClients.add(acting);
   }
 
   #make(userId: UserID): Client {
-    const { transport, bot: { stateStore }, deviceId, prepare, store, encryption } = this.#options;
+    const { transport, bot: { stateStore }, deviceId, ghosts, store, encryption } = this.#options;
     const { lease, closeDeadline } = this.#options;
-    const http = { ...transport, asUserId: userId, asDeviceId: deviceId, [PREPARE]: prepare(userId) };
+    const http = { ...transport, asUserId: userId, asDeviceId: deviceId, [PREPARE]: ghosts.prepare(userId) };
     const api = new HTTPAPI(http);
     api[SKEW] = 0; // of a wrong clock the own user's client tells
     const { log } = transport;

@@ -7,48 +7,27 @@
  */
 
 import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts";
-import {
-  HTTPAPI,
-  type HTTPAPIOptions,
-  IS_TOKEN_DEAD,
-  isPassing,
-  PREPARE,
-  type Prepare,
-} from "../api/http/mod.ts";
-import type { StartOptions, SyncPass } from "../actors/syncer/syncer.ts";
-import { RecentMap } from "../base/recent_map.ts";
-import { type Logger, loggerOf } from "../base/log.ts";
+import { HTTPAPI, isPassing } from "../api/http/mod.ts";
+import type { Logger } from "../base/log.ts";
 import { Refusal } from "../base/refusal.ts";
-import { ValueError } from "../errors/value_error.ts";
-import { ClientEndedError } from "../errors/client_ended_error.ts";
-import { UnknownTokenError } from "../errors/account_errcodes.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
-import { MemoryStore } from "../store/base/mod.ts";
 import { parseUserId } from "../types/identifiers.ts";
-import { Membership } from "../types/enums.ts";
 import type { UserID } from "../types/ids.ts";
-import { ActingClients, isDeviceLost } from "./acting_clients.ts";
+import { ActingClients } from "./acting_clients.ts";
 import {
   type AppserviceOptions,
   type AppserviceStartOptions,
   checkAppserviceOptions,
   checkStartOptions,
 } from "./appservice_options.ts";
-import { Ghosts } from "./ghosts.ts";
+import { Delivery } from "./delivery.ts";
 import { HomeserverDoor } from "./homeserver_door.ts";
-import { Inbox } from "./inbox.ts";
-import { Intent } from "./intent.ts";
-import { OwnUsers } from "./own_users.ts";
+import { type Intent, Intents } from "./intent.ts";
 import { pingAppservice } from "./ping.ts";
 import type { Registration } from "./registration.ts";
-import { deviceQueue } from "./device_queue.ts";
+import { ServiceKit } from "./service_kit.ts";
 import { TransactionFeed } from "./transaction_feed.ts";
-
-const TIME_LIMIT = 20_000;
-const MAX_ACTING = 256;
-/** How many intents are remembered. */
-const MAX_INTENTS = 100_000;
 
 /**
  * An application service: the homeserver sends it what happens to its users and rooms, it acts as
@@ -98,27 +77,18 @@ export class Appservice {
   /** Removes a handler: see {@linkcode HandlersAPI.removeEventHandler}. */
   readonly removeEventHandler: HandlersAPI["removeEventHandler"];
   /** Private, as it has the tokens: what is printed of an application service, or written as JSON, has none. */
-  readonly #registration: Registration;
-  readonly #users: OwnUsers;
-  readonly #transport: HTTPAPIOptions;
-  /** The way to the homeserver, as the application service itself. */
-  readonly #http: HTTPAPI;
-  readonly #ghosts: Ghosts;
+  readonly #kit: ServiceKit;
   readonly #feed: TransactionFeed;
   readonly #door: HomeserverDoor;
-  readonly #timeLimit: number;
+  readonly #delivery: Delivery;
   readonly #clients: ActingClients;
-  readonly #intents = new RecentMap<UserID, Intent>(MAX_INTENTS);
+  readonly #intents: Intents;
   /** Ends the starts until now. */
   #stopping = new AbortController();
   /** Ends what a start asks before it delivers. */
   readonly #closing = new AbortController();
   /** Whether the keys of the users' devices end with the process, which has not been said yet. */
   #keysAreLost: boolean;
-  /** Whether the last start has ended by a failure, as of a process whose store is not the one it was. */
-  #hasFailed = false;
-  /** How many calls of `start()` have not ended. */
-  #starts = 0;
 
   /**
    * Makes an application service; nothing is sent.
@@ -128,101 +98,33 @@ export class Appservice {
    */
   constructor(options: AppserviceOptions) {
     checkAppserviceOptions(options);
-    const { registration, baseUrl, serverName, store, queries = {}, thirdParty = {} } = options;
-    const { encryption, lease, deliver, maxPendingHandlers, closeDeadline, log } = options;
-    this.#registration = registration;
-    this.#timeLimit = options.timeLimit ?? TIME_LIMIT;
-    const { fetch, clock: given, retry, requestTimeout, maxResponseSize, userAgent } = options;
-    this.#transport = {
-      ...{ baseUrl, fetch, log, clock: given, retry, requestTimeout, maxResponseSize, userAgent },
-      token: registration.as_token,
-    };
-    this.#http = new HTTPAPI(this.#transport);
-    const { clock } = this.#http;
-    this.log = loggerOf(log, clock, "appservice");
-    const users = this.#users = new OwnUsers(registration, serverName);
-    const isEncrypting = encryption !== undefined && encryption !== false;
-    if (isEncrypting && users.bot === users.sender) {
-      throw new ValueError(
-        "Cannot encrypt: the own user must be another than the sender_localpart of the registration, " +
-          "which can't read what was sent to its device; make the registration with encryption",
-      );
-    }
-    const deviceId = isEncrypting ? options.deviceId ?? DEVICE : undefined;
-    const ghosts = this.#ghosts = new Ghosts({ http: this.#http, users, deviceId });
-    this.#keysAreLost = isEncrypting && store === undefined;
-    const kept = store ?? new MemoryStore();
-    const inbox = new Inbox(kept, { id: registration.id, userId: users.bot, clock });
-    const api = new HTTPAPI({
-      ...this.#transport,
-      // Synapse fails if the device is named, and its user is not.
-      ...((isEncrypting || users.bot !== users.sender) && { asUserId: users.bot, asDeviceId: deviceId }),
-      [PREPARE]: this.#noticing(ghosts.prepare(users.bot)),
+    const kit = this.#kit = new ServiceKit(options);
+    const { device, log, store, token, users } = kit;
+    const { encryption, lease, deliver, maxPendingHandlers, closeDeadline } = options;
+    this.log = log;
+    this.#keysAreLost = kit.deviceId !== undefined && options.store === undefined;
+    const feed = this.#feed = token.feed = new TransactionFeed(kit);
+    this.bot = kit.bot = kit.rooms.bot = new Client({
+      ...{ api: token.own, mxid: users.bot, deviceId: device.deviceId, store, encryption },
+      ...{ lease, deliver, maxPendingHandlers, closeDeadline, log: options.log },
+      [FEED]: feed,
     });
-    this.#feed = new TransactionFeed({
-      inbox,
-      users,
-      store: kept,
-      device: { userId: users.bot, deviceId: deviceId ?? NO_DEVICE },
-      queue: isEncrypting ? deviceQueue(api) : undefined,
-      onTransaction: (transaction) => ghosts.note(transaction),
-      onOthers: () => ghosts.forgetRooms(),
-      hasOwnMember: async (roomId) => {
-        const members = await this.bot.stateStore.getMembers(roomId);
-        return members.keys().some((userId) => users.isOwn(userId));
-      },
-      isThere: async (roomId) =>
-        (await this.bot.stateStore.getMember(roomId, users.bot))?.membership === Membership.JOIN,
-      joinedRooms: () => this.bot.getJoinedRooms(),
-      checkToken: () => this.#checkOwnToken(api),
-      onDevice: (userId) => users.isOwn(userId) && this.#clients.read(userId as UserID),
-      clock,
-      log: this.log,
-    });
-    this.bot = new Client({
-      api,
-      mxid: users.bot,
-      deviceId: deviceId ?? NO_DEVICE,
-      store: kept,
-      encryption,
-      [FEED]: this.#feed,
-      ...{ lease, deliver, maxPendingHandlers, closeDeadline, log },
-    });
-    this.#clients = new ActingClients({
-      ...{ transport: this.#transport, bot: this.bot, store: kept, lease, closeDeadline, deviceId },
-      encryption,
-      prepare: (userId) => ghosts.prepare(userId),
-      onDeviceLost: (userId) => ghosts.forget(userId),
-      onStoreLost: (error) => this.#feed.fails?.(error),
-      onTokenRefused: () => this.#checkToken(),
-      limit: options.maxActing ?? MAX_ACTING,
-      log: this.log,
-    });
-    this.on = this.bot.on;
-    this.addEventHandler = this.bot.addEventHandler;
-    this.removeEventHandler = this.bot.removeEventHandler;
-    this.#door = new HomeserverDoor({
-      hsToken: registration.hs_token,
-      inbox,
-      onTransaction: () => this.#handle(),
-      hasFailed: () => this.#hasFailed,
-      isActable: (userId) => users.isOwn(userId),
-      makeUser: (userId, profile) => this.intent(userId).ensureProfile(profile),
-      queries,
-      thirdParty,
-      clock,
-      log: this.log,
-    });
+    const clients = this.#clients = feed.clients = new ActingClients(kit, feed);
+    const intents = this.#intents = new Intents(users, clients, kit.ghosts);
+    const delivery = this.#delivery = new Delivery(kit, feed, clients);
+    this.#door = new HomeserverDoor(kit, delivery, intents);
+    ({ on: this.on, addEventHandler: this.addEventHandler, removeEventHandler: this.removeEventHandler } =
+      this.bot);
   }
 
   /** What the homeserver has, too: keep its tokens secret. */
   get registration(): Registration {
-    return this.#registration;
+    return this.#kit.registration;
   }
 
   /** The application service's own user. */
   get userId(): UserID {
-    return this.#users.bot;
+    return this.#kit.users.bot;
   }
 
   /** Resolves when it has been closed; rejects when it can't go on: see {@linkcode Client.done}. */
@@ -267,7 +169,6 @@ export class Appservice {
     const { signal: stopped } = this.#stopping;
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);
-    this.#starts++;
     if (this.#keysAreLost) {
       this.#keysAreLost = false; // it is said once
       this.log.warn(
@@ -276,13 +177,13 @@ export class Appservice {
       );
     }
     try {
-      if (ping && !closed.aborted) await this.#firstPing(AbortSignal.any([signal, closed]));
-      await this.#deliver({ ...options, signal });
+      await this.#delivery.during(async () => {
+        if (ping && !closed.aborted) await this.#firstPing(AbortSignal.any([signal, closed]));
+        await this.#delivery.run({ ...options, signal });
+      });
     } catch (error) {
       if (closed.aborted && error === closed.reason) return;
       if (!signal.aborted || error !== signal.reason) throw error;
-    } finally {
-      this.#starts--;
     }
   }
 
@@ -299,18 +200,7 @@ export class Appservice {
    * @returns Whether nothing is left.
    */
   async handlePending(): Promise<boolean> {
-    const { clock } = this.#http;
-    const end = clock.now() + this.#timeLimit;
-    for (let left = this.#timeLimit; left > 0; left = end - clock.now()) {
-      const pass = await this.#pass(left);
-      if (pass.left !== undefined) return false;
-      if (this.#feed.isDrained) {
-        await this.#feed.removeHandled();
-        await this.#clients.idle;
-        return true;
-      }
-    }
-    return false;
+    return await this.#delivery.pending();
   }
 
   /**
@@ -331,16 +221,7 @@ export class Appservice {
    * @throws {ValueError} If the namespaces of the registration do not have it.
    */
   intent(user: string): Intent {
-    const userId = this.#users.actable(user);
-    const known = this.#intents.get(userId);
-    if (known !== undefined) return known;
-    const intent = new Intent(userId, {
-      run: (id, call) => this.#clients.run(id, call),
-      register: (id) => this.#ghosts.register(id),
-      join: (id, roomId) => this.#ghosts.join(id, roomId),
-    });
-    this.#intents.set(userId, intent);
-    return intent;
+    return this.#intents.of(user);
   }
 
   /**
@@ -355,9 +236,9 @@ export class Appservice {
   puppet(userId: UserID, token: string): Client {
     parseUserId(userId);
     const { stateStore } = this.bot;
-    const { log } = this.#transport;
+    const { log } = this.#kit.transport;
     return new Client({
-      api: new HTTPAPI({ ...this.#transport, token }),
+      api: new HTTPAPI({ ...this.#kit.transport, token }),
       mxid: userId,
       [STATE_STORE]: stateStore,
       log,
@@ -380,74 +261,15 @@ export class Appservice {
     await this.close();
   }
 
-  /** Handles a transaction that is durable, if nothing else does. */
-  async #handle(): Promise<void> {
-    if (this.#starts > 0) return;
-    try {
-      await this.handlePending();
-    } catch (error) {
-      this.log.warn("A transaction is kept, and could not be handled yet", { error: String(error) });
-    }
-  }
-
-  async #deliver(options: StartOptions): Promise<void> {
-    this.#hasFailed = false;
-    try {
-      await this.bot.start(options);
-    } catch (error) {
-      this.#hasFailed = options.signal?.aborted !== true;
-      throw error;
-    }
-  }
-
-  /** Makes a pass, and if the own device is gone, another that makes it anew. */
-  async #pass(deadline: number): Promise<SyncPass> {
-    try {
-      return await this.bot.syncOnce({ deadline });
-    } catch (error) {
-      if (!isDeviceLost(error)) throw error;
-      this.#ghosts.forget(this.#users.bot);
-      return await this.bot.syncOnce({ deadline });
-    }
-  }
-
-  /** What has to be done before a request of the own user, whose client does not see that the token is dead there. */
-  #noticing(prepare: Prepare): Prepare {
-    return async (...request) => {
-      try {
-        await prepare(...request);
-      } catch (error) {
-        if (error instanceof UnknownTokenError) await this.#checkToken();
-        throw error;
-      }
-    };
-  }
-
-  /** Ends the delivery if the token is dead, which all users have: what they were to do in handlers comes again. */
-  async #checkToken(): Promise<void> {
-    try {
-      await this.#http.request("GET", WHOAMI);
-    } catch (error) {
-      if (error instanceof UnknownTokenError) this.#feed.fails?.(error);
-    }
-  }
-
-  /** Ends the delivery if the own user was refused, which no sync shows: handlers may have been cut off. */
-  async #checkOwnToken(api: HTTPAPI): Promise<void> {
-    if (!api[IS_TOKEN_DEAD]) return;
-    await api.request("GET", WHOAMI); // says so, in most cases
-    this.#feed.fails?.(new ClientEndedError(REFUSED));
-  }
-
   async #ping(signal?: AbortSignal): Promise<number | undefined> {
     const hasPinged = (id: string): boolean => this.#door.hasPinged(id);
-    return await pingAppservice(this.#http, { registration: this.registration, hasPinged, signal });
+    return await pingAppservice(this.#kit.http, { registration: this.registration, hasPinged, signal });
   }
 
   async #firstPing(signal: AbortSignal): Promise<void> {
     try {
       await this.#ping(signal);
-      await this.#ghosts.register(this.#users.bot, { signal });
+      await this.#kit.ghosts.register(this.#kit.users.bot, { signal });
     } catch (error) {
       const isAway = error instanceof NetworkError || error instanceof MatrixRequestError && isPassing(error);
       if (!isAway) throw error;
@@ -455,12 +277,3 @@ export class Appservice {
     }
   }
 }
-
-const REFUSED =
-  "Cannot go on: the homeserver did not know the token for a while; make a new application service";
-/** Says whose token it is. */
-const WHOAMI = "/_matrix/client/v3/account/whoami";
-/** What acts without a device. */
-const NO_DEVICE = "";
-/** The device of each user. */
-const DEVICE = "GREENROOM";

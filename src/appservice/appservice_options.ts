@@ -1,5 +1,5 @@
 /**
- * How an application service is made and started.
+ * How an application service is made and started, and what its homeserver asks it.
  *
  * @module
  */
@@ -7,10 +7,11 @@
 import type { StartOptions } from "../actors/syncer/syncer.ts";
 import { checkRetry, type HTTPAPIOptions } from "../api/http/mod.ts";
 import type { ClientOptions } from "../client/client.ts";
-import type { DeviceID } from "../types/ids.ts";
+import type { DeviceID, RoomAlias, UserID } from "../types/ids.ts";
+import type { JsonObject } from "../types/json.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
+import type { OwnUsers } from "./own_users.ts";
 import type { Registration } from "./registration.ts";
 
 /** How an {@linkcode Appservice} is made: a registration and a homeserver is all it must have. */
@@ -122,4 +123,73 @@ export function checkAppserviceOptions(options: AppserviceOptions): void {
       `Cannot make an application service: maxActing must be a whole number from 1 on, not ${maxActing}`,
     );
   }
+}
+
+/** The device of each user. */
+const DEVICE = "GREENROOM";
+
+/**
+ * The device of each user; undefined: they do not encrypt.
+ *
+ * @throws {ValueError} If the own user could not read what is encrypted for it.
+ */
+export function deviceOf(
+  { encryption, deviceId = DEVICE }: AppserviceOptions,
+  users: OwnUsers,
+): DeviceID | undefined {
+  if (encryption === undefined || encryption === false) return undefined;
+  if (users.bot !== users.sender) return deviceId;
+  throw new ValueError(
+    "Cannot encrypt: the own user must be another than the sender_localpart of the registration, " +
+      "which can't read what was sent to its device; make the registration with encryption",
+  );
+}
+
+/** How all requests of an application service are made. */
+export function transportOf(options: AppserviceOptions): HTTPAPIOptions {
+  const { registration, baseUrl, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent } =
+    options;
+  const token = registration.as_token;
+  return { baseUrl, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent, token };
+}
+
+/** A profile of a user that is about to be made. */
+export interface GhostProfile {
+  /** The display name; undefined: it stays as it is. */
+  displayname?: string;
+  /** The avatar, as `mxc://` URI; undefined: it stays as it is. */
+  avatarUrl?: `mxc://${string}`;
+}
+
+/** Answers to what the homeserver asks of users and aliases in the namespaces. Default: there are none. */
+export interface QueryHandlers {
+  /**
+   * Is asked for a user that the homeserver does not have.
+   *
+   * @param userId The user, one of the namespaces.
+   * @returns The profile of a user who is then registered; undefined if there is to be none.
+   */
+  user?: (userId: UserID) => GhostProfile | undefined | Promise<GhostProfile | undefined>;
+  /**
+   * Is asked for an alias that the homeserver does not have. It makes the room with that alias, if
+   * there is to be one.
+   *
+   * @param alias The alias.
+   * @returns Whether there is a room now.
+   */
+  room?: (alias: RoomAlias) => boolean | Promise<boolean>;
+}
+
+/** Answers to questions about networks that are bridged to. Default: nothing is known. */
+export interface ThirdPartyHandlers {
+  /** What is to be known of a network; undefined: there is none of that name. */
+  protocol?: (protocol: string) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  /** Users of Matrix who stand for users of a network, by fields that the network defines. */
+  usersOf?: (protocol: string, fields: Record<string, string>) => JsonObject[] | Promise<JsonObject[]>;
+  /** Rooms that stand for places of a network, by fields that the network defines. */
+  locationsOf?: (protocol: string, fields: Record<string, string>) => JsonObject[] | Promise<JsonObject[]>;
+  /** The users of networks that a user of Matrix stands for. */
+  user?: (userId: string) => JsonObject[] | Promise<JsonObject[]>;
+  /** The places of networks that a room stands for. */
+  location?: (alias: string) => JsonObject[] | Promise<JsonObject[]>;
 }

@@ -15,16 +15,6 @@ import type { DeviceID, RoomID, UserID } from "../types/ids.ts";
 import type { OwnUsers } from "./own_users.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** What ghosts are made with. */
-interface GhostsOptions {
-  /** The way to the homeserver, as the application service itself. */
-  readonly http: HTTPAPI;
-  /** The users of the application service. */
-  readonly users: OwnUsers;
-  /** The device that each user has; undefined: none. */
-  readonly deviceId: DeviceID | undefined;
-}
-
 /** Operations that only a member of the room can do. */
 const OF_MEMBERS = new Set([
   "sendMessageEvent",
@@ -45,15 +35,23 @@ const MAX_KNOWN = 100_000;
 
 /** Makes users, and has them join. */
 export class Ghosts {
-  readonly #options: GhostsOptions;
+  readonly #http: HTTPAPI;
+  readonly #users: OwnUsers;
+  readonly #deviceId: DeviceID | undefined;
   /** Who is registered, or about to be. */
   readonly #registered = new RecentMap<UserID, Promise<void>>(MAX_KNOWN);
   /** Who is in which room, or about to be: by user and room. */
   readonly #joined = new RecentMap<string, Promise<void>>(MAX_KNOWN);
 
-  /** @param options What they are made with. */
-  constructor(options: GhostsOptions) {
-    this.#options = options;
+  /**
+   * @param http The way to the homeserver, as the application service itself.
+   * @param users The users of the application service.
+   * @param deviceId The device that each user has; undefined: none.
+   */
+  constructor(http: HTTPAPI, users: OwnUsers, deviceId: DeviceID | undefined) {
+    this.#http = http;
+    this.#users = users;
+    this.#deviceId = deviceId;
   }
 
   /** What has to be done before a request of a user. */
@@ -61,7 +59,7 @@ export class Ghosts {
     return async (operation, { roomId }, options) => {
       const { asUserId: acting = userId } = options;
       await this.register(acting, options);
-      if (roomId === undefined || acting === this.#options.users.bot) return;
+      if (roomId === undefined || acting === this.#users.bot) return;
       if (OF_MEMBERS.has(operation) || this.#isBeforeEncrypting(operation)) {
         await this.join(acting, roomId as RoomID, options);
       }
@@ -70,7 +68,7 @@ export class Ghosts {
 
   /** Whether something is asked that has to be known before something is encrypted. */
   #isBeforeEncrypting(operation: string): boolean {
-    return this.#options.deviceId !== undefined && BEFORE_ENCRYPTING.has(operation);
+    return this.#deviceId !== undefined && BEFORE_ENCRYPTING.has(operation);
   }
 
   /** Registers a user, and makes its device, unless that was done. */
@@ -98,7 +96,7 @@ export class Ghosts {
     for (const event of events) {
       if (!isJsonObject(event) || event.type !== "m.room.member" || !isJsonObject(event.content)) continue;
       const { state_key: userId, room_id: roomId, content: { membership } } = event;
-      if (typeof userId !== "string" || !this.#options.users.isOwn(userId)) continue;
+      if (typeof userId !== "string" || !this.#users.isOwn(userId)) continue;
       const place = `${userId} ${String(roomId)}`;
       if (membership === Membership.JOIN) this.#joined.set(place, Promise.resolve());
       else this.#joined.remove(place);
@@ -109,7 +107,7 @@ export class Ghosts {
     const username = userId.slice(1, userId.indexOf(":"));
     const body = { type: "m.login.application_service", username, inhibit_login: true };
     try {
-      await this.#options.http.request("POST", "/_matrix/client/v3/register", {
+      await this.#http.request("POST", "/_matrix/client/v3/register", {
         ...own(options),
         body,
         idempotent: true,
@@ -121,12 +119,12 @@ export class Ghosts {
   }
 
   async #makeDevice(userId: UserID, options: RequestOptions): Promise<void> {
-    const { http, deviceId } = this.#options;
+    const deviceId = this.#deviceId;
     if (deviceId === undefined) return;
     const path = { deviceId };
     const request = { ...own(options), path, body: {}, asUserId: userId };
     try {
-      await http.request("PUT", "/_matrix/client/v3/devices/{deviceId}", request);
+      await this.#http.request("PUT", "/_matrix/client/v3/devices/{deviceId}", request);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
       throw new EncryptionError(
@@ -138,9 +136,9 @@ export class Ghosts {
   }
 
   async #join(userId: UserID, roomId: RoomID, options: RequestOptions): Promise<void> {
-    const { http, users: { bot } } = this.#options;
+    const { bot } = this.#users;
     const post = (action: string, body: object, asUserId?: UserID) =>
-      http.request("POST", `/_matrix/client/v3/rooms/{roomId}/${action}`, {
+      this.#http.request("POST", `/_matrix/client/v3/rooms/{roomId}/${action}`, {
         ...own(options),
         path: { roomId },
         body,

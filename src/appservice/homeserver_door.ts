@@ -1,46 +1,23 @@
 /**
- * The door for the homeserver: the application-service API.
+ * The door for the homeserver: the application-service API. Transactions are kept in order, as far as the
+ * homeserver lets it: what comes in place of another is refused, so that it is sent again after that one.
  *
  * @see {@link https://spec.matrix.org/v1.16/application-service-api/ | Application service API}
  * @module
  */
 
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/log.ts";
+import { type Clock, elapsed } from "../base/clock.ts";
 import { RecentMap } from "../base/recent_map.ts";
 import { isSameSecret } from "../base/same_secret.ts";
 import { BoundedBodies } from "../base/bounded_body.ts";
 import { Refusal } from "../base/refusal.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
-import { ArrivalOrder } from "./arrival_order.ts";
 import type { Inbox } from "./inbox.ts";
-import type { GhostProfile, QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Intents } from "./intent.ts";
+import type { ServiceKit } from "./service_kit.ts";
 import { readTransaction } from "./transaction.ts";
-
-/** What a door works with. */
-interface HomeserverDoorOptions {
-  /** What the homeserver has to show. */
-  readonly hsToken: string;
-  /** Where transactions are kept. */
-  readonly inbox: Inbox;
-  /** Is called when a transaction is durable: the answer waits for it. */
-  readonly onTransaction: () => Promise<void>;
-  /** Whether this process has failed, and what it is sent is better kept for another. */
-  readonly hasFailed: () => boolean;
-  /** Whether the application service may have such a user. */
-  readonly isActable: (userId: string) => boolean;
-  /** Makes a user. */
-  readonly makeUser: (userId: UserID, profile: GhostProfile) => Promise<void>;
-  /** Answers to what is asked of users and aliases. */
-  readonly queries: QueryHandlers;
-  /** Answers to what is asked of networks. */
-  readonly thirdParty: ThirdPartyHandlers;
-  /** Measures the time. */
-  readonly clock: Clock;
-  /** Logs what could not be answered. */
-  readonly log: Logger;
-}
 
 /**
  * A transaction has at most 100 events, as many messages to devices and as many others, of 65,536
@@ -69,17 +46,23 @@ type Answer = unknown[] | JsonObject | undefined;
 
 /** Answers the homeserver. */
 export class HomeserverDoor {
-  readonly #options: HomeserverDoorOptions;
+  readonly #kit: ServiceKit;
+  readonly #delivery: Delivery;
+  readonly #intents: Intents;
   readonly #bodies: BoundedBodies;
   readonly #order: ArrivalOrder;
   /** The IDs of the latest pings that came. */
   readonly #pings = new RecentMap<string, string>(MAX_PINGS);
 
-  /** @param options What it works with. */
-  constructor(options: HomeserverDoorOptions) {
-    this.#options = options;
-    this.#bodies = new BoundedBodies(options.clock, BOUNDS);
-    this.#order = new ArrivalOrder(options.clock, options.inbox);
+  /**
+   * @param kit Of the application service.
+   * @param delivery Handles transactions that are durable.
+   * @param intents Make users.
+   */
+  constructor(kit: ServiceKit, delivery: Delivery, intents: Intents) {
+    [this.#kit, this.#delivery, this.#intents] = [kit, delivery, intents];
+    this.#bodies = new BoundedBodies(kit.clock, BOUNDS);
+    this.#order = new ArrivalOrder(kit.clock, kit.inbox);
   }
 
   /** Whether the homeserver has pinged with this ID. */
@@ -117,7 +100,7 @@ export class HomeserverDoor {
     if (token === undefined || token === null || token === "") {
       throw new Refusal(401, "M_MISSING_TOKEN", "The homeserver's token is missing");
     }
-    if (token.length > MAX_TEXT || !await isSameSecret(token, this.#options.hsToken)) {
+    if (token.length > MAX_TEXT || !await isSameSecret(token, this.#kit.registration.hs_token)) {
       throw new Refusal(403, "M_FORBIDDEN", "That is not the homeserver's token");
     }
   }
@@ -129,7 +112,7 @@ export class HomeserverDoor {
       case "users":
         return await this.#user(name as UserID);
       case "rooms":
-        return await this.#options.queries.room?.(name as RoomAlias) === true ? {} : undefined;
+        return await this.#kit.queries.room?.(name as RoomAlias) === true ? {} : undefined;
       default: {
         const { transaction_id: id } = await this.#bodies.json(request);
         if (typeof id === "string" && id.length <= MAX_PING_ID) this.#pings.set(id, "");
@@ -139,8 +122,10 @@ export class HomeserverDoor {
   }
 
   async #transaction(id: string, request: Request): Promise<Answer> {
-    const { inbox, onTransaction, hasFailed, log } = this.#options;
-    if (hasFailed()) throw new Refusal(503, "M_UNKNOWN", "This process has failed; send it again", SOON);
+    const { inbox, log } = this.#kit;
+    if (this.#delivery.hasFailed) {
+      throw new Refusal(503, "M_UNKNOWN", "This process has failed; send it again", SOON);
+    }
     if (id.length > MAX_TEXT) throw new Refusal(400, "M_INVALID_PARAM", "The transaction ID is too long");
     const transaction = readTransaction(await this.#bodies.json(request));
     if (transaction === undefined) throw new Refusal(400, "M_BAD_JSON", "A transaction must have events");
@@ -155,20 +140,20 @@ export class HomeserverDoor {
       this.#order.refused(id);
       throw new Refusal(503, "M_LIMIT_EXCEEDED", "Too many transactions wait", SOON);
     }
-    await onTransaction(); // one that comes again may not have been handled by whoever kept it
+    await this.#delivery.arrived(); // one that comes again may not have been handled by whoever kept it
     return {};
   }
 
   async #user(userId: UserID): Promise<Answer> {
-    const { isActable, queries, makeUser } = this.#options;
-    const profile = isActable(userId) ? await queries.user?.(userId) : undefined;
+    const { users, queries } = this.#kit;
+    const profile = users.isOwn(userId) ? await queries.user?.(userId) : undefined;
     if (profile === undefined) return undefined;
-    await makeUser(userId, profile);
+    await this.#intents.of(userId).ensureProfile(profile);
     return {};
   }
 
   async #thirdParty(kind: string, protocol: string | undefined, query: URLSearchParams): Promise<Answer> {
-    const { thirdParty } = this.#options;
+    const { thirdParty } = this.#kit;
     const { access_token: _, ...fields } = Object.fromEntries(query);
     if (kind === "protocol") return await thirdParty.protocol?.(protocol ?? "");
     if (protocol !== undefined) {
@@ -186,4 +171,112 @@ function decoded(text: string): string {
   } catch {
     throw new Refusal(400, "M_INVALID_PARAM", "The path can't be decoded");
   }
+}
+
+/** How soon another transaction follows one that was refused, in milliseconds, before that comes again. */
+const OVERTAKING = 2_000;
+/** How many numbers may be left out; more are numbers that mean something else. */
+const MAX_LEFT_OUT = 50;
+/**
+ * After how long what is left out is looked at again where nothing was missing, in milliseconds: twice as long
+ * each time.
+ */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [10_000, 3_600_000];
+/**
+ * Which transaction may come next.
+ *
+ * Synapse sends a transaction that has failed again, with all that were made meanwhile. One that it
+ * makes in the moment in which all are sent stays there until another fails. It numbers them, so the
+ * next one shows that one is missing, unless another process has kept it: it is refused, and both
+ * come. The numbers of all application services of a Synapse are one sequence: where none was missing, it
+ * is not looked at again for a while, since that takes two seconds, and may itself be such a moment.
+ */
+class ArrivalOrder {
+  readonly #clock: Clock;
+  readonly #inbox: Pick<Inbox, "hasAll">;
+  /** The transaction that was refused last, until it comes again, and when. */
+  #refused: { readonly id: string; readonly at: number } | undefined;
+  /** The number of the transaction that was taken last; NaN: none was, or it has no number. */
+  #last = NaN;
+  /** The numbers that were left out since that was looked at: the latest. */
+  #leftOut: readonly string[] = [];
+  /** The transaction that was refused since one before it may be missing, and whether one was. */
+  #question: { readonly id: string; wasGood: boolean } | undefined;
+  /** When the last of those was refused, and how long nothing is looked at after that. */
+  #pause = { since: 0, ms: 0 };
+
+  /**
+   * @param clock Measures the time.
+   * @param inbox Has what any process has kept.
+   */
+  constructor(clock: Clock, inbox: Pick<Inbox, "hasAll">) {
+    this.#clock = clock;
+    this.#inbox = inbox;
+  }
+
+  /**
+   * Looks whether a transaction may be taken.
+   *
+   * @throws {Refusal} If another is to come before it.
+   */
+  async check(id: string): Promise<void> {
+    const number = numberOf(id);
+    const [refused, question] = [this.#refused, this.#question];
+    if (question !== undefined && number < numberOf(question.id)) question.wasGood = true;
+    if (refused !== undefined && number < numberOf(refused.id)) {
+      this.#last = number; // it was missing
+      return;
+    }
+    this.#refused = undefined;
+    if (refused !== undefined && refused.id !== id && this.#isWithin(OVERTAKING, refused.at)) {
+      throw new Refusal(503, "M_UNKNOWN", "Another comes before this one", SOON);
+    }
+    if (question?.id === id) this.#answered(question.wasGood);
+    else {
+      this.#noteLeftOut(number);
+      if (this.#isTimeToLook() && !await this.#hasAllLeftOut()) {
+        this.#question = { id, wasGood: false };
+        [this.#leftOut, this.#pause] = [[], { ...this.#pause, since: this.#clock.now() }];
+        this.refused(id);
+        throw new Refusal(503, "M_UNKNOWN", "One before this one may be missing; send both", SOON);
+      }
+    }
+    this.#last = number;
+  }
+
+  /** Notes that a transaction was refused: it comes again, and nothing before it. */
+  refused(id: string): void {
+    this.#refused = { id, at: this.#clock.now() };
+  }
+
+  #answered(wasGood: boolean): void {
+    const ms = wasGood ? 0 : Math.min(Math.max(FIRST_PAUSE, 2 * this.#pause.ms), LONGEST_PAUSE);
+    [this.#question, this.#pause] = [undefined, { ...this.#pause, ms }];
+  }
+
+  #noteLeftOut(number: number): void {
+    const length = number - this.#last - 1;
+    if (!(length > 0 && length <= MAX_LEFT_OUT)) return;
+    const found = Array.from({ length }, (_, index) => String(this.#last + 1 + index));
+    this.#leftOut = [...this.#leftOut, ...found].slice(-MAX_LEFT_OUT);
+  }
+
+  #isTimeToLook(): boolean {
+    return this.#leftOut.length > 0 && !this.#isWithin(this.#pause.ms, this.#pause.since);
+  }
+
+  /** Whether processes have kept all that was left out here. */
+  async #hasAllLeftOut(): Promise<boolean> {
+    if (!await this.#inbox.hasAll(this.#leftOut)) return false;
+    this.#leftOut = [];
+    return true;
+  }
+
+  #isWithin(ms: number, since: number): boolean {
+    return elapsed(this.#clock.now(), since) < ms;
+  }
+}
+
+function numberOf(id: string): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : NaN;
 }

@@ -6,20 +6,13 @@
 
 import { type ClientAPI, clientAPI } from "../api/api.ts";
 import { HTTPAPI, Session } from "../api/http/mod.ts";
-import type { Client } from "../client/client.ts";
+import { RecentMap } from "../base/recent_map.ts";
 import { NotFoundError } from "../errors/request_errcodes.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
-import type { GhostProfile } from "./queries.ts";
-
-/** What an intent works with. */
-export interface IntentParts {
-  /** Has the client do something that acts as a user: made at its first use, and when it was let go. */
-  readonly run: <Result>(userId: UserID, call: (client: Client) => Result) => Result;
-  /** Makes sure that the user exists on the homeserver. */
-  readonly register: (userId: UserID) => Promise<void>;
-  /** Has a user join a room. */
-  readonly join: (userId: UserID, roomId: RoomID) => Promise<void>;
-}
+import type { ActingClients } from "./acting_clients.ts";
+import type { Ghosts } from "./ghosts.ts";
+import type { OwnUsers } from "./own_users.ts";
+import type { GhostProfile } from "./appservice_options.ts";
 
 /** The names of all operations. Nothing is asked: they are made to read their names. */
 const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "http://localhost" }))));
@@ -34,7 +27,8 @@ const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "htt
 export class Intent {
   /** As whom it acts. */
   readonly userId: UserID;
-  readonly #parts: IntentParts;
+  readonly #clients: ActingClients;
+  readonly #ghosts: Ghosts;
   /** The profile, as the server has it; undefined: not known. */
   #profile: Promise<GhostProfile> | undefined;
 
@@ -43,17 +37,19 @@ export class Intent {
    *
    * @internal
    * @param userId The user.
-   * @param parts What it works with.
+   * @param clients Act as users.
+   * @param ghosts Registers users, and has them join.
    */
-  constructor(userId: UserID, parts: IntentParts) {
+  constructor(userId: UserID, clients: ActingClients, ghosts: Ghosts) {
     this.userId = userId;
-    this.#parts = parts;
+    this.#clients = clients;
+    this.#ghosts = ghosts;
   }
 
   static {
     for (const name of OPERATIONS) {
       const call = function (this: Intent, ...args: unknown[]): unknown {
-        return this.#parts.run(this.userId, (client) => {
+        return this.#clients.run(this.userId, (client) => {
           const operations = client as unknown as Record<string, (...args: unknown[]) => unknown>;
           return operations[name]?.(...args);
         });
@@ -64,7 +60,7 @@ export class Intent {
 
   /** Registers the user, unless it is registered. Every request does so before. */
   async ensureRegistered(): Promise<void> {
-    await this.#parts.register(this.userId);
+    await this.#ghosts.register(this.userId);
   }
 
   /**
@@ -74,8 +70,8 @@ export class Intent {
    * @param roomId The room.
    */
   async ensureJoined(roomId: RoomID): Promise<void> {
-    await this.#parts.register(this.userId);
-    await this.#parts.join(this.userId, roomId);
+    await this.#ghosts.register(this.userId);
+    await this.#ghosts.join(this.userId, roomId);
   }
 
   /**
@@ -115,3 +111,37 @@ const KNOWN = { checkCurrent: false };
 
 /** The operations, which are on the prototype. */
 export interface Intent extends ClientAPI {}
+
+/** How many intents are remembered. */
+const MAX_INTENTS = 100_000;
+
+/** The intents of an application service. */
+export class Intents {
+  readonly #users: OwnUsers;
+  readonly #clients: ActingClients;
+  readonly #ghosts: Ghosts;
+  readonly #known = new RecentMap<UserID, Intent>(MAX_INTENTS);
+
+  /**
+   * @param users Of the application service.
+   * @param clients Act as users.
+   * @param ghosts Registers users, and has them join.
+   */
+  constructor(users: OwnUsers, clients: ActingClients, ghosts: Ghosts) {
+    this.#users = users;
+    this.#clients = clients;
+    this.#ghosts = ghosts;
+  }
+
+  /**
+   * The intent of a user, by the ID or what stands before its colon.
+   *
+   * @throws {ValueError} If the namespaces of the registration do not have it.
+   */
+  of(user: string): Intent {
+    const userId = this.#users.actable(user);
+    const intent = this.#known.get(userId) ?? new Intent(userId, this.#clients, this.#ghosts);
+    this.#known.set(userId, intent);
+    return intent;
+  }
+}

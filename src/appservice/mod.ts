@@ -32,10 +32,15 @@
 import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with it
 
 export { Appservice } from "./appservice.ts";
-export type { AppserviceOptions, AppserviceStartOptions } from "./appservice_options.ts";
-export { Intent, type IntentParts } from "./intent.ts";
+export type {
+  AppserviceOptions,
+  AppserviceStartOptions,
+  GhostProfile,
+  QueryHandlers,
+  ThirdPartyHandlers,
+} from "./appservice_options.ts";
+export { Intent } from "./intent.ts";
 export { AppservicePingError } from "./ping.ts";
-export type { GhostProfile, QueryHandlers, ThirdPartyHandlers } from "./queries.ts";
 export {
   createRegistration,
   type CreateRegistrationOptions,

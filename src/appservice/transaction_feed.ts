@@ -13,14 +13,15 @@ import type { Logger } from "../base/log.ts";
 import { StoreKeys, type SyncRecord } from "../store/device/mod.ts";
 import type { KvStore } from "../store/base/mod.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
-import type { DevicePart, DeviceQueue } from "./device_queue.ts";
+import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts";
 import type { Entry, Inbox } from "./inbox.ts";
-import { LeftRooms, type LeftRoomsOptions } from "./left_rooms.ts";
-import { LateState } from "./late_state.ts";
+import type { Ghosts } from "./ghosts.ts";
+import { LeftRooms, type OwnRooms, UnreadRooms } from "./own_rooms.ts";
 import type { OwnUsers } from "./own_users.ts";
-import { type OwnDevice, QueueWatch } from "./queue_watch.ts";
-import { syncResponseOf, type Transaction } from "./transaction.ts";
-import { UnreadRooms, type UnreadRoomsOptions } from "./unread_rooms.ts";
+import type { ActingClients } from "./acting_clients.ts";
+import type { TokenWatch } from "./token_watch.ts";
+import type { UserID } from "../types/ids.ts";
+import { type DevicePart, LateState, syncResponseOf } from "./transaction.ts";
 
 /**
  * What is taken for true where the homeserver was not asked: that keys are left. What transactions
@@ -43,20 +44,12 @@ interface TransactionFeedOptions {
   readonly device: OwnDevice;
   /** Has what is sent to that device; undefined: nothing is, it does not encrypt. */
   readonly queue: DeviceQueue | undefined;
-  /** Is told whose devices were sent something, of the other users. */
-  readonly onDevice: (userId: string) => void;
   /** Is shown what is up to date of each transaction, before anything is delivered. */
-  readonly onTransaction: (transaction: Pick<Transaction, "events">) => void;
-  /** Is told that other processes may have taken transactions, which were not shown here. */
-  readonly onOthers: () => void;
-  /** Whether any user is in a room, or invited, as far as the store knows. */
-  readonly hasOwnMember: LeftRoomsOptions["hasOwnMember"];
-  /** Whether the store has it that the own user is in a room. */
-  readonly isThere: UnreadRoomsOptions["isThere"];
-  /** The rooms that the own user is in, as the homeserver has it. */
-  readonly joinedRooms: UnreadRoomsOptions["joinedRooms"];
+  readonly ghosts: Pick<Ghosts, "note" | "forgetRooms">;
+  /** Which rooms they are in. */
+  readonly rooms: Pick<OwnRooms, "userId" | "log" | "isOwn" | "hasOwnMember" | "isThere" | "joinedRooms">;
   /** Rejects if the token of the own user is dead, which nothing else may show. */
-  readonly checkToken: () => Promise<void>;
+  readonly token: Pick<TokenWatch, "checkOwn">;
   /** Measures waits. */
   readonly clock: Clock;
   /** Logs a server's faults. */
@@ -97,6 +90,8 @@ function positionOf(token: string): Position {
 export class TransactionFeed implements SyncFeed {
   readonly showsRooms = true;
   fails: SyncFeed["fails"];
+  /** Reads what was sent to the devices of other users; set before anything is delivered. */
+  clients!: Pick<ActingClients, "read">;
   readonly #options: TransactionFeedOptions;
   #removed = 0;
   /** What the last response ended with. */
@@ -114,9 +109,11 @@ export class TransactionFeed implements SyncFeed {
   /** @param options What it works with. */
   constructor(options: TransactionFeedOptions) {
     this.#options = options;
-    this.#left = new LeftRooms({ isOwn: this.isOwn, hasOwnMember: options.hasOwnMember });
-    this.#watch = new QueueWatch(options);
-    this.#unread = new UnreadRooms({ ...options, isOwn: this.isOwn, userId: options.device.userId });
+    this.#left = new LeftRooms(options.rooms);
+    this.#watch = new QueueWatch(options, (userId) => {
+      if (this.isOwn(userId)) this.clients.read(userId as UserID);
+    });
+    this.#unread = new UnreadRooms(options.rooms);
   }
 
   /** Whether everything that this process has seen arrive has been read. */
@@ -147,15 +144,15 @@ export class TransactionFeed implements SyncFeed {
   }
 
   async #sync({ since, timeout = 0, signal }: SyncOptions): Promise<SyncResponse> {
-    const { inbox, clock, checkToken } = this.#options;
-    await checkToken();
+    const { inbox, clock, ghosts, token } = this.#options;
+    await token.checkOwn();
     if (since === undefined) {
       const number = await inbox.removed();
       return await this.#response([], { number, queue: undefined, repeated: number, left: [] }, signal);
     }
     const position = positionOf(since);
     const { number } = position;
-    if (since !== this.#returned) this.#options.onOthers();
+    if (since !== this.#returned) ghosts.forgetRooms();
     if (number >= this.#removed + REMOVE_EVERY) this.#remove();
     const { arrival } = inbox;
     // What may have been delivered before comes in one response, as from a server: the client takes
@@ -233,12 +230,12 @@ export class TransactionFeed implements SyncFeed {
     { number, left }: Place,
     page?: { readonly part: DevicePart; readonly next: string | undefined },
   ): SyncResponse {
-    const { log, onTransaction } = this.#options;
+    const { log, ghosts } = this.#options;
     const transactions = entries.map(({ transaction }) => transaction);
     const late = new Set<unknown>(entries.flatMap((entry) => [...this.#late.find(entry)]));
     for (const { events } of transactions) {
       this.#left.note(events);
-      onTransaction({ events: events.filter((event) => !late.has(event)) });
+      ghosts.note({ events: events.filter((event) => !late.has(event)) });
     }
     const last = entries.at(-1)?.number ?? number;
     const unusable = { count: 0 };

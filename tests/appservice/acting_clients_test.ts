@@ -23,13 +23,11 @@ function failingClients() {
       encryption: false,
       deviceId: undefined,
     },
-    prepare: () => () => Promise.resolve(),
-    onDeviceLost: () => {},
-    onStoreLost: (error) => void lost.push(error),
-    onTokenRefused: () => Promise.resolve(),
+    ghosts: { prepare: () => () => Promise.resolve(), forget() {} },
+    token: { check: () => Promise.resolve() },
     limit: 2,
     log,
-  });
+  }, { fails: (error) => void lost.push(error as StoreError) });
   return {
     lost,
     failure: new StoreError("the disk is gone"),

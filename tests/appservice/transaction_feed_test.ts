@@ -23,7 +23,7 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
   const devices: string[] = [];
   const clock = new TestClock();
   const feed = new TransactionFeed({
-    checkToken: () => Promise.resolve(),
+    token: { checkOwn: () => Promise.resolve() },
     inbox,
     users: new OwnUsers(registration, "localhost"),
     store,
@@ -32,15 +32,19 @@ function feedOf(pages: Partial<SyncResponse>[] = []) {
       asked.push(since);
       return Promise.resolve({ next_batch: `q${asked.length}`, ...pages[asked.length - 1] });
     }),
-    onTransaction() {},
-    onOthers() {},
-    hasOwnMember: () => Promise.reject(new TypeError("nobody leaves")),
-    isThere: (roomId) => Promise.resolve(String(roomId) !== ""),
-    joinedRooms: () => Promise.resolve([]),
-    onDevice: (userId) => devices.push(userId),
+    ghosts: { note() {}, forgetRooms() {} },
+    rooms: {
+      userId: "@echo:localhost",
+      log: recordingLogger(),
+      isOwn: () => false,
+      hasOwnMember: () => Promise.reject(new TypeError("nobody leaves")),
+      isThere: (roomId) => Promise.resolve(String(roomId) !== ""),
+      joinedRooms: () => Promise.resolve([]),
+    },
     clock,
     log: recordingLogger(),
   });
+  feed.clients = { read: (userId) => void devices.push(userId) };
   let id = 0;
   let since: string | undefined;
   return {

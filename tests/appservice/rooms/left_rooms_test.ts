@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { LeftRooms } from "../../../src/appservice/left_rooms.ts";
+import { LeftRooms } from "../../../src/appservice/own_rooms.ts";
 
 const GHOST = "@ghost:localhost";
 

@@ -1,0 +1,108 @@
+/**
+ * What the parts of one application service share.
+ *
+ * @module
+ */
+
+import { HTTPAPI, type HTTPAPIOptions, PREPARE } from "../api/http/mod.ts";
+import type { Clock } from "../base/clock.ts";
+import { type Logger, loggerOf } from "../base/log.ts";
+import type { Client, ClientOptions } from "../client/client.ts";
+import { type KvStore, MemoryStore } from "../store/base/mod.ts";
+import type { DeviceID } from "../types/ids.ts";
+import {
+  type AppserviceOptions,
+  deviceOf,
+  type QueryHandlers,
+  type ThirdPartyHandlers,
+  transportOf,
+} from "./appservice_options.ts";
+import { type DeviceQueue, deviceQueue, type OwnDevice } from "./device_queue.ts";
+import { Ghosts } from "./ghosts.ts";
+import { Inbox } from "./inbox.ts";
+import { OwnRooms } from "./own_rooms.ts";
+import { OwnUsers } from "./own_users.ts";
+import type { Registration } from "./registration.ts";
+import { TokenWatch } from "./token_watch.ts";
+
+const TIME_LIMIT = 20_000;
+const MAX_ACTING = 256;
+/** What acts without a device. */
+const NO_DEVICE = "";
+
+/** What the parts of one application service share. */
+export class ServiceKit {
+  /** The client of the own user; set before anything is delivered. */
+  bot!: Client;
+  readonly registration: Registration;
+  readonly queries: QueryHandlers;
+  readonly thirdParty: ThirdPartyHandlers;
+  readonly users: OwnUsers;
+  readonly rooms: OwnRooms;
+  readonly ghosts: Ghosts;
+  readonly inbox: Inbox;
+  readonly token: TokenWatch;
+  /** How all requests are made. */
+  readonly transport: HTTPAPIOptions;
+  /** The way to the homeserver, as the application service itself. */
+  readonly http: HTTPAPI;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: KvStore;
+  readonly encryption: ClientOptions["encryption"];
+  readonly lease: ClientOptions["lease"];
+  readonly closeDeadline: ClientOptions["closeDeadline"];
+  /** The device of each user; undefined: they do not encrypt. */
+  readonly deviceId: DeviceID | undefined;
+  /** The device of the own user. */
+  readonly device: OwnDevice;
+  /** What is sent to it; undefined: nothing is. */
+  readonly queue: DeviceQueue | undefined;
+  /** How many users act at a time. */
+  readonly limit: number;
+  /** The longest pass, in milliseconds. */
+  readonly timeLimit: number;
+
+  /**
+   * @param options Of the application service.
+   * @throws {ValueError} If one can't be used.
+   */
+  constructor(options: AppserviceOptions) {
+    const { registration, serverName, store = new MemoryStore(), queries = {}, thirdParty = {} } = options;
+    [this.registration, this.store, this.queries, this.thirdParty] = [
+      registration,
+      store,
+      queries,
+      thirdParty,
+    ];
+    const { encryption, lease, closeDeadline, maxActing = MAX_ACTING, timeLimit = TIME_LIMIT } = options;
+    [this.encryption, this.lease, this.closeDeadline] = [encryption, lease, closeDeadline];
+    [this.limit, this.timeLimit] = [maxActing, timeLimit];
+    this.users = new OwnUsers(registration, serverName);
+    this.deviceId = deviceOf(options, this.users);
+    this.transport = transportOf(options);
+    this.http = new HTTPAPI(this.transport);
+    this.clock = this.http.clock;
+    this.log = loggerOf(options.log, this.clock, "appservice");
+    this.ghosts = new Ghosts(this.http, this.users, this.deviceId);
+    this.token = new TokenWatch(this.http);
+    this.token.own = this.#ownHttp();
+    this.queue = this.deviceId === undefined ? undefined : deviceQueue(this.token.own);
+    const { bot: userId } = this.users;
+    this.device = { userId, deviceId: this.deviceId ?? NO_DEVICE };
+    this.inbox = new Inbox(store, { id: registration.id, userId, clock: this.clock });
+    this.rooms = new OwnRooms(this.users, this.log);
+  }
+
+  /** The way to the homeserver as the own user. */
+  #ownHttp(): HTTPAPI {
+    const { bot, sender } = this.users;
+    // Synapse fails if the device is named, and its user is not.
+    const isNamed = this.deviceId !== undefined || bot !== sender;
+    return new HTTPAPI({
+      ...this.transport,
+      ...(isNamed && { asUserId: bot, asDeviceId: this.deviceId }),
+      [PREPARE]: this.token.noticing(this.ghosts.prepare(bot)),
+    });
+  }
+}
