@@ -121,3 +121,12 @@ export async function editedEvent(
     throw error;
   }
 }
+
+/** What the log says of a run that began with an event. */
+export function runDetails(
+  { type, event }: Omit<KeptEvent, "encryption">,
+  command: string | undefined,
+): Readonly<Record<string, unknown>> {
+  const { room_id: room, sender, event_id: eventId }: Partial<Record<string, unknown>> = { ...event };
+  return { command, type, room, sender, eventId };
+}

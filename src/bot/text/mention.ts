@@ -7,8 +7,7 @@
  */
 
 import { cleanHtml, escapeHtml } from "./clean_html.ts";
-import { isObject, memberOf, textOf } from "./json.ts";
-import { readText } from "./read_text.ts";
+import { isObject, memberOf, readText, textOf } from "./read_text.ts";
 import { type MatrixLink, matrixToUrl, parseMatrixLink } from "../../../mod.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
 

@@ -16,7 +16,6 @@ export {
 export { formatHtmlPieces, formatPieces, type FormatPiecesOptions } from "./format_pieces.ts";
 export { type Glob, GlobIndex, readGlob } from "./glob.ts";
 export { htmlToText } from "./html_to_text.ts";
-export { isObject, memberOf, textOf } from "./json.ts";
 export {
   escapeMarkdown,
   eventUrl,
@@ -29,5 +28,5 @@ export {
   mentionsUser,
   withoutName,
 } from "./mention.ts";
-export { type ReadText, readText, stripReplyFallback } from "./read_text.ts";
+export { isObject, memberOf, type ReadText, readText, stripReplyFallback, textOf } from "./read_text.ts";
 export { byteLength, splitMessage } from "./split_message.ts";

@@ -1,13 +1,12 @@
 /**
- * What a message says, and what it answers.
+ * What a message says, and what it answers: contents that anybody sent.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#forming-relationships-between-events | Relationships}
  * @module
  */
 
-import type { EventID } from "../../../types.ts";
+import type { EventID, JsonObject } from "../../../types.ts";
 import { cleanHtml } from "./clean_html.ts";
-import { memberOf, textOf } from "./json.ts";
 
 /** What {@link readText} finds in a message. */
 export interface ReadText {
@@ -117,4 +116,19 @@ export function stripReplyFallback(body: string): string {
     at = end + 1;
   }
   return body.slice(at).replace(/^\r?\n/, "");
+}
+
+/** Whether a value is a JSON object, and not an array or `null`. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A member of a value, if the value is an object that has it itself. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** A value if it is text, and else none. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
