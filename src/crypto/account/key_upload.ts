@@ -167,7 +167,7 @@ export class KeyCounts {
     return Math.max(count, answered.count);
   }
 
-  /** Learns that an upload has failed: a server that refuses to be asked is not asked all the time. */
+  /** Notes that an upload has failed: a server that refuses to be asked is not asked all the time. */
   failed(): void {
     this.#isToAsk = false;
   }

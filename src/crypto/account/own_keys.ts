@@ -150,7 +150,7 @@ export class OwnKeys {
   }
 
   /**
-   * Learns that the server has taken an upload.
+   * Notes that the server has taken an upload.
    *
    * @param request The upload.
    * @param response The response, with the number of one-time keys that the server has now.
@@ -178,7 +178,7 @@ export class OwnKeys {
   }
 
   /**
-   * Learns that an upload failed.
+   * Notes that an upload failed.
    *
    * @returns `clash` if the server has other keys under the same IDs, since the store is older than
    *   the last upload: call {@link recoverFromRollback}; three times an hour at most. Otherwise the

@@ -14,8 +14,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * A queue of blocks: first all are put in, then all are taken out. It is in memory up to a limit,
- * and beyond that in a temporary file,
- * which holds nothing but what the server has as well.
+ * and beyond that in a temporary file, which holds nothing but what the server has as well.
  */
 export class AttachmentBuffer implements AsyncDisposable {
   readonly #maxMemory: number;
@@ -96,8 +95,7 @@ class TemporaryFile {
       throw error;
     }
     // Without a name no other process can change it between the check and the reading, and a crash
-    // leaves nothing behind. Windows
-    // can't do that: there it goes when it is closed.
+    // leaves nothing behind. Windows can't do that: there it goes when it is closed.
     const removed = await Deno.remove(path).then(() => true, () => false);
     return new TemporaryFile(file, removed ? "" : path);
   }

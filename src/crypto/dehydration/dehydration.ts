@@ -136,7 +136,7 @@ export class Dehydration {
     return encodeBase64(key);
   }
 
-  /** Learns that secret storage has the other key. */
+  /** Notes that secret storage has the other key. */
   async renewed(tx: Transaction): Promise<void> {
     const { isKeyOld: _, ...record } = await tx.get(RECORD) ?? {};
     tx.set(RECORD, record);
@@ -162,7 +162,7 @@ export class Dehydration {
     return upload;
   }
 
-  /** Learns that the server has the device that was made. */
+  /** Notes that the server has the device that was made. */
   async uploaded(tx: Transaction, deviceId: DeviceID): Promise<void> {
     const record = await tx.get(RECORD);
     if (record?.made?.deviceId !== deviceId) return;

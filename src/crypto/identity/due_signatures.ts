@@ -94,7 +94,7 @@ export class DueSignatures {
   }
 
   /**
-   * Learns that an upload was answered. What the server has refused it will refuse again; the rest is uploaded again
+   * Notes that an upload was answered. What the server has refused it will refuse again; the rest is uploaded again
    * until it is shown.
    */
   answered(tx: Transaction, uploaded: readonly DueSignature[], response: JsonObject): void {
@@ -132,7 +132,7 @@ export class DueSignatures {
     }
   }
 
-  /** Learns that an upload has failed: it is made again after a wait. */
+  /** Notes that an upload has failed: it is made again after a wait. */
   failed(tx: Transaction, now: number): void {
     tx.onCommit(() => this.#retries.failed("upload", now));
   }
@@ -250,7 +250,7 @@ export class OwnSignature {
     return this.#isDue ? this.#retries.wait("signature", now) : Infinity;
   }
 
-  /** Learns that an upload has ended: whether it has taken effect, the next answer shows. */
+  /** Notes that an upload has ended: whether it has taken effect, the next answer shows. */
   ended(now: number, response: JsonObject = {}): void {
     this.#retries.failed("signature", now);
     const { context: { log, own: { userId, deviceId } } } = this.#options;

@@ -51,8 +51,8 @@ const MAX_IN_ALL = 1_000;
 
 /**
  * Answers key requests of devices: own verified devices get any key that this device has, unless only a
- * backup or an inviter says whose it is, and devices that have had a key get it again from the same index. All others get nothing; only own
- * devices get a reply.
+ * backup or an inviter says whose it is, and devices that have had a key get it again from the same index.
+ * All others get nothing; only own devices get a reply.
  */
 export class KeyAnswers {
   readonly #options: KeyAnswersOptions;

@@ -198,7 +198,7 @@ export class SeenMessages {
   /**
    * The name of a message.
    *
-   * @param message Its bytes, without whatever it came wrapped in.
+   * @param message Its bytes, without what it came wrapped in.
    */
   async hash(message: Uint8Array): Promise<Uint8Array> {
     const { createHash } = await nodeCrypto();
