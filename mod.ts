@@ -11,7 +11,7 @@
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = await homeserver.createUser("echo");
- * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * client.on("INVITE", (event) => client.joinRoom(event.room_id));
  * client.on("m.room.message", async (event) => {
  *   if (event.sender !== client.mxid) await client.sendNotice(event.room_id, event.content.body);

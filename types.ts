@@ -245,14 +245,14 @@ export type {
 export type {
   ComparedDevice,
   ComparedIdentity,
-  Device as CryptoDevice,
+  CryptoDevice,
   DeviceTrust,
   LocalTrust,
   UserIdentity,
 } from "./src/crypto/devices/mod.ts";
 export type { KeyFileData } from "./src/crypto/key_files/mod.ts";
 export type { DecryptedEvent, Decryption } from "./src/crypto/megolm/mod.ts";
-export type { OwnIdentity, SentRoomEvent } from "./src/crypto/engine/engine.ts";
+export type { OwnDeviceKeys, SentRoomEvent } from "./src/crypto/engine/engine.ts";
 export type { ShareReport, WithheldDevice } from "./src/crypto/sharing/mod.ts";
 export type {
   VerificationComparison,

@@ -83,7 +83,7 @@ const many = (body: string) => (index: number) => ({
 });
 const options = (script: Script) => ({
   baseUrl: "http://localhost",
-  token: "t",
+  accessToken: "t",
   mxid: ME,
   deviceId: "BENCH",
   fetch: script.fetch,

@@ -88,7 +88,7 @@ async function fleet(count: number, store: KvStore, encryption: boolean): Promis
   const clients = accounts.map((account, index) => {
     const mxid: UserID = `@bot${index}:localhost`;
     const client = new Client({
-      ...{ baseUrl: "http://localhost", token: "token", mxid, deviceId: "FLEET", store, encryption },
+      ...{ baseUrl: "http://localhost", accessToken: "token", mxid, deviceId: "FLEET", store, encryption },
       fetch: account.fetch,
       log: false,
     });

@@ -58,7 +58,7 @@ interface Sample {
 async function newClient(server: Synapse, name: string): Promise<Client> {
   const { userId, deviceId, accessToken } = await registerUser(server, { localpart: name, password: "soak" });
   await liftLimits(server, userId);
-  return new Client({ baseUrl: server.baseUrl, mxid: userId, deviceId, token: accessToken });
+  return new Client({ baseUrl: server.baseUrl, mxid: userId, deviceId, accessToken });
 }
 
 async function newBot(server: Synapse, name: string, latencies: number[]): Promise<Bot> {

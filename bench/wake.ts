@@ -60,11 +60,11 @@ async function times(samples: number): Promise<Record<string, string>[]> {
     return await instance.answer(pathname, body).catch(() => new Response(null, { status: 502 }));
   });
   const options = { baseUrl: synapse.baseUrl, log: false } as const;
-  await using bot = new Client({ ...options, token: account.accessToken, wake: { secret: SECRET } });
+  await using bot = new Client({ ...options, accessToken: account.accessToken, wake: { secret: SECRET } });
   await bot.registerWake(`http://127.0.0.1:${front.addr.port}`);
   await using alice = new Client({
     ...options,
-    token: human.accessToken,
+    accessToken: human.accessToken,
     store: new MemoryStore(),
     // The bot hears only who has an identity, and has none itself.
     encryption: { ...EVERYBODY, onRecoveryKey() {}, password: human.password, backup: false },
@@ -146,7 +146,7 @@ async function costs(): Promise<Record<string, string | number>[]> {
           counts.requests++;
           return homeserver.fetch(...request);
         },
-        token: accessToken,
+        accessToken,
         store,
         encryption,
         wake: { secret: SECRET },
@@ -162,7 +162,7 @@ async function costs(): Promise<Record<string, string | number>[]> {
     const alice = new Client({
       baseUrl: homeserver.baseUrl,
       fetch: homeserver.fetch,
-      token: homeserver.createUser("alice").accessToken,
+      accessToken: homeserver.createUser("alice").accessToken,
       encryption,
       log: false,
     });

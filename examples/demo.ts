@@ -75,7 +75,7 @@ async function conversation(): Promise<void> {
 /** The same bot, for whoever is in its rooms. */
 async function serve(baseUrl: string): Promise<void> {
   const isNew = values.token === undefined;
-  await using bot = new Client({ baseUrl, token: values.token, encryption: isNew });
+  await using bot = new Client({ baseUrl, accessToken: values.token, encryption: isNew });
   if (isNew) {
     const user = values.user ?? ask("User ID");
     await bot.login({
@@ -96,7 +96,7 @@ function clientOf(homeserver: Homeserver, name: string): Client {
   return new Client({
     baseUrl: homeserver.baseUrl,
     fetch: homeserver.fetch,
-    token: accessToken,
+    accessToken,
     mxid: userId,
     encryption: { sendTo: "all", accept: "all" }, // nobody here has an identity that signs devices
   });

@@ -2,7 +2,7 @@
 import { Client } from "@greenroom/matrix";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 const [baseUrl, token] = Deno.args;
-const bot = new Client({ baseUrl, token, store: await DenoKvStore.open(), encryption: true });
+const bot = new Client({ baseUrl, accessToken: token, store: await DenoKvStore.open(), encryption: true });
 bot.on("INVITE", (invite) => bot.joinRoom(invite.room_id));
 bot.on("m.room.message", (e) => e.content.msgtype === "m.text" && bot.sendNotice(e.room_id, e.content.body));
 await bot.start({ ignoreInitialSync: true, signals: true });

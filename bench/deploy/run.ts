@@ -69,7 +69,7 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
     await register(server, account.accessToken, front.addr.port);
     await using alice = new Client({
       baseUrl: server.baseUrl,
-      token: human.accessToken,
+      accessToken: human.accessToken,
       store: new MemoryStore(),
       // The bot hears only who has an identity, and has none itself.
       encryption: { ...EVERYBODY, onRecoveryKey() {}, password: human.password, backup: false },
@@ -115,7 +115,12 @@ export async function deployRun(server: SynapseServer, options: DeployOptions): 
 
 /** Has the homeserver wake the bot, as its cron does. */
 async function register(server: SynapseServer, token: string, port: number): Promise<void> {
-  await using bot = new Client({ baseUrl: server.baseUrl, token, wake: { secret: SECRET }, log: false });
+  await using bot = new Client({
+    baseUrl: server.baseUrl,
+    accessToken: token,
+    wake: { secret: SECRET },
+    log: false,
+  });
   await bot.registerWake(`http://127.0.0.1:${port}`);
 }
 

@@ -40,7 +40,7 @@ async function main({ baseUrl, token, userId, store: place, ledger: path, proces
   };
   const client = new Client({
     baseUrl,
-    token,
+    accessToken: token,
     encryption: EVERYBODY,
     store: historyStore(store, { process, note, onRefused }),
     lease: { duration: LEASE_MS, held: "wait", owner: process },

@@ -43,7 +43,7 @@ export class Bot {
   constructor({ server, store, clock, number }: BotOptions) {
     this.client = new Client({
       baseUrl: "https://example.org",
-      token: "token",
+      accessToken: "token",
       fetch: server.fetch,
       store,
       clock,

@@ -157,7 +157,7 @@ function ofClient(client: Client, port: number | undefined): Running {
 /** An application service that is started, or handles each transaction with its request. */
 function ofAppservice(appservice: Appservice, port: number, stays: boolean): Running {
   return {
-    client: appservice.bot,
+    client: appservice.botClient,
     async run(ending) {
       const server = serve(port, appservice.fetch);
       ending.addEventListener("abort", () => void appservice.stop());
@@ -184,7 +184,7 @@ async function woken(client: Client, port: number, ending: AbortSignal): Promise
   let isRegistered = false;
   while (!ending.aborted) {
     try {
-      await client.syncOnce({ deadline: PASS_MS });
+      await client.syncOnce({ passTimeout: PASS_MS });
       if (!isRegistered) await client.registerWake(`http://127.0.0.1:${port}`);
       isRegistered = true;
     } catch {
@@ -212,11 +212,11 @@ async function main(orders: BotOrders): Promise<void> {
     fetch: reportingFetch(note),
     log: ledgerLogger(note),
   };
-  const wake = { secret: "a secret of the killed bot", timeLimit: PASS_MS };
+  const wake = { secret: "a secret of the killed bot", passTimeout: PASS_MS };
   const bots = registration === undefined || port === undefined
-    ? ofClient(new Client({ ...options, token, wake }), port)
+    ? ofClient(new Client({ ...options, accessToken: token, wake }), port)
     : ofAppservice(
-      new Appservice({ ...options, registration, serverName: "localhost", timeLimit: PASS_MS }),
+      new Appservice({ ...options, registration, serverName: "localhost", transactionTimeout: PASS_MS }),
       port,
       stays,
     );

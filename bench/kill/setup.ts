@@ -114,7 +114,7 @@ export class Setup implements AsyncDisposable {
     this.observer = stack.use(
       new Client({
         baseUrl: server.baseUrl,
-        token: users.observer.accessToken,
+        accessToken: users.observer.accessToken,
         encryption: EVERYBODY,
         log: this.#logger(),
       }),

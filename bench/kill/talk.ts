@@ -167,7 +167,7 @@ async function visit(
   { roomId, body }: { roomId: RoomID; body: string },
 ): Promise<string> {
   const { accessToken } = await newDevice(server, user);
-  await using client = new Client({ baseUrl: server.baseUrl, token: accessToken, encryption: EVERYBODY });
+  await using client = new Client({ baseUrl: server.baseUrl, accessToken, encryption: EVERYBODY });
   const eventId = await client.sendText(roomId, body);
   await client.logout();
   return eventId;

@@ -38,7 +38,7 @@ async function benchSync(name: string, busyRooms: number, events: number): Promi
   };
   const client = new Client({
     baseUrl: "http://localhost",
-    token: "bench",
+    accessToken: "bench",
     mxid: "@me:example.org",
     deviceId: "BENCH",
     fetch: (input) =>

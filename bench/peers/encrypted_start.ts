@@ -44,12 +44,12 @@ async function setStage(homeserver: Homeserver, kind: StoreKind, folder: string)
   const file = `${folder}/${kind}`;
   await using alice = new Client({
     baseUrl,
-    token: homeserver.createUser(`alice-${kind}`).accessToken,
+    accessToken: homeserver.createUser(`alice-${kind}`).accessToken,
     encryption: EVERYBODY,
   });
   const aliceSyncs = alice.start();
   await using store = await open(kind, file);
-  await using bot = new Client({ baseUrl, token: user.accessToken, encryption: EVERYBODY, store });
+  await using bot = new Client({ baseUrl, accessToken: user.accessToken, encryption: EVERYBODY, store });
   const heard = Promise.withResolvers<void>();
   bot.on("m.room.message", () => heard.resolve());
   bot.start();

@@ -37,7 +37,7 @@ async function stage(store: KvStore, { encryption }: { readonly encryption: bool
     new Client({
       baseUrl: homeserver.baseUrl,
       fetch: homeserver.fetch,
-      token: homeserver.createUser(name).accessToken,
+      accessToken: homeserver.createUser(name).accessToken,
       encryption: encryption && EVERYBODY,
       store,
       lease: { duration: LEASE_MS },

@@ -34,12 +34,16 @@ export function bridge(options: AppserviceOptions, network: Network): Bridge {
       // The homeserver asks when somebody wants the alias, and there is no room yet.
       async room(asked) {
         if (asked !== alias) return false;
-        await appservice.bot.createRoom({ aliasLocalpart: ALIAS, preset: "public_chat", name: "The lobby" });
+        await appservice.botClient.createRoom({
+          aliasLocalpart: ALIAS,
+          preset: "public_chat",
+          name: "The lobby",
+        });
         return true;
       },
     },
   });
-  const lobby = async () => (await appservice.bot.getRoomAlias(alias)).room_id;
+  const lobby = async () => (await appservice.botClient.getRoomAlias(alias)).room_id;
   appservice.on("m.room.message", async ({ room_id, sender, content }) => {
     if (room_id === await lobby()) await network.say(sender, content.body);
   }, { sequential: true });

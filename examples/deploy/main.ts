@@ -26,7 +26,7 @@ const counter = defineSession({ name: "counter", per: "room", initial: () => ({ 
 
 const bot = new Client({
   baseUrl: needed("MATRIX_URL"),
-  token: needed("MATRIX_TOKEN"),
+  accessToken: needed("MATRIX_TOKEN"),
   mxid: Deno.env.get("MATRIX_USER") as UserID | undefined,
   deviceId: Deno.env.get("MATRIX_DEVICE"),
   store: await DenoKvStore.open(Deno.env.get("DENO_KV_URL")), // without it: the app's own database
@@ -47,7 +47,7 @@ let isRegistered = false;
 // Each timeline of a project runs its crons: previews of it must not answer as well.
 if (Deno.env.get("DENO_TIMELINE") === "production") {
   Deno.cron("handle what nobody tells of", "* * * * *", async () => {
-    await bot.syncOnce({ deadline: 50_000 });
+    await bot.syncOnce({ passTimeout: 50_000 });
     if (!isRegistered) await bot.registerWake(needed("BOT_URL"));
     isRegistered = true;
   });

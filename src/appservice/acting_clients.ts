@@ -22,7 +22,7 @@ import type { TokenWatch } from "./token_watch.ts";
 
 /** What acting clients are made of. */
 interface ActingClientsOptions
-  extends Pick<ClientOptions, "store" | "lease" | "closeDeadline" | "encryption"> {
+  extends Pick<ClientOptions, "store" | "lease" | "closeTimeout" | "encryption"> {
   /** The transport of all. */
   readonly transport: HTTPAPIOptions;
   /** The client of the own user. */
@@ -156,7 +156,7 @@ export class ActingClients {
     for (const userId of this.#toRead) {
       this.#toRead.delete(userId); // what is sent from now on is read once more
       try {
-        await this.#run(userId, (client) => client.syncOnce({ deadline: READING, signal }));
+        await this.#run(userId, (client) => client.syncOnce({ passTimeout: READING, signal }));
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log.warn("What was sent to a user's device could not be read, and is kept", {
@@ -201,7 +201,7 @@ export class ActingClients {
 
   #make(userId: UserID): Client {
     const { transport, bot: { stateStore }, deviceId, ghosts, store, encryption } = this.#options;
-    const { lease, closeDeadline } = this.#options;
+    const { lease, closeTimeout } = this.#options;
     const http = { ...transport, asUserId: userId, asDeviceId: deviceId, [PREPARE]: ghosts.prepare(userId) };
     const api = new HTTPAPI(http);
     api[SKEW] = 0; // of a wrong clock the own user's client tells
@@ -212,7 +212,7 @@ export class ActingClients {
     const client = new Client({
       ...common,
       store,
-      ...{ lease, closeDeadline },
+      ...{ lease, closeTimeout },
       encryption: ghostEncryption(encryption, userId),
       [FEED]: feed,
     });

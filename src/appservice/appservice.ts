@@ -67,7 +67,7 @@ export class Appservice {
    * The application service's own user, as a client, which delivers what the homeserver sends. Its
    * `stateStore` has the state of rooms as far as that was sent.
    */
-  readonly bot: Client;
+  readonly botClient: Client;
   /** Logs what goes on. */
   readonly log: Logger;
   /** Adds a handler: see {@linkcode HandlersAPI.on}. */
@@ -100,13 +100,13 @@ export class Appservice {
     checkAppserviceOptions(options);
     const kit = this.#kit = new ServiceKit(options);
     const { device, log, store, token, users } = kit;
-    const { encryption, lease, deliver, maxPendingHandlers, closeDeadline } = options;
+    const { encryption, lease, deliver, maxPendingHandlers, closeTimeout } = options;
     this.log = log;
     this.#keysAreLost = kit.deviceId !== undefined && options.store === undefined;
     const feed = this.#feed = token.feed = new TransactionFeed(kit);
-    this.bot = kit.bot = kit.rooms.bot = new Client({
+    this.botClient = kit.bot = kit.rooms.bot = new Client({
       ...{ api: token.own, mxid: users.bot, deviceId: device.deviceId, store, encryption },
-      ...{ lease, deliver, maxPendingHandlers, closeDeadline, log: options.log },
+      ...{ lease, deliver, maxPendingHandlers, closeTimeout, log: options.log },
       [FEED]: feed,
     });
     const clients = this.#clients = feed.clients = new ActingClients(kit, feed);
@@ -114,7 +114,7 @@ export class Appservice {
     const delivery = this.#delivery = new Delivery(kit, feed, clients);
     this.#door = new HomeserverDoor(kit, delivery, intents);
     ({ on: this.on, addEventHandler: this.addEventHandler, removeEventHandler: this.removeEventHandler } =
-      this.bot);
+      this.botClient);
   }
 
   /** What the homeserver has, too: keep its tokens secret. */
@@ -129,7 +129,7 @@ export class Appservice {
 
   /** Resolves when it has been closed; rejects when it can't go on: see {@linkcode Client.done}. */
   get done(): Promise<void> {
-    return this.bot.done;
+    return this.botClient.done;
   }
 
   /**
@@ -142,11 +142,11 @@ export class Appservice {
    *
    * While the application service is started, a transaction is answered when it is durable.
    * Otherwise, as where no process stays, it is answered when it has been handled as well, or after
-   * `timeLimit`: what is left comes with the next, or with {@linkcode Appservice.handlePending}.
+   * `transactionTimeout`: what is left comes with the next, or with {@linkcode Appservice.handlePending}.
    */
   readonly fetch = async (request: Request): Promise<Response> => {
     try {
-      return await this.#door.answer(request) ?? await this.bot.fetch(request);
+      return await this.#door.answer(request) ?? await this.botClient.fetch(request);
     } catch (error) {
       if (error instanceof Refusal) return error.response;
       this.log.error("A request could not be answered", { error: String(error) });
@@ -191,7 +191,7 @@ export class Appservice {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#stopping = new AbortController();
-    await this.bot.stop();
+    await this.botClient.stop();
   }
 
   /**
@@ -233,12 +233,12 @@ export class Appservice {
    * @param token An access token of the user's: keep it secret.
    * @returns A client that acts as the user, and does not sync.
    */
-  puppet(userId: UserID, token: string): Client {
+  puppet(userId: UserID, accessToken: string): Client {
     parseUserId(userId);
-    const { stateStore } = this.bot;
+    const { stateStore } = this.botClient;
     const { log } = this.#kit.transport;
     return new Client({
-      api: new HTTPAPI({ ...this.#kit.transport, token }),
+      api: new HTTPAPI({ ...this.#kit.transport, accessToken }),
       mxid: userId,
       [STATE_STORE]: stateStore,
       log,
@@ -249,7 +249,7 @@ export class Appservice {
   async close(): Promise<void> {
     this.#closing.abort();
     try {
-      await this.bot.close(); // handlers that are at work act as users
+      await this.botClient.close(); // handlers that are at work act as users
     } finally {
       await this.#clients.close();
       await this.#feed.idle();

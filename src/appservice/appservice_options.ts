@@ -20,7 +20,7 @@ export interface AppserviceOptions extends
     HTTPAPIOptions,
     "fetch" | "log" | "clock" | "retry" | "requestTimeout" | "maxResponseSize" | "userAgent"
   >,
-  Pick<ClientOptions, "lease" | "deliver" | "maxPendingHandlers" | "closeDeadline"> {
+  Pick<ClientOptions, "lease" | "deliver" | "maxPendingHandlers" | "closeTimeout"> {
   /** What the homeserver has, too: see {@linkcode createRegistration}. */
   registration: Registration;
   /** The homeserver's address; a path in it is kept in front of every request's. */
@@ -57,7 +57,7 @@ export interface AppserviceOptions extends
    * to 600,000: the time for handling it. It is kept by then, and what is not handled in time comes
    * with the next. Without effect while the application service is started. Default: 20,000.
    */
-  timeLimit?: number;
+  transactionTimeout?: number;
   /**
    * How many users act at a time without being made anew, which costs no request: some 60 kB each.
    * Default: 256.
@@ -79,9 +79,9 @@ const MAX_TIME_LIMIT = 600_000;
 
 const OPTIONS: OptionNames<AppserviceOptions> = {
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
-  ...{ userAgent: true, lease: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
+  ...{ userAgent: true, lease: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
   ...{ registration: true, baseUrl: true, serverName: true, store: true, encryption: true, deviceId: true },
-  ...{ queries: true, thirdParty: true, timeLimit: true, maxActing: true },
+  ...{ queries: true, thirdParty: true, transactionTimeout: true, maxActing: true },
 };
 const THIRD_PARTY: OptionNames<ThirdPartyHandlers> = {
   ...{ protocol: true, usersOf: true, locationsOf: true, user: true, location: true },
@@ -112,10 +112,10 @@ export function checkAppserviceOptions(options: AppserviceOptions): void {
   checkRetry(options.retry, action);
   checkOptions(options.queries, { user: true, room: true }, action, "queries.");
   checkOptions(options.thirdParty, THIRD_PARTY, action, "thirdParty.");
-  const { timeLimit = MIN_TIME_LIMIT, maxActing = 1 } = options;
-  if (!(timeLimit >= MIN_TIME_LIMIT && timeLimit <= MAX_TIME_LIMIT)) {
+  const { transactionTimeout = MIN_TIME_LIMIT, maxActing = 1 } = options;
+  if (!(transactionTimeout >= MIN_TIME_LIMIT && transactionTimeout <= MAX_TIME_LIMIT)) {
     throw new ValueError(
-      `Cannot make an application service: timeLimit must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${timeLimit}`,
+      `Cannot make an application service: transactionTimeout must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${transactionTimeout}`,
     );
   }
   if (!(Number.isSafeInteger(maxActing) && maxActing >= 1)) {
@@ -150,7 +150,17 @@ export function transportOf(options: AppserviceOptions): HTTPAPIOptions {
   const { registration, baseUrl, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent } =
     options;
   const token = registration.as_token;
-  return { baseUrl, fetch, log, clock, retry, requestTimeout, maxResponseSize, userAgent, token };
+  return {
+    baseUrl,
+    fetch,
+    log,
+    clock,
+    retry,
+    requestTimeout,
+    maxResponseSize,
+    userAgent,
+    accessToken: token,
+  };
 }
 
 /** A profile of a user that is about to be made. */

@@ -70,9 +70,9 @@ export class Delivery {
    * @returns Whether nothing is left.
    */
   async pending(): Promise<boolean> {
-    const { clock, timeLimit } = this.#kit;
-    const end = clock.now() + timeLimit;
-    for (let left = timeLimit; left > 0; left = end - clock.now()) {
+    const { clock, transactionTimeout } = this.#kit;
+    const end = clock.now() + transactionTimeout;
+    for (let left = transactionTimeout; left > 0; left = end - clock.now()) {
       const pass = await this.#pass(left);
       if (pass.left !== undefined) return false;
       if (this.#feed.isDrained) {
@@ -88,11 +88,11 @@ export class Delivery {
   async #pass(deadline: number): Promise<SyncPass> {
     const { bot, ghosts, users } = this.#kit;
     try {
-      return await bot.syncOnce({ deadline });
+      return await bot.syncOnce({ passTimeout: deadline });
     } catch (error) {
       if (!isDeviceLost(error)) throw error;
       ghosts.forget(users.bot);
-      return await bot.syncOnce({ deadline });
+      return await bot.syncOnce({ passTimeout: deadline });
     }
   }
 }

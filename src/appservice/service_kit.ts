@@ -51,7 +51,7 @@ export class ServiceKit {
   readonly store: KvStore;
   readonly encryption: ClientOptions["encryption"];
   readonly lease: ClientOptions["lease"];
-  readonly closeDeadline: ClientOptions["closeDeadline"];
+  readonly closeTimeout: ClientOptions["closeTimeout"];
   /** The device of each user; undefined: they do not encrypt. */
   readonly deviceId: DeviceID | undefined;
   /** The device of the own user. */
@@ -61,7 +61,7 @@ export class ServiceKit {
   /** How many users act at a time. */
   readonly limit: number;
   /** The longest pass, in milliseconds. */
-  readonly timeLimit: number;
+  readonly transactionTimeout: number;
 
   /**
    * @param options Of the application service.
@@ -75,9 +75,10 @@ export class ServiceKit {
       queries,
       thirdParty,
     ];
-    const { encryption, lease, closeDeadline, maxActing = MAX_ACTING, timeLimit = TIME_LIMIT } = options;
-    [this.encryption, this.lease, this.closeDeadline] = [encryption, lease, closeDeadline];
-    [this.limit, this.timeLimit] = [maxActing, timeLimit];
+    const { encryption, lease, closeTimeout, maxActing = MAX_ACTING, transactionTimeout = TIME_LIMIT } =
+      options;
+    [this.encryption, this.lease, this.closeTimeout] = [encryption, lease, closeTimeout];
+    [this.limit, this.transactionTimeout] = [maxActing, transactionTimeout];
     this.users = new OwnUsers(registration, serverName);
     this.deviceId = deviceOf(options, this.users);
     this.transport = transportOf(options);

@@ -51,7 +51,7 @@ const MAX_RETRIES = 15;
 export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
   if ("appservice" in options) {
     const { appservice: host } = options;
-    return { client: host.bot, host, log: host.bot.log };
+    return { client: host.botClient, host, log: host.botClient.log };
   }
   const { password, onTokensRefreshed, findTokens, log } = options;
   const forClient = clientsOptions(options);
@@ -71,7 +71,7 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
 }
 
 function accountOf(
-  { mxid, password, token, store: given }: BotOptions,
+  { mxid, password, accessToken: token, store: given }: BotOptions,
   store: KvStore,
 ): BotAccount | undefined {
   if (password === undefined || (token !== undefined && token !== "")) return undefined;
@@ -199,9 +199,9 @@ export class BotAccount {
       password,
       deviceId,
       deviceName,
-      refreshToken: true,
+      withRefreshToken: true,
     });
-    const tokens = { accessToken: access_token, refreshToken: refresh_token, expiresInMs: expires_in_ms };
+    const tokens = { accessToken: access_token, refreshToken: refresh_token, expiresIn: expires_in_ms };
     for (;;) {
       const kept = await this.#read();
       if (kept !== undefined && kept.value.deviceId !== deviceId) return tokens;

@@ -55,8 +55,8 @@ export interface EveryOptions {
  * import { Homeserver } from "@greenroom/matrix/testing";
  *
  * await using homeserver = new Homeserver();
- * const { accessToken: token } = homeserver.createUser("bot");
- * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+ * const { accessToken } = homeserver.createUser("bot");
+ * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * bot.command("ping", (c) => c.reply("**pong**"));
  * const done = bot.start();
  * await bot.stop();
@@ -170,7 +170,7 @@ export class Bot extends Composer<Context> {
     const begun = clock.now();
     const pass = await this.client.syncOnce({ ignoreInitialSync: true, ...options });
     if (pass.left === "device") return pass; // whose timers are those of who has it
-    const { deadline } = options;
+    const { passTimeout: deadline } = options;
     if (deadline === undefined) {
       await this.#kit.timers.fire();
       return pass;
@@ -199,7 +199,7 @@ export class Bot extends Composer<Context> {
    * await using bot = new Bot({
    *   baseUrl: homeserver.baseUrl,
    *   fetch: homeserver.fetch,
-   *   token: homeserver.createUser("bot").accessToken,
+   *   accessToken: homeserver.createUser("bot").accessToken,
    *   store: new MemoryStore(), // there: one that all instances share
    *   wake: { secret: crypto.randomUUID() }, // there: MATRIX_WAKE_SECRET, the same in all instances
    * }); // there: Bot.fromEnv()
@@ -207,12 +207,12 @@ export class Bot extends Composer<Context> {
    *
    * // Deno.serve(bot.fetch);
    * // Deno.cron("sweep", "* * * * *", async () => {
-   * await bot.syncOnce({ deadline: 50_000 }); // takes up where it was, and has timers fire
+   * await bot.syncOnce({ passTimeout: 50_000 }); // takes up where it was, and has timers fire
    * await bot.client.registerWake("https://bot.example.org"); // once, or with each pass: it changes what is not so yet
    * // });
    *
-   * const { accessToken: token } = homeserver.createUser("alice");
-   * await using alice = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+   * const { accessToken } = homeserver.createUser("alice");
+   * await using alice = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const answered = Promise.withResolvers<void>();
    * alice.on("m.room.message", ({ content }) => content.body === "pong" && answered.resolve());
    * alice.on("JOIN", async ({ room_id, sender }) => {
@@ -316,7 +316,7 @@ export class Bot extends Composer<Context> {
    * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("bot");
    * const { baseUrl, fetch } = homeserver;
-   * await using bot = new Bot({ baseUrl, fetch, token: accessToken });
+   * await using bot = new Bot({ baseUrl, fetch, accessToken });
    * const room = await bot.client.createRoom({ name: "Builds" });
    * await bot.in(room).send("**Build 42** has passed");
    * ```

@@ -12,7 +12,7 @@ import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
 /** Something that a bot lives in, in place of a client of its own: an application service. */
 export interface BotHost {
   /** The client that delivers events. */
-  readonly bot: Client;
+  readonly botClient: Client;
   /** Answers requests. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Begins; resolves when it has ended. */
@@ -69,7 +69,7 @@ export interface BotBehaviour extends AccessOptions {
    *
    * await using bot = new Bot({
    *   baseUrl: "https://matrix.example.org",
-   *   token: "the-token",
+   *   accessToken: "the-token",
    *   inviteLimit: { count: 1_000, total: 2_000 },
    * });
    * ```
@@ -99,7 +99,7 @@ export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
   /** Where everything is kept. Default: in memory, for this bot alone. */
   store?: KvStore;
   /**
-   * The password of `mxid`, in place of a token: the bot logs in once, and keeps token and device in
+   * The password of `mxid`, in place of `accessToken`: the bot logs in once, and keeps token and device in
    * `store`. Of several processes with the same store each goes on with the tokens that another has
    * renewed; `findTokens` is not asked then. A session that has expired is resumed by a login with the
    * same device ID. If it was logged out elsewhere, the bot ends, and its next start logs in as a new
@@ -139,8 +139,8 @@ const ALONE: OptionNames<BotOptions> = {
   ...{ password: true, ...BEHAVIOUR },
   ...{ baseUrl: true, api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
-  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
-  ...{ token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true, findTokens: true },
+  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
+  ...{ accessToken: true, refreshToken: true, expiresIn: true, onTokensRefreshed: true, findTokens: true },
   ...{ fetch: true, log: true, clock: true, retry: true, requestTimeout: true, maxResponseSize: true },
   ...{ userAgent: true, asUserId: true, asDeviceId: true },
 };

@@ -66,7 +66,7 @@ export function optionsFromEnv(
   const { baseUrl: address = baseUrl, mxid: user = mxid } = given as Partial<BotOptions>;
   if (address !== undefined && address === baseUrl) checkAddress(address);
   if (address === undefined && user === undefined && !("api" in given)) throw missing("MATRIX_URL");
-  if (token === undefined && password === undefined && !("token" in given) && !("password" in given)) {
+  if (token === undefined && password === undefined && !("accessToken" in given) && !("password" in given)) {
     throw missing(mxid === undefined ? "MATRIX_TOKEN" : "MATRIX_PASSWORD");
   }
   if (token === undefined && password !== undefined && user === undefined) throw missing("MATRIX_USER");
@@ -78,7 +78,7 @@ export function optionsFromEnv(
   return {
     baseUrl,
     mxid: mxid as UserID | undefined,
-    ...(token === undefined ? { password } : { token }),
+    ...(token === undefined ? { password } : { accessToken: token }),
     ...(store === undefined ? {} : { store }),
     ...(secret === undefined ? {} : { wake: { secret } }),
     ...(admins === undefined ? {} : { admins: admins.split(/[\s,]+/).filter(Boolean) as UserID[] }),

@@ -270,7 +270,7 @@ export class Client {
    * - `POST …/_matrix/push/v1/notify`: the homeserver tells of an event ({@linkcode
    *   WakeAPI.registerWake}); only with the option `wake`. The answer comes when the bot has made a
    *   pass, as `syncOnce()` makes it, in which handlers have settled. If that takes longer than
-   *   `wake.timeLimit`, or fails, it is 503, and the homeserver asks again. Whoever has not got the push
+   *   `wake.passTimeout`, or fails, it is 503, and the homeserver asks again. Whoever has not got the push
    *   key that the homeserver has wakes nobody.
    * - `GET …/health`: 200 with the `status` `ok`, or `failing` if the last pass could not reach the store or
    *   the homeserver; 503 with `ended` if the client has ended and another has to take its place.
@@ -288,7 +288,7 @@ export class Client {
    * const bot = new Client({
    *   baseUrl: homeserver.baseUrl,
    *   fetch: homeserver.fetch,
-   *   token: accessToken,
+   *   accessToken,
    *   store: new MemoryStore(), // or one that all instances share
    *   wake: { secret: "at least sixteen random characters" },
    * });
@@ -529,7 +529,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * have a `GAP`, and their timelines are history.
    *
    * When it resolves, handlers have settled and the requests of encryption have ended: the client
-   * does not use the store until its next call. That takes no longer than `closeDeadline`; handlers
+   * does not use the store until its next call. That takes no longer than `closeTimeout`; handlers
    * that still run then are logged, and may use the store later. The device stays taken until the
    * client is closed or its lease runs out.
    *
@@ -549,7 +549,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    *
    * const received: string[] = [];
    * client.on("m.room.message", async (event) => {
@@ -581,7 +581,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * A call while a pass is under way has that one ask the server once more, and waits for it; so
    * has one of another process with the same `store`, which waits for the device as long as its
-   * `deadline` allows.
+   * `passTimeout` allows.
    *
    * @param options What to sync and how, and how long it may take; the server does not wait for
    *   something to happen unless `timeout` is set.
@@ -813,7 +813,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ invitees: ["@bob:localhost"] });
    * const [invited] = await client.getMembers(roomId, { membership: "invite" });
    * console.assert(invited?.state_key === "@bob:localhost");
@@ -872,7 +872,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ name: "Backstage" });
    * const { name } = await client.getStateEvent(roomId, "m.room.name");
    * console.assert(name === "Backstage");
@@ -907,7 +907,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendStateEvent(roomId, "m.room.topic", { topic: "Rehearsals" });
    * console.assert(eventId.startsWith("$"));
@@ -945,7 +945,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendMessageEvent(roomId, "com.example.curtain", { open: true });
    * const event = await client.getEvent(roomId, eventId);
@@ -984,7 +984,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendMessageEvent(roomId, "com.example.curtain", { open: true });
    * const event = await client.getEvent(roomId, eventId);
@@ -1055,7 +1055,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setAccountData("com.example.settings", { volume: 11 });
    * const { volume } = await client.getAccountData("com.example.settings");
    * console.assert(volume === 11);
@@ -1080,7 +1080,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setAccountData("com.example.settings", { volume: 11 });
    * const all = await client.listAccountData();
    * console.assert(all.get("com.example.settings")?.volume === 11);
@@ -1125,7 +1125,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.setRoomTag(roomId, "m.favourite", { info: { order: 0.25 } });
    * console.assert((await client.getRoomTag(roomId, "m.favourite"))?.order === 0.25);
@@ -1159,7 +1159,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.addRoomAlias(roomId, "stage", { override: true });
    * console.assert((await client.getRoomAlias("#stage:localhost")).room_id === roomId);
@@ -1273,7 +1273,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ aliasLocalpart: "stage", preset: "public_chat" });
    * const joined = await client.joinRoom("#stage:localhost", { maxRetries: 0 });
    * console.assert(joined === roomId);
@@ -1369,7 +1369,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("mallory");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.banUser(roomId, "@mallory:localhost", { reason: "Heckling" });
    * const banned = await client.getMembers(roomId, { membership: "ban" });
@@ -1460,7 +1460,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendText(roomId, "Five minutes, please");
    * const { chunk } = await client.getMessages(roomId, "b", undefined, { limit: 1 });
@@ -1533,7 +1533,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setDisplayname("Alice of the stage");
    * console.assert(await client.getDisplayname("@alice:localhost") === "Alice of the stage");
    * ```
@@ -1645,7 +1645,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setPushRule("global", "content", "my-cue", ["notify"], { pattern: "cue" });
    * const { pattern } = await client.getPushRule("global", "content", "my-cue");
    * console.assert(pattern === "cue");
@@ -1765,7 +1765,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Curtain up");
    * await client.sendReceipt(roomId, eventId, { receiptType: "m.read.private", threadId: "main" });
@@ -1799,7 +1799,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.setTyping(roomId, { timeout: 30_000 });
    * await client.setTyping(roomId); // has stopped
@@ -1828,7 +1828,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({
    *   name: "Dressing room",
    *   invitees: ["@bob:localhost"],
@@ -2047,7 +2047,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const { device_keys = {} } = await client.queryKeys(["@bob:localhost"]);
    * console.assert(Object.keys(device_keys["@bob:localhost"] ?? {}).length === 0, "Bob has uploaded no keys");
    * ```
@@ -2195,7 +2195,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const other = await client.login({
    *   identifier: "@alice:localhost",
    *   password: "curtain",
@@ -2234,7 +2234,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const filterId = await client.createFilter({ room: { timeline: { limit: 5 } } });
    * const filter = await client.getFilter(filterId);
    * console.assert(filter.room?.timeline?.limit === 5);
@@ -2270,7 +2270,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const { rooms } = await client.sync({ timeout: 0, filterId: { room: { timeline: { limit: 1 } } } });
    * console.assert(rooms?.join?.[roomId]?.timeline?.events?.length === 1);
@@ -2379,7 +2379,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.sendToDevice("com.example.cue", { "@bob:localhost": { "*": { line: 12 } } });
    * ```
    */
@@ -2432,7 +2432,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const script = new TextEncoder().encode("Enter a ghost");
    * const url = await client.uploadMedia(script, { mimeType: "text/plain", filename: "script.txt" });
    * const copy = await client.downloadMedia(url);
@@ -2566,7 +2566,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Bravo?");
    * await client.react(roomId, eventId, "👏");
@@ -2708,7 +2708,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendText(roomId, "The ghost enters");
    * const { results = [] } = await client.searchMessages("ghost");
@@ -2851,7 +2851,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * for (const line of ["To be", "or not"]) await client.sendText(roomId, line);
    * const lines: unknown[] = [];
@@ -2930,7 +2930,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.withUIA(
    *   (auth) =>
    *     client.request("POST", "/_matrix/client/v3/delete_devices", { body: { devices: ["OLD"], auth } }),
@@ -2959,7 +2959,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendMessage(roomId, {
    *   msgtype: "m.location",
@@ -2986,7 +2986,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, null, { html: "<b>Beginners</b>, please" });
    * const { content } = await client.getEvent(roomId, eventId);
@@ -3014,7 +3014,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Begginers, please");
    * await client.editText(roomId, eventId, "Beginners, please");
@@ -3087,7 +3087,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const question = await client.sendText(roomId, "Ready?");
    * await client.react(roomId, question, "👍️");
@@ -3121,7 +3121,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * client.on("m.room.message", async ({ content }) => {
    *   if (content.msgtype !== "m.file") return;
@@ -3159,7 +3159,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const [set, small] = [new Uint8Array(9_000), new Uint8Array(90)]; // as a camera gives them
    * await client.sendImage(roomId, set, {
@@ -3245,7 +3245,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await bot.createRoom();
    * const reminders = defineSession({ name: "reminders", per: () => undefined, initial: () => ({ text: "" }) });
    * await bot.sessions.update(reminders, "1", (reminder) => void (reminder.text = "Tea!"));

@@ -70,7 +70,7 @@ export class ClientBasics {
     this.options = options;
     this.chosen = encryptionOptions(options);
     this.wake = wakeOptions(options);
-    this.deadline = options.closeDeadline ?? CLOSE_DEADLINE;
+    this.deadline = options.closeTimeout ?? CLOSE_DEADLINE;
     this.session = new Session(api ?? new HTTPAPI(httpOptions(options)), mxid, deviceId);
     this.session.fillMemberEventCallback = options.fillMemberEventCallback;
     this.log = loggerOf(log, this.clock, "client");
@@ -94,11 +94,11 @@ const CLIENT: OptionNames<ClientOptions> = {
   ...HTTP_OPTIONS,
   ...{ api: true, mxid: true, deviceId: true, store: true, lease: true, wake: true },
   ...{ encryption: true, encryptionBlacklist: true },
-  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeDeadline: true },
+  ...{ fillMemberEventCallback: true, deliver: true, maxPendingHandlers: true, closeTimeout: true },
 };
 
 const LEASE: OptionNames<ClientLeaseOptions> = { duration: true, held: true, owner: true };
-const WAKE: OptionNames<WakeOptions> = { secret: true, timeLimit: true };
+const WAKE: OptionNames<WakeOptions> = { secret: true, passTimeout: true };
 const VERIFICATION: OptionNames<OwnerVerificationOptions> = { acceptFrom: true, confirm: true };
 
 const SYNC: OptionNames<Omit<StartOptions, "signals" | "backoff">> = {
@@ -106,7 +106,7 @@ const SYNC: OptionNames<Omit<StartOptions, "signals" | "backoff">> = {
   ...{ fillGaps: true, timeout: true, signal: true },
 };
 const START: OptionNames<StartOptions> = { ...SYNC, signals: true, backoff: true };
-const SYNC_ONCE: OptionNames<SyncOnceOptions> = { ...SYNC, deadline: true };
+const SYNC_ONCE: OptionNames<SyncOnceOptions> = { ...SYNC, passTimeout: true };
 const BACKOFF: OptionNames<NonNullable<StartOptions["backoff"]>> = { base: true, cap: true };
 
 /**

@@ -130,7 +130,7 @@ export class ClientCore {
       stateStore: new StateStore({ store, ready }),
       dispatcher,
       isDurable: options.store !== undefined,
-      hasToken: options.token !== undefined,
+      hasToken: options.accessToken !== undefined,
       showsRooms: options[FEED]?.showsRooms ?? true,
       log,
     }, chosen);

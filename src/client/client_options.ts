@@ -141,7 +141,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
   /**
    * How long each part may take to stop when the client is closed, in milliseconds. Default: 5,000.
    */
-  closeDeadline?: number;
+  closeTimeout?: number;
 }
 
 /**
@@ -187,15 +187,15 @@ export function httpOptions({ mxid, ...options }: ClientOptions): HTTPAPIOptions
  */
 export function wakeOptions({ wake }: ClientOptions): WakeOptions | undefined {
   if (wake === undefined) return undefined;
-  const { secret, timeLimit = MIN_TIME_LIMIT } = wake;
+  const { secret, passTimeout = MIN_TIME_LIMIT } = wake;
   if (typeof secret !== "string" || secret.length < MIN_SECRET) {
     throw new ValueError(
       `Cannot make a client: wake.secret must be a random text of at least ${MIN_SECRET} characters`,
     );
   }
-  if (timeLimit >= MIN_TIME_LIMIT && timeLimit <= MAX_TIME_LIMIT) return wake;
+  if (passTimeout >= MIN_TIME_LIMIT && passTimeout <= MAX_TIME_LIMIT) return wake;
   throw new ValueError(
-    `Cannot make a client: wake.timeLimit must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${timeLimit}`,
+    `Cannot make a client: wake.passTimeout must be from ${MIN_TIME_LIMIT} to ${MAX_TIME_LIMIT} milliseconds, not ${passTimeout}`,
   );
 }
 

@@ -53,9 +53,9 @@ export class Passes {
   }
 
   /** Makes a pass, or waits for one more round of the one under way. */
-  async run({ deadline, signal, ...settings }: SyncOnceOptions = {}): Promise<SyncPass> {
+  async run({ passTimeout: deadline, signal, ...settings }: SyncOnceOptions = {}): Promise<SyncPass> {
     if (deadline !== undefined && !(deadline > 0)) {
-      throw new ValueError(`Cannot sync once: deadline must be a number of milliseconds, not ${deadline}`);
+      throw new ValueError(`Cannot sync once: passTimeout must be a number of milliseconds, not ${deadline}`);
     }
     const time = new PassTime(this.#clock, { deadline, signal, holding: this.#holding });
     try {

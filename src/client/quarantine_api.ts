@@ -29,7 +29,7 @@ import { type OpenableStore, told } from "../actors/store/mod.ts";
  * await using bot = new Client({
  *   baseUrl: homeserver.baseUrl,
  *   fetch: homeserver.fetch,
- *   token: accessToken,
+ *   accessToken,
  *   store: new MemoryStore(), // or one that outlives the process
  * });
  * bot.on("EVENT_QUARANTINED", ({ id, attempts, nextTry }) => console.log(id, "ended", attempts, "lives;", nextTry));

@@ -55,7 +55,7 @@ export interface StoredSession<State extends object> {
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = homeserver.createUser("bot");
- * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
  * await bot.sessions.update(points, "@alice:localhost", (state) => void (state.points += 5));
  * for await (const { key, state } of bot.sessions.list(points)) console.log(key, state.points);
@@ -132,7 +132,7 @@ export interface TasksAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await bot.createRoom();
    * const reminders = defineSession({ name: "reminders", per: () => undefined, initial: () => ({ text: "" }) });
    * await bot.sessions.update(reminders, "1", (reminder) => void (reminder.text = "Tea!"));

@@ -67,7 +67,7 @@ export interface SyncerAPI extends HandlersAPI {
    * have a `GAP`, and their timelines are history.
    *
    * When it resolves, handlers have settled and the requests of encryption have ended: the client
-   * does not use the store until its next call. That takes no longer than `closeDeadline`; handlers
+   * does not use the store until its next call. That takes no longer than `closeTimeout`; handlers
    * that still run then are logged, and may use the store later. The device stays taken until the
    * client is closed or its lease runs out.
    *
@@ -87,7 +87,7 @@ export interface SyncerAPI extends HandlersAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    *
    * const received: string[] = [];
    * client.on("m.room.message", async (event) => {
@@ -119,7 +119,7 @@ export interface SyncerAPI extends HandlersAPI {
    *
    * A call while a pass is under way has that one ask the server once more, and waits for it; so
    * has one of another process with the same `store`, which waits for the device as long as its
-   * `deadline` allows.
+   * `passTimeout` allows.
    *
    * @param options What to sync and how, and how long it may take; the server does not wait for
    *   something to happen unless `timeout` is set.

@@ -92,7 +92,7 @@ export function syncerFacade(
       if (isInside([life.core.dispatcher])) stopped.catch(() => {}); // the handler that calls is one the stop may wait for
       else await stopped;
     },
-    async syncOnce({ signal, deadline: _, ...settings } = {}) {
+    async syncOnce({ signal, passTimeout: _, ...settings } = {}) {
       const { events, isSettled } = await unwrapped(life.core.syncer.once(settings, { signal }));
       signal?.throwIfAborted();
       return { events, rounds: 1, left: isSettled ? undefined : "handlers" };

@@ -19,7 +19,7 @@ export interface WakeOptions {
    * handling what is new. Shorter than the homeserver waits, which is a minute for Synapse. Default:
    * 20,000.
    */
-  timeLimit?: number;
+  passTimeout?: number;
 }
 
 /** How to ask the push gateway for wakes. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { ComparedDevice, Device, LocalTrust } from "../crypto/devices/mod.ts";
+import type { ComparedDevice, CryptoDevice, LocalTrust } from "../crypto/devices/mod.ts";
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
-import type { OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
+import type { OwnDeviceKeys, SentRoomEvent } from "../crypto/engine/engine.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import type { KeyFileData } from "../crypto/key_files/mod.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
@@ -65,8 +65,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * for (const { level, message, mend } of await bot.crypto?.doctor() ?? []) {
    *   if (level !== "ok") console.warn(`${message} ${mend}`);
    * }
@@ -115,12 +115,12 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
   /** Discards a room's group session: the next event begins a new one. */
   discardGroupSession(roomId: RoomID): Promise<void>;
   /** The own device's public keys. */
-  identity(): Promise<OwnIdentity>;
+  getOwnDeviceKeys(): Promise<OwnDeviceKeys>;
   /**
    * A user's devices. They are looked up unless that was done in the last ten seconds: a sync does not
    * show the changes of users who share no room.
    */
-  getDevices(userId: UserID): Promise<Device[]>;
+  getDevices(userId: UserID): Promise<CryptoDevice[]>;
   /**
    * Sets whether a device is verified or blacklisted. A blacklisted device gets no keys from now
    * on. The trust lasts until it is set again, also while the server does not show the device. A
@@ -138,8 +138,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * for (const device of await bot.crypto?.getDevices("@alice:localhost") ?? []) {
    *   if (confirm(`Does Alice's ${device.deviceId} show ${device.ed25519}?`)) {
    *     await bot.crypto?.setDeviceTrust(device, "verified");
@@ -165,8 +165,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const file = bot.crypto?.exportKeys({ passphrase: "correct horse battery staple" });
    * const text = await new Response(file).text(); // or Deno.writeFile("keys.txt", file)
    * console.assert(text.startsWith("-----BEGIN MEGOLM SESSION DATA-----"));
@@ -199,8 +199,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const file = "-----BEGIN MEGOLM SESSION DATA-----\n…"; // or (await Deno.open("keys.txt")).readable
    * try {
    *   const report = await bot.crypto?.importKeys(file, { passphrase: "correct horse battery staple" });

@@ -18,7 +18,7 @@ import {
 } from "../actors/crypto/mod.ts";
 import type { Lifecycle } from "../actors/kernel/mod.ts";
 import { coreAPI } from "../api/api.ts";
-import type { CryptoInput, CryptoOutput, OwnIdentity, SentRoomEvent } from "../crypto/engine/engine.ts";
+import type { CryptoInput, CryptoOutput, OwnDeviceKeys, SentRoomEvent } from "../crypto/engine/engine.ts";
 import type { Decryption, RecoveredEvent } from "../crypto/megolm/mod.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
@@ -218,7 +218,7 @@ export class Encryption implements CryptoMachine, Lifecycle {
     await this.#engine.actor.discardGroupSession(roomId);
   }
 
-  async identity(): Promise<OwnIdentity> {
+  async getOwnDeviceKeys(): Promise<OwnDeviceKeys> {
     await this.#engine.open();
     return await this.#engine.actor.ownDevice();
   }

@@ -101,11 +101,11 @@ export interface EncryptionOptions extends EnsureVerifiedOptions {
  * import { Homeserver } from "@greenroom/matrix/testing";
  *
  * await using homeserver = new Homeserver();
- * const { accessToken: token } = homeserver.createUser("bot");
+ * const { accessToken } = homeserver.createUser("bot");
  * await using bot = new Client({
  *   baseUrl: homeserver.baseUrl,
  *   fetch: homeserver.fetch,
- *   token,
+ *   accessToken,
  *   encryption: {
  *     verification: {
  *       acceptFrom: ["@owner:localhost"],

@@ -37,7 +37,7 @@ export class UnknownTokenError extends MatrixRequestError {
 /**
  * `M_MISSING_TOKEN`: the request needs an access token and carried none.
  *
- * Mend: Give the client a `token`, or log in.
+ * Mend: Give the client an `accessToken`, or log in.
  */
 export class MissingTokenError extends MatrixRequestError {}
 

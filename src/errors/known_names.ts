@@ -9,6 +9,15 @@ import { ValueError } from "./value_error.ts";
 /** The names of all options that there are; one that is missing does not compile. */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
 
+/** What other libraries call options, and what they are called here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ homeserver: "baseUrl", homeserverUrl: "baseUrl", homeserver_url: "baseUrl", base_url: "baseUrl" },
+  ...{ url: "baseUrl", token: "accessToken", access_token: "accessToken", userId: "mxid", user_id: "mxid" },
+  ...{ user: "mxid", storage: "store", crypto: "encryption", logger: "log", device_id: "deviceId" },
+  ...{ reply_to: "replyTo", reply_to_message_id: "replyTo", threadId: "thread", formatted_body: "html" },
+  ...{ filename: "fileName", mimetype: "mimeType", contentType: "mimeType", autojoin: "autoJoin" },
+};
+
 /** The longest way to another name at which that is taken for what was meant. */
 const MAX_DISTANCE = 3;
 
@@ -33,7 +42,12 @@ function unknownName(
   meant: readonly string[],
   { action, what }: { readonly action: string; readonly what: string },
 ): ValueError {
-  const nearest = meant.includes(name) ? undefined : nearestName(name, meant);
+  const translated = ELSEWHERE[name] ?? "";
+  const nearest = meant.includes(translated)
+    ? translated
+    : meant.includes(name)
+    ? undefined
+    : nearestName(name, meant);
   const mend = nearest === undefined ? "leave it out" : `did you mean ${nearest}?`;
   return new ValueError(`Cannot ${action}: there is no ${what} ${name}; ${mend}`);
 }

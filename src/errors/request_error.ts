@@ -40,7 +40,7 @@ export interface RequestErrorInit {
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = await homeserver.createUser("alice");
- * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * try {
  *   await client.sendText("!no-room-of-mine:localhost", "hello?");
  * } catch (error) {

@@ -25,7 +25,7 @@ export interface TestedBotOptions {
   /** The way to it, in the process. */
   readonly fetch: typeof fetch;
   /** The bot's access token. */
-  readonly token: string;
+  readonly accessToken: string;
   /** The bot's user ID. */
   readonly mxid: UserID;
   /** The clock, which stands still until the test moves it. */
@@ -144,13 +144,13 @@ export class BotTester {
   async start(): Promise<void> {
     if (this.#bot !== undefined) return;
     const { homeserver, clock, store } = this;
-    const { accessToken: token, userId: mxid } = this.#user(BOT);
+    const { accessToken, userId: mxid } = this.#user(BOT);
     const note = (message: string, data?: Record<string, unknown>) => {
       this.logged.push(data === undefined ? message : `${message} ${Deno.inspect(data)}`);
     };
     const log = { debug() {}, info: note, warn: note, error: note };
     const { baseUrl, fetch } = homeserver;
-    const bot = this.#bot = this.#make({ baseUrl, fetch, token, mxid, clock, store, log });
+    const bot = this.#bot = this.#make({ baseUrl, fetch, accessToken, mxid, clock, store, log });
     const syncs = () => homeserver.requests.filter("GET", "/sync").filter(({ user }) => user === mxid).length;
     const before = syncs();
     this.#running = bot.start({ signals: false }).catch((error) => this.#failure = error);

@@ -73,7 +73,7 @@ Deno.test("What a client's actors are sent can be cloned", async () => {
       log: false,
       baseUrl,
       fetch,
-      token: accessToken,
+      accessToken,
       encryption: true,
       store: new MemoryStore(),
     });

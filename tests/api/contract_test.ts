@@ -37,7 +37,7 @@ async function observe(row: ContractRow, options?: Record<string, unknown>): Pro
       assert(error instanceof MatrixError, `${row.operation} threw ${error}`);
       return { rejected: error.name, status: error instanceof MatrixRequestError ? error.status : undefined };
     });
-  const { mxid, deviceId, http: { token, baseUrl } } = session;
+  const { mxid, deviceId, http: { accessToken: token, baseUrl } } = session;
   return {
     requests: requests.map((request) => ({
       line: line(request),

@@ -69,7 +69,7 @@ Deno.test("A tick of cron during a transaction, in the same instance or another,
   }
   const answer = scene.send("1", [message(roomId, "once")]);
   await begun.promise;
-  const other = scene.instance({ timeLimit: 5_000 });
+  const other = scene.instance({ transactionTimeout: 5_000 });
   const ticks = [serving?.handlePending(), other.handlePending()];
   await stage.settle();
   goOn.resolve();
@@ -94,7 +94,7 @@ Deno.test("A message that ends each process is left out after three of them, and
       store: process.store(store),
       fetch: process.fetch(stage.homeserver.fetch),
       lease: { duration: 1_000 },
-      timeLimit: 5_000,
+      transactionTimeout: 5_000,
     });
     appservice.on("m.room.message", async ({ content }) => {
       if (content.body === "bad") {

@@ -27,10 +27,10 @@ Deno.test("The secrets of a user that sends open with what is derived from the r
   const serving = scene.serving = scene.instance({ encryption: { recoveryKey: RECOVERY_KEY } });
   await serving.intent("_echo_polly").sendText(scene.roomId, "one");
   const [polly, rita] = ["@_echo_polly:localhost", "@_echo_rita:localhost"] as const;
-  const api = new HTTPAPI({ baseUrl, fetch, token: registration.as_token, asUserId: polly });
+  const api = new HTTPAPI({ baseUrl, fetch, accessToken: registration.as_token, asUserId: polly });
   await using client = new Client({ api, mxid: polly });
   const open = (recoveryKey: string) => client.secretStorage.open({ recoveryKey });
-  await serving.bot.crypto?.start();
+  await serving.botClient.crypto?.start();
   using _storage = await open(await derivedKey(RECOVERY_KEY, polly));
   const others = [RECOVERY_KEY, await derivedKey(RECOVERY_KEY, rita), await derivedKey(OTHER_KEY, polly)];
   for (const key of others) assertEquals(await problemOf(() => open(key)), "wrong-key");

@@ -190,7 +190,7 @@ Deno.test("A room whose alias the homeserver asks for is made by the handler", a
     queries: {
       async room(alias) {
         if (alias !== "#echo_hall:localhost") return false;
-        await appservice.bot.createRoom({ aliasLocalpart: "echo_hall", preset: "public_chat" });
+        await appservice.botClient.createRoom({ aliasLocalpart: "echo_hall", preset: "public_chat" });
         return true;
       },
     },

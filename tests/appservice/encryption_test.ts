@@ -15,7 +15,7 @@ async function encryptedScene() {
       read.push([event.sender, event.content.body, encryptionOf(event) !== undefined]);
     }
   });
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await serving?.handlePending();
   await alice.syncOnce();
   return Object.assign(scene, {
@@ -179,15 +179,15 @@ Deno.test("An encrypted room that all own users have left, and come back to a we
   await alice.sendText(roomId, "before");
   await scene.reads(1);
   await scene.serving?.intent("_echo_parrot").leaveRoom(roomId);
-  await scene.serving?.bot.leaveRoom(roomId);
+  await scene.serving?.botClient.leaveRoom(roomId);
   await stage.settle();
   await scene.serving?.handlePending();
   await scene.serving?.close(); // so that nothing ticks
   await stage.clock.tick(8 * 86_400_000);
   const back = scene.serving = scene.instance();
-  assert(((await back.bot.prune()).removed.state ?? 0) > 0);
+  assert(((await back.botClient.prune()).removed.state ?? 0) > 0);
   await alice.syncOnce();
-  await back.bot.joinRoom(roomId);
+  await back.botClient.joinRoom(roomId);
   await stage.settle();
   await alice.syncOnce();
   await alice.sendText(roomId, "after");
@@ -246,7 +246,7 @@ Deno.test("One-time keys of the own user are replaced when transactions say that
   await using scene = await encryptedScene();
   const { alice, stage, serving, roomId } = scene;
   const left = async (): Promise<number> => {
-    const answer = await serving?.bot.request<{ one_time_key_counts: { signed_curve25519: number } }>(
+    const answer = await serving?.botClient.request<{ one_time_key_counts: { signed_curve25519: number } }>(
       "POST",
       "/_matrix/client/v3/keys/upload",
       { body: {} },
@@ -291,7 +291,8 @@ Deno.test("An own user that is the sender of the registration can't encrypt: its
 Deno.test("A user of an application service without a device can't upload keys", async () => {
   await using scene = await appserviceScene();
   await assertRejects(
-    async () => await scene.serving?.bot.request("POST", "/_matrix/client/v3/keys/upload", { body: {} }),
+    async () =>
+      await scene.serving?.botClient.request("POST", "/_matrix/client/v3/keys/upload", { body: {} }),
     Error,
     "device_id",
   );

@@ -28,7 +28,7 @@ async function failingScene() {
     async serve() {
       const appservice = scene.serving = scene.instance();
       appservice.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
-      await appservice.bot.joinRoom(roomId);
+      await appservice.botClient.joinRoom(roomId);
       await appservice.handlePending();
       await alice.syncOnce();
       return appservice;
@@ -93,7 +93,7 @@ async function startedScene() {
   const failures: unknown[] = [];
   const first = scene.serving = scene.instance();
   first.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
-  await first.bot.joinRoom(scene.roomId);
+  await first.botClient.joinRoom(scene.roomId);
   first.start({ ping: false }).catch(() => {}); // `done` says the same
   return Object.assign(scene, { first, failures });
 }
@@ -124,7 +124,7 @@ for (const [path, isLong] of CASES) {
     const { alice, roomId, stage } = scene;
     const { homeserver, clock } = stage;
     const first = scene.instance();
-    await first.bot.joinRoom(roomId);
+    await first.botClient.joinRoom(roomId);
     await first.close();
     const failures: unknown[] = [];
     const begin = () => {
@@ -137,7 +137,7 @@ for (const [path, isLong] of CASES) {
       });
       appservice.on("HANDLER_ERROR", ({ error }) => void failures.push(error));
       appservice.on("m.room.message", async ({ room_id, content }) => {
-        await appservice.bot.sendText(room_id, `heard ${content.body}`, { txnId: "heard" });
+        await appservice.botClient.sendText(room_id, `heard ${content.body}`, { txnId: "heard" });
       });
       return appservice;
     };

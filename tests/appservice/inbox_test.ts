@@ -83,7 +83,7 @@ Deno.test("Instances that share a store take turns, and none waits for another",
 Deno.test("Members of a room are never taken for all of them", async () => {
   await using scene = await appserviceScene();
   await scene.send("t1", [message(scene.roomId, "a")]);
-  assert(!await scene.serving?.bot.stateStore.hasFullMemberList(scene.roomId));
+  assert(!await scene.serving?.botClient.stateStore.hasFullMemberList(scene.roomId));
 });
 
 Deno.test("Application services of the same ID on two homeservers may share a store: each handles what it was sent", async () => {

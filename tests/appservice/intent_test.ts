@@ -39,7 +39,7 @@ Deno.test("An intent joins a private room by invitation of the own user, and say
     async () => await serving?.intent("_echo_parrot").sendText(roomId, "a"),
     ForbiddenError,
   );
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await serving?.intent("_echo_parrot").sendText(roomId, "b");
   assertEquals(scene.stage.homeserver.room(roomId).messages.map(({ content }) => content.body), ["b"]);
 });
@@ -60,7 +60,7 @@ Deno.test("An intent that was kicked joins again when it sends", async () => {
 Deno.test("An intent that was kicked while another instance took the transactions joins again when it sends", async () => {
   await using scene = await appserviceScene();
   const { alice, roomId, serving, stage } = scene;
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await alice.sendText(roomId, "a");
   await stage.until(() => scene.answers().length === 1);
   await stage.settle();
@@ -83,7 +83,7 @@ Deno.test("An intent can't act as a user outside of the namespaces, or of anothe
   }
   // Nor does the homeserver let it.
   await assertRejects(
-    async () => await scene.serving?.bot.whoami({ asUserId: "@alice:localhost" }),
+    async () => await scene.serving?.botClient.whoami({ asUserId: "@alice:localhost" }),
     ExclusiveError, // it can't be registered
   );
 });
@@ -165,7 +165,7 @@ Deno.test("Two users who say the same in one handler both say it, and once when 
 
 Deno.test("The own user may act as another by asUserId, who is registered then", async () => {
   await using scene = await appserviceScene();
-  await scene.serving?.bot.sendText(scene.roomId, "hi", { asUserId: "@_echo_parrot:localhost" });
+  await scene.serving?.botClient.sendText(scene.roomId, "hi", { asUserId: "@_echo_parrot:localhost" });
   assertEquals(scene.answers(), ["hi"]);
 });
 

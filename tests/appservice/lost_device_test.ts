@@ -111,7 +111,7 @@ Deno.test("An application service whose own device was deleted ends and says so,
   await using scene = await appserviceScene({ encryption: true });
   const { alice, roomId, serving, stage } = scene;
   const done = serving?.start();
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await alice.sendText(roomId, "a");
   await stage.until(() => scene.answered.length > 2);
   await stage.settle();
@@ -138,7 +138,7 @@ Deno.test("Where no process stays, an own device that was deleted is made anew w
   const { alice, roomId, serving, stage } = scene;
   const read: string[] = [];
   serving?.on("m.room.message", ({ content }) => void read.push(content.body));
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await alice.sendText(roomId, "a");
   await stage.until(() => read.length === 1);
   await loseDevice(scene, "@echo:localhost");
@@ -155,7 +155,7 @@ Deno.test("Where no process stays, an own device that was deleted is made anew w
 Deno.test("A process without its store takes no transaction once its start has failed: the homeserver keeps it for another", async () => {
   await using scene = await appserviceScene({ encryption: true });
   const { alice, roomId, serving, stage } = scene;
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   await alice.sendText(roomId, "a");
   await stage.settle();
   await serving?.close();

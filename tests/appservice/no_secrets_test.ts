@@ -97,7 +97,7 @@ for (const where of ["a client", "a bot of the kit", "an application service", "
         const given = { baseUrl, fetch, store, log, retry: false } as const;
         const appservice = new Appservice({ ...given, registration, serverName: "localhost" });
         homeserver.addAppservice(registration, appservice.fetch);
-        const options = { ...given, token, wake: { secret: WAKE, timeLimit: 100 } };
+        const options = { ...given, accessToken: token, wake: { secret: WAKE, passTimeout: 100 } };
         const client = isService ? appservice : new Client(options);
         const bot = where === "a bot in one"
           ? new Bot({ appservice })

@@ -50,7 +50,8 @@ Deno.test("State of a transaction that comes late reaches handlers, and does not
   const names: unknown[] = [];
   serving?.on("m.room.name", ({ content }) => names.push(content.name));
   const state = (type: string, content: object) => message(roomId, "", { type, state_key: "", content });
-  const current = async (type: string) => (await serving?.bot.stateStore.getState(roomId, type))?.content;
+  const current = async (type: string) =>
+    (await serving?.botClient.stateStore.getState(roomId, type))?.content;
   await scene.send("6", [message(roomId, "before")]);
   // Each is refused at first: others of the homeserver come between.
   for (let times = 0; times < 2; times++) await scene.send("8", [state("m.room.name", { name: "new" })]);
@@ -70,7 +71,7 @@ Deno.test("State of a transaction that comes late reaches handlers, and does not
 Deno.test("A homeserver that numbers its transactions anew is believed, and nothing it sends is taken for a repetition", async () => {
   await using scene = await appserviceScene();
   const { roomId, serving } = scene;
-  const name = async () => (await serving?.bot.stateStore.getState(roomId, "m.room.name"))?.content;
+  const name = async () => (await serving?.botClient.stateStore.getState(roomId, "m.room.name"))?.content;
   const state = (value: string) =>
     message(roomId, "", { type: "m.room.name", state_key: "", content: { name: value } });
   await scene.send("1", [message(roomId, "a")]);

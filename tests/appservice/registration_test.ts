@@ -57,7 +57,11 @@ for (const [name, value] of wrong) {
 
 Deno.test("new Appservice() refuses a time limit and a number of users that can't be used", () => {
   const base = { registration, serverName: "localhost", baseUrl: "http://localhost" };
-  for (const bad of [{ timeLimit: 0 }, { timeLimit: NaN }, { maxActing: 0 }, { maxActing: 1.5 }]) {
+  for (
+    const bad of [{ transactionTimeout: 0 }, { transactionTimeout: NaN }, { maxActing: 0 }, {
+      maxActing: 1.5,
+    }]
+  ) {
     assertThrows(() => new Appservice({ ...base, ...bad }), ValueError);
   }
 });

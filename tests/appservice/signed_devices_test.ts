@@ -17,11 +17,11 @@ Deno.test("Who speaks first in a room that was encrypted before the own user cam
   await using scene = await appserviceScene({ encryption: true, isServing: false });
   const { stage } = scene;
   const serving = scene.serving = scene.instance({ encryption: { sendTo: "all" } });
-  const read = heard(serving.bot);
+  const read = heard(serving.botClient);
   const bob = stage.client("bob", { encryption: { ...EVERYBODY, recoveryKey: RECOVERY_KEY } });
   await bob.crypto?.start();
   const roomId = await bob.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
-  await serving.bot.joinRoom(roomId);
+  await serving.botClient.joinRoom(roomId);
   await serving.handlePending();
   await bob.syncOnce();
   await bob.sendText(roomId, "hello");

@@ -79,7 +79,7 @@ Deno.test("Transactions that arrive while nobody handles them are handled in ord
   const texts = Array.from({ length: 130 }, (_, index) => String(index));
   const store = scene.store;
   // A rival has the device, so that nothing is handled, only kept.
-  const rival = scene.instance({ timeLimit: 100 });
+  const rival = scene.instance({ transactionTimeout: 100 });
   await scene.send("t-1", [message(roomId, "first")]);
   assertEquals(scene.answers(), ["1: first"]);
   for (const text of texts) {
@@ -122,7 +122,7 @@ Deno.test("An invitation of an own user is an INVITE, and of another a USER_INVI
   serving?.on("INVITE", (event) => invited.push(["INVITE", event.state_key]));
   serving?.on("USER_INVITED", (event) => invited.push(["USER_INVITED", event.state_key]));
   await serving?.intent("_echo_parrot").ensureRegistered();
-  await serving?.bot.joinRoom(roomId);
+  await serving?.botClient.joinRoom(roomId);
   stage.homeserver.createUser("bob");
   for (const name of ["_echo_parrot", "bob"]) await alice.inviteUser(roomId, `@${name}:localhost`);
   await stage.until(() => invited.length === 2);
@@ -197,7 +197,7 @@ Deno.test("The state of a room that all own users have left is removed a week la
   await using scene = await appserviceScene();
   const { alice, roomId, stage } = scene;
   const known = async () =>
-    (await scene.serving?.bot.stateStore.getState(roomId, "m.room.name"))?.content.name;
+    (await scene.serving?.botClient.stateStore.getState(roomId, "m.room.name"))?.content.name;
   const ghost = (name: string) => scene.serving?.intent(name);
   for (const name of ["_echo_parrot", "_echo_polly"]) await ghost(name)?.joinRoom(roomId);
   await alice.sendStateEvent(roomId, "m.room.name", { name: "hall" });
@@ -208,7 +208,7 @@ Deno.test("The state of a room that all own users have left is removed a week la
     await scene.serving?.close(); // so that nothing ticks
     await stage.clock.tick(8 * 86_400_000);
     scene.serving = scene.instance();
-    await scene.serving.bot.prune();
+    await scene.serving.botClient.prune();
   };
   await ghost("_echo_parrot")?.leaveRoom(roomId);
   await stage.settle();

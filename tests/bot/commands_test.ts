@@ -180,13 +180,13 @@ for (
   ] as const
 ) {
   Deno.test(`The command "${pattern}" is refused: ${why}`, () => {
-    const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+    const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
     assertThrows(() => bot.command(pattern, () => {}), ValueError, why);
   });
 }
 
 Deno.test("A second command of the same name, or with its alias, is refused when it is added", () => {
-  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
   bot.command("roll [sides]", { aliases: ["dice", "throw it"] }, () => {});
   bot.command("roll twice", () => {});
   bot.command("help", () => {}); // in place of the kit's

@@ -8,7 +8,13 @@ Deno.test("countPoll() and endPoll() count votes in an encrypted room, and let i
   await using homeserver = new Homeserver();
   const { baseUrl, fetch } = homeserver;
   const { accessToken: token } = homeserver.createUser("bot");
-  await using client = new Client({ baseUrl, fetch, token, store: new MemoryStore(), encryption: true });
+  await using client = new Client({
+    baseUrl,
+    fetch,
+    accessToken: token,
+    store: new MemoryStore(),
+    encryption: true,
+  });
   const running = client.start();
   await client.ready;
   const content = { algorithm: "m.megolm.v1.aes-sha2" };
@@ -31,7 +37,7 @@ Deno.test("countPoll() reads votes page by page, and once more if those it kept 
   await using homeserver = new Homeserver({ clock });
   const { baseUrl, fetch } = homeserver;
   const { accessToken: token } = homeserver.createUser("bot");
-  await using client = new Client({ baseUrl, fetch, token, clock });
+  await using client = new Client({ baseUrl, fetch, accessToken: token, clock });
   const room = await client.createRoom();
   const poll = await sendPoll(client, room, { question: "To be?", answers: ["Yes", "No"] });
   const vote = async (answer: string) => {

@@ -43,7 +43,7 @@ export async function encryptedUser(tester: BotTester, name: string): Promise<En
   const { homeserver: { baseUrl, fetch }, clock, mxid } = tester;
   const { accessToken: token, userId } = tester.homeserver.createUser(name);
   const client = new Client({
-    ...{ baseUrl, fetch, token, clock, log: false, mxid: userId },
+    ...{ baseUrl, fetch, accessToken: token, clock, log: false, mxid: userId },
     encryption: EVERYBODY,
     encryptionBlacklist: [],
   });

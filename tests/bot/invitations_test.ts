@@ -86,7 +86,7 @@ for (const [cause, fault] of Object.entries({ 403: FORBIDDEN, 404: NOT_FOUND, 50
 }
 
 Deno.test("An invitation whose bot ends while it waits for the limit is accepted after the restart", async () => {
-  await using tester = polite({ closeDeadline: 1_000 });
+  await using tester = polite({ closeTimeout: 1_000 });
   await tester.start();
   tester.homeserver.rateLimits.joins = { perSecond: 0.1, burst: 1 };
   const rooms = await Promise.all(Array.from({ length: 3 }, () => invited(tester)));

@@ -37,16 +37,16 @@ Deno.test("A bot whose token is another device's than before warns of what stays
   const store = new MemoryStore();
   const [first, second] = [homeserver.createUser("bot"), homeserver.createUser("bot")];
   assert(first.deviceId !== second.deviceId);
-  assertEquals(await here.start({ store, token: first.accessToken }), []);
-  assertEquals(await here.start({ store, token: first.accessToken }), []);
-  const [warning = "", ...more] = await here.start({ store, token: second.accessToken });
+  assertEquals(await here.start({ store, accessToken: first.accessToken }), []);
+  assertEquals(await here.start({ store, accessToken: first.accessToken }), []);
+  const [warning = "", ...more] = await here.start({ store, accessToken: second.accessToken });
   assertEquals(more, []);
   for (const part of [first.deviceId, second.deviceId, "conversations, reminders, sessions"]) {
     assert(warning.includes(part), `${part} in ${warning}`);
   }
-  assertEquals(await here.start({ store, token: second.accessToken }), []);
+  assertEquals(await here.start({ store, accessToken: second.accessToken }), []);
   const { accessToken: token } = homeserver.createUser("other");
-  assertEquals(await here.start({ store, token }), []); // another user's bot may share the store
+  assertEquals(await here.start({ store, accessToken: token }), []); // another user's bot may share the store
 });
 
 Deno.test("A bot with a password and no store warns that each start is a new device", async () => {

@@ -4,7 +4,7 @@ import { Bot, type BotOptions, type Context } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { optionsFromEnv } from "../../src/bot/env.ts";
 
-const AT = { baseUrl: "https://matrix.example.org", token: "t" } as const;
+const AT = { baseUrl: "https://matrix.example.org", accessToken: "t" } as const;
 
 // deno-lint-ignore no-explicit-any
 const given = (value: unknown): any => value; // as JavaScript, JSON and casts let pass
@@ -51,7 +51,7 @@ Deno.test("Variables: one near to another is refused, half an account too, and e
   }
   const fine = { MATRIX_URL, MATRIX_TOKEN: "t", MATRIX_HOMESERVER_LOG: "x", MATRIX_ROOM: "!a", HOME: "/" };
   const read: Record<string, string> = fine;
-  assert(optionsFromEnv((name) => read[name], {}, Object.keys(fine)).token === "t");
+  assert(optionsFromEnv((name) => read[name], {}, Object.keys(fine)).accessToken === "t");
 });
 
 Deno.test("Admins, rooms and patterns of users that can't be any are named", () => {

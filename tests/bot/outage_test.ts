@@ -60,8 +60,8 @@ Deno.test("An encrypted answer that needs keys while the homeserver is away for 
   const { baseUrl, fetch } = homeserver;
   const [alice, bob] = ["alice", "bob"].map((name) => homeserver.createUser(name)) as [TestUser, TestUser];
   const made = { baseUrl, fetch, clock, log: false, encryption: EVERYBODY } as const;
-  await using person = new Client({ ...made, token: alice.accessToken, store: new MemoryStore() });
-  await using bot = new Bot({ ...made, token: bob.accessToken, store: new MemoryStore() });
+  await using person = new Client({ ...made, accessToken: alice.accessToken, store: new MemoryStore() });
+  await using bot = new Bot({ ...made, accessToken: bob.accessToken, store: new MemoryStore() });
   const begun = Promise.withResolvers<void>();
   bot.command("ping", async (c) => {
     await begun.promise;

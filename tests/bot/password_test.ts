@@ -165,10 +165,10 @@ Deno.test("Processes that refresh at the same time go on with one pair of tokens
   held.remove();
   await stage.settle();
   await Promise.all(asking);
-  assertEquals([stage.asked.refreshes, one.client.api.token], [2, other.client.api.token]);
+  assertEquals([stage.asked.refreshes, one.client.api.accessToken], [2, other.client.api.accessToken]);
   const third = stage.bot();
   await stage.open(third);
-  assertEquals([third.client.api.token, stage.asked.logins], [one.client.api.token, 1]);
+  assertEquals([third.client.api.accessToken, stage.asked.logins], [one.client.api.accessToken, 1]);
 });
 
 Deno.test("A bot whose refresh token is refused logs in again with its device, and goes on", async () => {

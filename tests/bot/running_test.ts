@@ -1,3 +1,11 @@
+/**
+ * How bots are run: variables, environment, options, what is said at the start.
+ *
+ * Over 300 lines because it is one table after the other.
+ *
+ * @module
+ */
+
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
@@ -78,7 +86,7 @@ Deno.test("Bot.fromEnv() reads the environment, and says which variable is missi
     MATRIX_ADMINS: "@a:example.org, @b:example.org",
     MATRIX_WAKE_SECRET: "0123456789abcdef",
   });
-  assertEquals([all.token, all.encryption, all.admins, all.wake], [
+  assertEquals([all.accessToken, all.encryption, all.admins, all.wake], [
     "t",
     { recoveryKey: "EsT…" },
     ["@a:example.org", "@b:example.org"],
@@ -101,7 +109,12 @@ Deno.test("Bot.fromEnv() takes a recovery key of the environment also beside oth
 Deno.test("stop() right after start() ends the bot, also while it logs in", async () => {
   await using homeserver = new Homeserver();
   const { accessToken: token } = homeserver.createUser("bot");
-  await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, log: false });
+  await using bot = new Bot({
+    baseUrl: homeserver.baseUrl,
+    fetch: homeserver.fetch,
+    accessToken: token,
+    log: false,
+  });
   const done = bot.start({ signals: false });
   await bot.stop();
   await done;
@@ -110,7 +123,12 @@ Deno.test("stop() right after start() ends the bot, also while it logs in", asyn
 Deno.test("bot.fetch answers /health below any path, and others as the client does", async () => {
   await using homeserver = new Homeserver();
   const { accessToken: token } = homeserver.createUser("bot");
-  await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, log: false });
+  await using bot = new Bot({
+    baseUrl: homeserver.baseUrl,
+    fetch: homeserver.fetch,
+    accessToken: token,
+    log: false,
+  });
   const { fetch } = bot;
   assertEquals((await fetch(new Request("http://bot/below/health"))).status, 200);
   assertEquals((await fetch(new Request("http://bot/ready"))).status, 404);

@@ -41,7 +41,7 @@ Deno.test("What follows a store that failed says why it did, too", async () => {
   const { baseUrl, fetch } = homeserver;
   const { accessToken: token } = homeserver.createUser("bot");
   const store = failing(new StoreError("Cannot open the store bot.db: the disk is gone; bring it back"));
-  const client = new Client({ baseUrl, fetch, token, store, log: false });
+  const client = new Client({ baseUrl, fetch, accessToken: token, store, log: false });
   await assertRejects(() => client.start(), StoreError, "Cannot open the store bot.db");
   const messages = await Promise.all(
     [() => client.start(), () => client.syncOnce(), () => client.ready, () => client.done].map(async (call) =>
@@ -60,7 +60,7 @@ Deno.test("A conflict of devices is told once, and whole", async () => {
   await using first = new Client({
     baseUrl,
     fetch,
-    token,
+    accessToken: token,
     store: new MemoryStore(),
     encryption: true,
     log: false,
@@ -69,7 +69,14 @@ Deno.test("A conflict of devices is told once, and whole", async () => {
   const told: string[] = [];
   const say = (message: string, data?: object) => void told.push(message + JSON.stringify(data ?? {}));
   const log = { debug() {}, info() {}, warn: say, error: say };
-  await using second = new Client({ baseUrl, fetch, token, store: new MemoryStore(), encryption: true, log });
+  await using second = new Client({
+    baseUrl,
+    fetch,
+    accessToken: token,
+    store: new MemoryStore(),
+    encryption: true,
+    log,
+  });
   const error = await assertRejects(() => second.start(), DeviceConflictError);
   assert(error.message.endsWith("give another deviceId"), error.message);
   assertEquals(

@@ -16,7 +16,14 @@ async function said(
   const { baseUrl, fetch } = tester.homeserver;
   const { accessToken: token } = tester.homeserver.createUser("carol");
   const encryption = { accept: "all", sendTo: "all" } as const;
-  const carol = new Client({ baseUrl, fetch, token, clock: tester.clock, log: false, encryption });
+  const carol = new Client({
+    baseUrl,
+    fetch,
+    accessToken: token,
+    clock: tester.clock,
+    log: false,
+    encryption,
+  });
   const running = carol.start();
   await tester.settle();
   const content = { algorithm: "m.megolm.v1.aes-sha2" };

@@ -63,7 +63,7 @@ Deno.test("Queries tell messages, edits, notices, reactions, polls and members a
 });
 
 Deno.test("A query that is none is refused when the function is added", () => {
-  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
   for (const query of ["mesage", "message:tex", "poll:x"]) {
     try {
       bot.on(query as "message", () => {});

@@ -186,7 +186,7 @@ Deno.test("A revoked token ends everything: start() says why, done names the par
 Deno.test("An expired token is refreshed, and the sync goes on", async () => {
   await using here = clientStage();
   here.client("alice");
-  const alice = here.client("nobody", { token: undefined });
+  const alice = here.client("nobody", { accessToken: undefined });
   await alice.login(
     { identifier: "@alice:localhost", password: "password of alice", refreshToken: true } as never,
   );

@@ -47,7 +47,7 @@ Deno.test("close() called by a handler, or twice, does not wait for the handler"
 
 Deno.test("close() gives up on a handler that does not end in time", async () => {
   await using here = clientStage();
-  const alice = here.client("alice", { closeDeadline: 1_000 });
+  const alice = here.client("alice", { closeTimeout: 1_000 });
   await alice.sendText(await alice.createRoom(), "x");
   const never = Promise.withResolvers<void>();
   alice.on("m.room.message", () => never.promise, { waitSync: true });

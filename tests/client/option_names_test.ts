@@ -13,6 +13,7 @@ import {
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+import { Bot } from "@greenroom/matrix/bot";
 import { BotTester, Homeserver } from "@greenroom/matrix/testing";
 import { OPERATION_OPTIONS } from "../../src/api/http/request_options.ts";
 
@@ -81,7 +82,11 @@ Deno.test("Whatever is made refuses options that there are not, and names the ne
 Deno.test("start(), syncOnce(), handlers and operations refuse options that there are not, before they do anything", async () => {
   await using homeserver = new Homeserver();
   const { accessToken: token } = homeserver.createUser("bot");
-  await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+  await using client = new Client({
+    baseUrl: homeserver.baseUrl,
+    fetch: homeserver.fetch,
+    accessToken: token,
+  });
   const room = await client.createRoom();
   const changes = () => ["POST", "PUT"].map((method) => homeserver.requests.filter(method, "/").length);
   const before = changes();
@@ -94,7 +99,7 @@ Deno.test("start(), syncOnce(), handlers and operations refuse options that ther
       ],
       [() => client.start(given({ backoff: { bas: 1 } })), "did you mean backoff.base?"],
       [() => client.syncOnce(given({ signals: true })), "Cannot sync once: there is no option signals"],
-      [() => client.syncOnce(given({ dedline: 1 })), "did you mean deadline?"],
+      [() => client.syncOnce(given({ pasTimeout: 1 })), "did you mean passTimeout?"],
       [() => client.sendText(room, "a", given({ htlm: "b" })), "no option htlm; did you mean html?"],
       [() => client.sendFile(room, file, given({ filname: "b" })), "did you mean fileName?"],
       [() => client.createRoom(given({ invitee: [] })), "did you mean invitees?"],
@@ -116,10 +121,23 @@ Deno.test("start(), syncOnce(), handlers and operations refuse options that ther
   ) assertThrows(add, ValueError, text);
 });
 
+Deno.test("An option by the name that it has in other libraries is refused with the one that it has here", () => {
+  const at = { baseUrl: "https://matrix.example.org" };
+  for (
+    const [call, name] of [
+      [() => new Client(given({ homeserver: "https://matrix.example.org" })), "baseUrl"],
+      [() => new Client(given({ ...at, token: "t" })), "accessToken"],
+      [() => new Client(given({ ...at, userId: "@bot:example.org" })), "mxid"],
+      [() => new Client(given({ ...at, storage: new MemoryStore() })), "store"],
+      [() => new Bot(given({ ...at, token: "t" })), "accessToken"],
+    ] as const
+  ) assertThrows(call, ValueError, `did you mean ${name}?`);
+});
+
 Deno.test("What encryption does refuses options that there are not, before it does anything", async () => {
   await using homeserver = new Homeserver();
   const { accessToken: token } = homeserver.createUser("bot");
-  const at = { baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token };
+  const at = { baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken: token };
   await using client = new Client({ ...at, encryption: true, log: false });
   const { crypto, secretStorage } = client;
   assert(crypto !== undefined);
@@ -164,7 +182,7 @@ Deno.test("What an operation may have meant is looked for among the options of a
   }).output();
   type Interface = {
     extends?: { value: { typeName?: string } }[];
-    properties: { name: string }[];
+    properties?: { name: string }[];
   };
   const interfaces = new Map<string, Interface>();
   type Module = { symbols: { name: string; declarations: { kind: string; def: Interface }[] }[] };
@@ -178,6 +196,6 @@ Deno.test("What an operation may have meant is looked for among the options of a
     name === "RequestOptions" ||
     (interfaces.get(name)?.extends ?? []).some(({ value }) => isOfRequests(value.typeName ?? ""));
   const names = [...interfaces].filter(([name]) => isOfRequests(name))
-    .flatMap(([, { properties }]) => properties.map(({ name }) => name));
+    .flatMap(([, { properties = [] }]) => properties.map(({ name }) => name));
   assertEquals(names.filter((name) => !OPERATION_OPTIONS.includes(name)), []);
 });

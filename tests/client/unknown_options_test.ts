@@ -95,7 +95,7 @@ Deno.test("An option that there is not is refused by the name of what was called
   await using homeserver = new Homeserver();
   const { accessToken: token, userId } = homeserver.createUser("alice");
   const { baseUrl, fetch } = homeserver;
-  await using client = new Client({ baseUrl, fetch, token, encryption: true, log: false }); // knows no mxid
+  await using client = new Client({ baseUrl, fetch, accessToken: token, encryption: true, log: false }); // knows no mxid
   const initialState = [{
     type: "m.room.encryption",
     state_key: "",
@@ -124,7 +124,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
   await using homeserver = new Homeserver();
   const { accessToken: token, userId: mxid } = homeserver.createUser("bot");
   const { baseUrl, fetch } = homeserver;
-  const at = { baseUrl, fetch, token, mxid, log: false as const };
+  const at = { baseUrl, fetch, accessToken: token, mxid, log: false as const };
   await using client = new Client({ ...at, encryption: true, wake: { secret: "s".repeat(32) } });
   const { crypto, secretStorage } = client;
   assert(crypto !== undefined);
@@ -242,6 +242,7 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "BotRoom.edit": () => inRoom.edit("$a", "a", X),
     "BotRoom.sendImage": () => inRoom.sendImage(data, X),
     "BotRoom.sendFile": () => inRoom.sendFile(data, X),
+    "BotRoom.sendSticker": () => inRoom.sendSticker("mxc://a/b", {}, X),
     "BotRoom.sendPoll": () => inRoom.sendPoll("a", ["b"], X),
     "BotRoom.stream": () => inRoom.stream(pieces(), X),
     "RoomContext.send": () => run[0]?.send("a", X),
@@ -252,6 +253,9 @@ Deno.test("Whatever takes options refuses one that there is not, by its name", a
     "RoomContext.sendPoll": () => run[0]?.sendPoll("a", ["b"], X),
     "RoomContext.stream": () => run[0]?.stream(pieces(), X),
     "RoomContext.remind": () => run[0]?.remind({ in: 1, ...X }, "a"),
+    "EventContext.reply": () => run[0]?.reply("a", X),
+    "EventContext.replyInThread": () => run[0]?.replyInThread("a", X),
+    "EventContext.download": () => run[0]?.download(X),
     "Context.reply": () => run[0]?.reply("a", X),
     "Context.replyInThread": () => run[0]?.replyInThread("a", X),
     "Context.ask": () => run[0]?.ask("a", X),

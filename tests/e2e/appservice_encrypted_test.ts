@@ -161,7 +161,7 @@ synapseTest(
     stage.serve(first);
     const ended = assertRejects(async () => await first.start(), UnknownDeviceError);
     const roomId = await alice.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
-    await first.bot.joinRoom(roomId);
+    await first.botClient.joinRoom(roomId);
     const polly = first.intent("_echo_polly");
     await polly.sendText(roomId, "before");
     await stage.read(1);
@@ -176,7 +176,7 @@ synapseTest(
     const second = instance();
     stage.serve(second);
     const done = second.start();
-    await second.bot.sendText(roomId, "here again"); // its keys are there
+    await second.botClient.sendText(roomId, "here again"); // its keys are there
     await stage.read(3);
     await alice.crypto?.discardGroupSession(roomId);
     await alice.sendText(roomId, "hello");
@@ -203,9 +203,9 @@ peerTest(
     const first = stage.instance();
     stage.serve(first);
     const done = first.start();
-    const roomId = await first.bot.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+    const roomId = await first.botClient.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
     await peer.join(roomId, { encrypted: true });
-    await reads(first.bot.sendText(roomId, "The own user here"), first.userId, "The own user here");
+    await reads(first.botClient.sendText(roomId, "The own user here"), first.userId, "The own user here");
     const polly = "@_echo_polly:localhost";
     await reads(first.intent("_echo_polly").sendText(roomId, "Polly here"), polly, "Polly here");
     await peer.sendText(roomId, "hello");
@@ -219,7 +219,7 @@ peerTest(
     stage.serve(second);
     const again = second.start();
     await reads(second.intent("_echo_polly").sendText(roomId, "Polly again"), polly, "Polly again");
-    await reads(second.bot.sendText(roomId, "The own user again"), second.userId, "The own user again");
+    await reads(second.botClient.sendText(roomId, "The own user again"), second.userId, "The own user again");
     await peer.sendText(roomId, "again");
     const last = await peer.message(({ body }) => body === "1: again");
     assertEquals([last.sender, last.encrypted], ["@_echo_parrot:localhost", true]);
@@ -236,7 +236,7 @@ peerTest(
     const appservice = stage.instance();
     stage.serve(appservice);
     const done = appservice.start();
-    const roomId = await appservice.bot.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
+    const roomId = await appservice.botClient.createRoom({ preset: "public_chat", initialState: ENCRYPTED });
     await using js = await Peer.start("js_sdk", stage.synapse, "js");
     await using mautrix = await Peer.start("mautrix", stage.synapse, "mautrix");
     const peers = [js, mautrix];

@@ -30,7 +30,7 @@ synapseTest(
         user: (userId) => userId.includes("_echo_p") ? { displayname: "A ghost" } : undefined,
         async room(alias) {
           if (alias !== "#echo_hall:localhost") return false;
-          await appservice.bot.createRoom({ aliasLocalpart: "echo_hall", preset: "public_chat" });
+          await appservice.botClient.createRoom({ aliasLocalpart: "echo_hall", preset: "public_chat" });
           return true;
         },
       },
@@ -134,7 +134,7 @@ synapseTest(
     await Deno.writeTextFile(file, registrationToYaml(registration));
     await using synapse = await Synapse.start({ appservices: [file], print() {} });
     const { accessToken, userId } = await newUser(synapse, "alice", { unlimited: "people" });
-    const alice = new Client({ baseUrl: synapse.baseUrl, token: accessToken, log: false });
+    const alice = new Client({ baseUrl: synapse.baseUrl, accessToken, log: false });
     const roomId = await alice.createRoom({ preset: "public_chat" });
     await using elsewhere = new Appservice({
       registration,

@@ -83,7 +83,7 @@ for (const where of ["plain", "encrypted"] as const) {
       const alice = scene.client({
         mxid: userId,
         deviceId,
-        token,
+        accessToken: token,
         store: new MemoryStore(),
         encryption: EVERYBODY,
       });

@@ -30,7 +30,13 @@ function longestEdit(of: EventID): RoomMessageContent {
 synapseTest("The longest piece of text is accepted as an edit in an encrypted room", async (server) => {
   await using scene = new Scene(synapseHost(server));
   const { userId, deviceId, accessToken: token } = await newUser(server, "bot");
-  const bot = scene.client({ mxid: userId, deviceId, token, store: new MemoryStore(), encryption: true });
+  const bot = scene.client({
+    mxid: userId,
+    deviceId,
+    accessToken: token,
+    store: new MemoryStore(),
+    encryption: true,
+  });
   await bot.syncOnce();
   const content = { algorithm: "m.megolm.v1.aes-sha2" };
   const roomId = await bot.createRoom({

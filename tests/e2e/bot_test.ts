@@ -109,12 +109,12 @@ sceneTest(
     const store = new MemoryStore();
     const heard: string[] = [];
     const talk = async () => {
-      await scene.client({ token }).joinRoom(roomId);
+      await scene.client({ accessToken: token }).joinRoom(roomId);
       await chatter(alice, roomId, numbers(0, 60), 1);
     };
     const talking = talk();
     for (const count of [10, 25, 40, 60]) {
-      const bot = scene.client({ mxid: userId, deviceId, token, store });
+      const bot = scene.client({ mxid: userId, deviceId, accessToken: token, store });
       const enough = Promise.withResolvers<void>();
       bot.on("m.room.message", ({ content: { body } }) => {
         heard.push(body);
@@ -154,7 +154,7 @@ sceneTest("A bot whose token was voided elsewhere stops, and says why", async (s
   const { userId, password } = await scene.player("bot");
   const bot = scene.client();
   await bot.login({ identifier: userId, password });
-  const elsewhere = scene.client({ token: bot.api.token });
+  const elsewhere = scene.client({ accessToken: bot.api.accessToken });
   const synced = Promise.withResolvers<void>();
   const reasons: unknown[] = [];
   bot.on("SYNC_SUCCESSFUL", () => synced.resolve());
@@ -181,8 +181,8 @@ sceneTest(
         if (kept.length === 2) twice.resolve();
       },
     });
-    await bot.login({ identifier: userId, password, refreshToken: true });
-    const first = bot.api.token;
+    await bot.login({ identifier: userId, password, withRefreshToken: true });
+    const first = bot.api.accessToken;
     const roomId = await roomOf(alice);
     await bot.joinRoom(roomId);
     const ears = new Ears();
@@ -198,7 +198,7 @@ sceneTest(
     await bot.close();
     await running;
     const { accessToken: token, refreshToken } = kept.at(-1) ?? { accessToken: "" };
-    const restarted = scene.client({ token, refreshToken });
+    const restarted = scene.client({ accessToken: token, refreshToken });
     assertEquals((await restarted.whoami()).user_id, userId);
   },
 );

@@ -18,7 +18,7 @@ async function keysOf(observer: Ours, { userId, deviceId }: TestUser): Promise<o
 const asDevice = ({ userId, deviceId, accessToken }: TestUser): Partial<ClientOptions> => ({
   mxid: userId,
   deviceId,
-  token: accessToken,
+  accessToken,
   encryption: EVERYBODY,
 });
 
@@ -68,7 +68,7 @@ synapseTest(
       const winner = both[ends.indexOf(undefined)];
       assertEquals(ends.filter((error) => error instanceof DeviceConflictError).length, 1, String(ends));
       const shown = await keysOf(alice, user) as { keys?: object } | undefined;
-      assertEquals(shown?.keys, (await winner?.crypto?.identity())?.deviceKeys.keys);
+      assertEquals(shown?.keys, (await winner?.crypto?.getOwnDeviceKeys())?.deviceKeys.keys);
     }
   },
 );

@@ -122,6 +122,6 @@ botTest("deactivateAccount() with a wrong password leaves a bot as it was", asyn
 synapseTest("An address that is a path beside the homeserver's ends start() immediately", async (server) => {
   await using scene = new Scene(synapseHost(server));
   const { accessToken: token } = await newUser(server, "bot");
-  const bot = scene.client({ baseUrl: `${server.baseUrl}/matrix`, token, log: false });
+  const bot = scene.client({ baseUrl: `${server.baseUrl}/matrix`, accessToken: token, log: false });
   await assertRejects(() => bot.start(), HomeserverAddressError, "Client.discover(");
 });

@@ -97,7 +97,7 @@ synapseTest(
     });
     const enters = async ({ userId, accessToken: token }: TestUser) => {
       await alice.client.inviteUser(room, userId);
-      await using client = new Client({ baseUrl: server.baseUrl, token, log: false });
+      await using client = new Client({ baseUrl: server.baseUrl, accessToken: token, log: false });
       await client.joinRoom(room);
     };
     await enters(mallory);

@@ -23,7 +23,7 @@ function stageTest(name: string, test: (stage: Stage) => Promise<void>): void {
       alice,
       botId: userId,
       rise() {
-        const bot = scene.client({ mxid: userId, deviceId, token, store });
+        const bot = scene.client({ mxid: userId, deviceId, accessToken: token, store });
         const heard: string[] = [];
         for (const type of ["INVITE", "JOIN", "KICK"] as const) {
           bot.on(

@@ -14,7 +14,7 @@ synapseTest(
       for (const encryption of [false, true]) {
         const bot = await newUser(server, "bot");
         const alice = scene.client({
-          token: (await newUser(server, "alice")).accessToken,
+          accessToken: (await newUser(server, "alice")).accessToken,
           encryption: encryption && EVERYBODY,
         });
         const roomId = await alice.createRoom({
@@ -23,7 +23,7 @@ synapseTest(
             ? [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }]
             : [],
         });
-        await scene.client({ token: bot.accessToken }).joinRoom(roomId);
+        await scene.client({ accessToken: bot.accessToken }).joinRoom(roomId);
         const ids: string[] = [];
         for (const says of ["A", "B", "A"]) {
           const path = `${folder}/${encryption}.db`;
@@ -53,9 +53,9 @@ synapseTest(
     const folder = await Deno.makeTempDir();
     try {
       const bot = await newUser(server, "bot");
-      const alice = scene.client({ token: (await newUser(server, "alice")).accessToken });
+      const alice = scene.client({ accessToken: (await newUser(server, "alice")).accessToken });
       const roomId = await alice.createRoom({ preset: "public_chat" });
-      await scene.client({ token: bot.accessToken }).joinRoom(roomId);
+      await scene.client({ accessToken: bot.accessToken }).joinRoom(roomId);
       for (const text of ["1", "poison", "2"]) await alice.sendText(roomId, text);
       const settings = {
         baseUrl: server.baseUrl,

@@ -15,7 +15,7 @@ synapseTest(
   "Messages sent at once arrive in order, though Synapse takes no more than ten at once",
   async (server) => {
     const { accessToken: token } = await newUser(server, "talker");
-    await using client = new Client({ baseUrl: server.baseUrl, token, log: false });
+    await using client = new Client({ baseUrl: server.baseUrl, accessToken: token, log: false });
     const room = await client.createRoom();
     const texts = Array.from({ length: COUNT }, (_, index) => `${index}`);
     await Promise.all(texts.map((text) => client.sendText(room, text)));

@@ -24,7 +24,8 @@ synapseTest(
     await using carol = await Ours.start(server, "carol");
     const { userId: mxid, deviceId, accessToken: token } = await newUser(server, "script");
     const [{ clock, forward }, store] = [clockAhead(), new MemoryStore()];
-    const begin = () => scene.client({ mxid, deviceId, token, clock, store, encryption: EVERYBODY });
+    const begin = () =>
+      scene.client({ mxid, deviceId, accessToken: token, clock, store, encryption: EVERYBODY });
     const script = begin();
     const content = { algorithm: "m.megolm.v1.aes-sha2" };
     const roomId = await script.createRoom({

@@ -24,7 +24,7 @@ async function scene(server: SynapseServer, { encryption = false } = {}) {
   const client = (user: typeof alice, options: Partial<ClientOptions>): Client => {
     const made = new Client({
       baseUrl: server.baseUrl,
-      token: user.accessToken,
+      accessToken: user.accessToken,
       encryption: encryption && EVERYBODY,
       log: false,
       ...options,

@@ -311,7 +311,7 @@ Deno.test("Before encryption is used there is nothing to make, and nothing to wa
   await encryption.idle();
   await encryption.quiet();
   assertEquals([bodies("requests"), bodies("noteSent")], [[], []]);
-  await encryption.identity();
+  await encryption.getOwnDeviceKeys();
   requests.push(query("1"));
   await encryption.idle();
   await encryption.quiet();
@@ -326,9 +326,9 @@ Deno.test("Encryption opens for a device only, and tries again if it could not f
     if (account === undefined || account instanceof Error) throw account;
     return account;
   });
-  await assertRejects(() => encryption.identity(), NetworkError, "down");
-  await assertRejects(() => encryption.identity(), EncryptionError, "belongs to no device");
+  await assertRejects(() => encryption.getOwnDeviceKeys(), NetworkError, "down");
+  await assertRejects(() => encryption.getOwnDeviceKeys(), EncryptionError, "belongs to no device");
   assertEquals(bodies("open"), []);
-  await Promise.all([encryption.identity(), encryption.identity()]);
+  await Promise.all([encryption.getOwnDeviceKeys(), encryption.getOwnDeviceKeys()]);
   assertEquals([bodies("open"), accounts], [[{ userId: ALICE, deviceId: "D" }], []]);
 });

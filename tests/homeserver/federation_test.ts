@@ -11,7 +11,7 @@ Deno.test("A user of another homeserver has rooms, a profile, messages and keys 
     homeserver.createUser("alice"),
     homeserver.createUser("mallory", { serverName: "elsewhere.example" }),
   ].map(({ accessToken: token, userId: mxid }) =>
-    new Client({ baseUrl, fetch, token, mxid, encryption: EVERYBODY, log: false })
+    new Client({ baseUrl, fetch, accessToken: token, mxid, encryption: EVERYBODY, log: false })
   ) as [Client, Client];
   await using _one = alice;
   await using _two = mallory;
@@ -38,7 +38,7 @@ Deno.test("What another homeserver sends along with an invitation or a knock sta
   const { baseUrl, fetch } = homeserver;
   const { accessToken: token } = homeserver.createUser("mallory", { serverName: "elsewhere.example" });
   const { accessToken } = homeserver.createUser("alice");
-  await using mallory = new Client({ baseUrl, fetch, token });
+  await using mallory = new Client({ baseUrl, fetch, accessToken: token });
   const room = await mallory.createRoom();
   const sent = [
     { type: "m.room.name", sender: "@owner:good.example", state_key: "", content: { name: "x" } },

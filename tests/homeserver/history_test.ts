@@ -38,7 +38,7 @@ Deno.test("A whole history is read both ways from a server before version 1.3, w
   await using homeserver = new Homeserver({ versions: ["v1.1", "v1.2"] });
   const { accessToken } = homeserver.createUser("alice");
   const { baseUrl, fetch } = homeserver;
-  await using alice = new Client({ baseUrl, fetch, token: accessToken });
+  await using alice = new Client({ baseUrl, fetch, accessToken });
   const room = await alice.createRoom();
   const sent = await Array.fromAsync([1, 2, 3, 4, 5], (number) => alice.sendText(room, String(number)));
   const read = async (direction: "f" | "b") => {

@@ -111,7 +111,7 @@ export class Bot {
       kind: this.#kind,
       options: {
         baseUrl: this.#baseUrl,
-        token: this.token,
+        accessToken: this.token,
         encryption: this.#encrypted && EVERYBODY,
         lease: { duration: LEASE },
         log: this.#logger(),

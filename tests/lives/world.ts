@@ -72,7 +72,7 @@ export class World implements AsyncDisposable {
   /** A new user, who syncs. */
   async person(name: string): Promise<Person> {
     const account = await this.host.register(name, "people");
-    return this.#meet(this.client({ token: account.accessToken }), account.userId);
+    return this.#meet(this.client({ accessToken: account.accessToken }), account.userId);
   }
 
   /** A person whose messages to devices are kept back until they are delivered. */
@@ -80,7 +80,7 @@ export class World implements AsyncDisposable {
     const { accessToken, userId } = await this.host.register(name, "people");
     const kept: Request[] = [];
     const client = this.client({
-      token: accessToken,
+      accessToken,
       fetch: (input, init) => {
         const request = new Request(input, init);
         if (!request.url.includes("/sendToDevice/")) return this.host.fetch(request);

@@ -28,7 +28,7 @@ export const accountData: readonly Operation[] = [
         "all of it is replaced",
       );
       await refused(() => bob.getAccountData("com.example.prefs"), NotFoundError, 404);
-      const other = scene.client({ token: bob.api.token, mxid: alice.userId });
+      const other = scene.client({ accessToken: bob.api.accessToken, mxid: alice.userId });
       await refused(() => other.getAccountData("com.example.prefs"), MatrixRequestError, 403);
     },
   },

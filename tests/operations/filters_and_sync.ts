@@ -21,7 +21,7 @@ export const filtersAndSync: readonly Operation[] = [
       assertEquals(await alice.getFilter(id), filter);
       await refused(() => alice.getFilter("999999"), NotFoundError, 404);
       await refused(() => bob.getFilter(id), NotFoundError, 404);
-      const foreign = scene.client({ mxid: alice.userId, token: bob.api.token });
+      const foreign = scene.client({ mxid: alice.userId, accessToken: bob.api.accessToken });
       await refused(() => foreign.getFilter(id), ForbiddenError, 403);
     },
   },

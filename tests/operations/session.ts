@@ -57,13 +57,13 @@ export const session: readonly Operation[] = [
         password: alice.password,
         deviceName: "Stage door",
       });
-      assertEquals([response.user_id, response.access_token], [alice.userId, client.api.token]);
+      assertEquals([response.user_id, response.access_token], [alice.userId, client.api.accessToken]);
       assertEquals([client.mxid, client.deviceId], [alice.userId, response.device_id]);
       const { user_id, device_id } = await client.whoami();
       assertEquals([user_id, device_id], [alice.userId, response.device_id]);
       assertEquals((await client.getDevice(response.device_id)).display_name, "Stage door");
       await client.logout();
-      assertEquals([client.api.token, client.deviceId, client.mxid], ["", undefined, alice.userId]);
+      assertEquals([client.api.accessToken, client.deviceId, client.mxid], ["", undefined, alice.userId]);
       assertEquals((await alice.getDevices()).map((device) => device.device_id), [alice.deviceId]);
     },
   },
@@ -97,7 +97,7 @@ export const session: readonly Operation[] = [
     covers: ["login"],
     async run(scene) {
       const alice = await scene.player("alice");
-      const { token } = alice.api;
+      const { accessToken: token } = alice.api;
       const before = [alice.mxid, alice.deviceId, token];
       const other = await alice.login({
         identifier: alice.userId,
@@ -114,7 +114,7 @@ export const session: readonly Operation[] = [
       await refused(() => alice.login({ identifier: nobody(scene), password: "x" }), ForbiddenError, 403);
       await refused(() => alice.login({ loginType: "m.login.nonsense" }), MatrixRequestError, 400);
       await assertRejects(() => alice.login({ identifier: alice.userId }), ValueError);
-      assertEquals([alice.mxid, alice.deviceId, alice.api.token], before);
+      assertEquals([alice.mxid, alice.deviceId, alice.api.accessToken], before);
       assertEquals((await alice.whoami()).user_id, alice.userId);
     },
   },
@@ -140,10 +140,10 @@ export const session: readonly Operation[] = [
       });
       assert(expires_in_ms > 0);
       const phone = scene.client();
-      await phone.login({ loginType: "m.login.token", token: login_token, deviceId: "PHONE" });
+      await phone.login({ loginType: "m.login.token", loginToken: login_token, deviceId: "PHONE" });
       assertEquals([phone.mxid, phone.deviceId], [alice.userId, "PHONE"]);
       await refused(
-        () => scene.client().login({ loginType: "m.login.token", token: login_token }),
+        () => scene.client().login({ loginType: "m.login.token", loginToken: login_token }),
         ForbiddenError,
         403,
       );
@@ -159,14 +159,14 @@ export const session: readonly Operation[] = [
       const [second, third] = [scene.client(), scene.client()];
       await second.login({ identifier: userId, password });
       await third.login({ identifier: userId, password });
-      const { token } = second.api;
+      const { accessToken: token } = second.api;
       await second.logout({ clearAccessToken: false });
-      assertEquals(second.api.token, token);
+      assertEquals(second.api.accessToken, token);
       const error = await refused(() => second.whoami(), UnknownTokenError, 401);
       assert(error.body.soft_logout !== true, "the device is gone");
       assertEquals((await alice.getDevices()).length, 2);
       await alice.logoutAll();
-      assertEquals([alice.api.token, alice.deviceId], ["", undefined]);
+      assertEquals([alice.api.accessToken, alice.deviceId], ["", undefined]);
       await refused(() => third.whoami(), UnknownTokenError, 401);
       await refused(() => alice.whoami(), MissingTokenError, 401);
     },
@@ -180,19 +180,19 @@ export const session: readonly Operation[] = [
       const { refresh_token, expires_in_ms, access_token } = await client.login({
         identifier: userId,
         password,
-        refreshToken: true,
+        withRefreshToken: true,
       });
       assert(refresh_token !== undefined && (expires_in_ms ?? 0) > 0);
       const kept: string[] = [];
       const impatient = scene.client({
-        token: access_token,
+        accessToken: access_token,
         refreshToken: refresh_token,
-        expiresInMs: 0,
+        expiresIn: 0,
         onTokensRefreshed: ({ accessToken }) => void kept.push(accessToken),
       });
       assertEquals((await impatient.whoami()).user_id, userId);
-      assertEquals(kept, [impatient.api.token]);
-      assert(impatient.api.token !== access_token);
+      assertEquals(kept, [impatient.api.accessToken]);
+      assert(impatient.api.accessToken !== access_token);
     },
   },
   {
@@ -244,7 +244,7 @@ export const session: readonly Operation[] = [
         inhibitLogin: true,
         authentication,
       });
-      assertEquals([quiet.access_token, stranger.api.token], [undefined, ""]);
+      assertEquals([quiet.access_token, stranger.api.accessToken], [undefined, ""]);
     },
   },
   {
@@ -279,10 +279,10 @@ export const session: readonly Operation[] = [
       const roomId = await roomOf(alice, bob);
       assertEquals(await bob.getThirdPartyIds(), []);
       await refused(() => bob.deactivateAccount(), MatrixRequestError, 401);
-      const { token } = bob.api;
+      const { accessToken: token } = bob.api;
       assertEquals(await bob.deactivateAccount({ erase: true, authentication: { password } }), "success");
-      assertEquals(bob.api.token, "");
-      await refused(() => scene.client({ token }).whoami(), UnknownTokenError, 401);
+      assertEquals(bob.api.accessToken, "");
+      await refused(() => scene.client({ accessToken: token }).whoami(), UnknownTokenError, 401);
       await refused(() => bob.login({ identifier: userId, password }), ForbiddenError, 403);
       await eventually(
         () => alice.getStateEvent(roomId, "m.room.member", { stateKey: userId }),

@@ -30,7 +30,7 @@ export function expiring(options: ScriptedOptions = {}, refresh?: Rule, others: 
   const x: Rule = (request) =>
     tokenOf(request) === `Bearer t${server.current}` ? { ok: true } : softLogout.clone();
   const made = scripted({ "GET /x": x, "POST /x": x, [REFRESH]: refresh ?? rule, ...others }, {
-    token: "t0",
+    accessToken: "t0",
     refreshToken: "r0",
     ...options,
   });

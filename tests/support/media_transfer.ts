@@ -13,7 +13,7 @@ import { Session } from "../../src/api/http/session.ts";
 
 const [baseUrl = "", bytes = "0"] = Deno.args;
 const size = Number(bytes);
-const api = mediaAPI(new Session(new HTTPAPI({ baseUrl, token: "t" })));
+const api = mediaAPI(new Session(new HTTPAPI({ baseUrl, accessToken: "t" })));
 const { gc } = globalThis as unknown as { gc: () => void }; // by --expose-gc
 let peak = 0;
 let steps = 0;

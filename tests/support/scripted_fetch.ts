@@ -68,7 +68,7 @@ export function scripted(rules: Record<string, Rule> = {}, options: ScriptedOpti
   const requests: ScriptedRequest[] = [];
   const http = new HTTPAPI({
     baseUrl: "https://hs.example.org",
-    token: "secret",
+    accessToken: "secret",
     clock,
     log: false,
     ...rest,

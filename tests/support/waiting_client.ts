@@ -14,7 +14,7 @@ const ROUNDS = 200;
 await using homeserver = new Homeserver();
 const { baseUrl, fetch } = homeserver;
 const { accessToken: token } = homeserver.createUser("alice");
-await using client = new Client({ baseUrl, fetch, token });
+await using client = new Client({ baseUrl, fetch, accessToken: token });
 const roomId = await client.createRoom();
 await client.sendText(roomId, "Hello");
 

@@ -52,7 +52,15 @@ async function follow(act: () => unknown): Promise<void> {
 async function optionsOf(user: string, fetch = homeserver.fetch) {
   const { accessToken: token } = homeserver.createUser(user);
   const store = await SqliteStore.open(`${folder}/${user}.db`);
-  return { baseUrl: homeserver.baseUrl, fetch, token, store, encryption, clock, log: false } as const;
+  return {
+    baseUrl: homeserver.baseUrl,
+    fetch,
+    accessToken: token,
+    store,
+    encryption,
+    clock,
+    log: false,
+  } as const;
 }
 
 /** Alice, who has synced, in as many rooms as the way needs; Bob follows her there. */

@@ -103,11 +103,18 @@ async function main(order: BotOrders): Promise<void> {
     fetch: reportingFetch(note),
     log: ledgerLogger(note),
   };
-  const wake = { secret: "a secret of the killed bot", timeLimit: PASS_MS };
-  const bot = registration === undefined ? new Bot({ ...options, ...behaviour, token, wake }) : new Bot({
-    ...behaviour,
-    appservice: new Appservice({ ...options, registration, serverName: "localhost", timeLimit: PASS_MS }),
-  });
+  const wake = { secret: "a secret of the killed bot", passTimeout: PASS_MS };
+  const bot = registration === undefined
+    ? new Bot({ ...options, ...behaviour, accessToken: token, wake })
+    : new Bot({
+      ...behaviour,
+      appservice: new Appservice({
+        ...options,
+        registration,
+        serverName: "localhost",
+        transactionTimeout: PASS_MS,
+      }),
+    });
   const [minuteRoom] = order.rooms;
   if (minuteRoom === undefined) throw new Error("Cannot run the bot: it needs a room");
   teach(bot, { ledger, minuteRoom });
@@ -169,7 +176,7 @@ async function woken(
   while (!ending.aborted) {
     try {
       if (isPushed) await bot.fetch(new Request(`http://127.0.0.1:${port}/tick`));
-      else await bot.syncOnce({ deadline: PASS_MS });
+      else await bot.syncOnce({ passTimeout: PASS_MS });
       if (!isRegistered) await bot.client.registerWake(`http://127.0.0.1:${port}`);
       isRegistered = true;
     } catch {

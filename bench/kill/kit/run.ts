@@ -53,7 +53,7 @@ export async function killKitRun(server: SynapseServer, options: RunOptions): Pr
   for (const { roomId } of rooms) people.enter(secret, roomId);
   for (const guest of guests) {
     const client = stack.use(
-      new Client({ baseUrl: server.baseUrl, token: guest.accessToken, encryption: false, log: false }),
+      new Client({ baseUrl: server.baseUrl, accessToken: guest.accessToken, encryption: false, log: false }),
     );
     const hearing = new Hearing(client, bot.userId);
     hearings.push(hearing);

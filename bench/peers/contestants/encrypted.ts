@@ -14,7 +14,12 @@ await drive(async () => {
   const store = option("store") === "kv"
     ? await (await import("@greenroom/matrix/store/kv")).DenoKvStore.open(file)
     : await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(file);
-  const client = new Client({ baseUrl: url, token: option("access-token"), encryption: EVERYBODY, store });
+  const client = new Client({
+    baseUrl: url,
+    accessToken: option("access-token"),
+    encryption: EVERYBODY,
+    store,
+  });
   client.addEventHandler("m.room.message", () => count());
   client.start();
 });

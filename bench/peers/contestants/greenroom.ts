@@ -27,7 +27,7 @@ await drive(async (token) => {
   const store = await open?.();
   const client = new Client({
     baseUrl: url,
-    token,
+    accessToken: token,
     mxid: "@me:example.org",
     deviceId: "BENCH",
     store,

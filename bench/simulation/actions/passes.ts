@@ -62,7 +62,7 @@ async function pass(
   options: SyncOnceOptions,
 ): Promise<void> {
   const { timeline, homeserver } = world;
-  const [begun, { deadline = UNBOUNDED }] = [timeline.now, options];
+  const [begun, { passTimeout: deadline = UNBOUNDED }] = [timeline.now, options];
   const there = world.roomIds.flatMap((id) => {
     const latest = homeserver.room(id).messages.at(-1);
     return latest === undefined ? [] : [{ id, latest, since: begun }];
@@ -147,7 +147,11 @@ async function makePasses({ world, device, room, action: { who, where, what } }:
     if (fault !== undefined) run.process.plan(fault);
     const made: Promise<void>[] = [];
     for (const pause of pauses) {
-      made.push(isWoken ? knock(world, { device, room, run }) : pass(world, { device, run }, { deadline }));
+      made.push(
+        isWoken
+          ? knock(world, { device, room, run })
+          : pass(world, { device, run }, { passTimeout: deadline }),
+      );
       speak(world, device, room);
       await timeline.clock().delay(pause);
     }

@@ -65,7 +65,7 @@ export function kitBot(client: Client, place: KitPlace): KitBot {
   let settings: Parameters<Client["start"]>[0] = {};
   const bot = new Bot({
     appservice: {
-      bot: client,
+      botClient: client,
       fetch: (request) => client.fetch(request), // who reads it says that no process stays
       start: ({ signal } = {}) => start({ ...settings, signal }),
       stop: () => client.stop(),

@@ -36,12 +36,12 @@ const TOKEN_FILE = 5;
 /** The options of a client that acts with a login, and stores new tokens there. */
 export function tokensOf(login: Login, clock: Clock, onStored: (token: string) => void) {
   return {
-    token: login.token,
+    accessToken: login.token,
     refreshToken: login.refreshToken,
-    expiresInMs: login.expiresAt === Infinity ? undefined : login.expiresAt - Date.now(),
-    onTokensRefreshed: async ({ accessToken, refreshToken, expiresInMs = Infinity }: Tokens) => {
+    expiresIn: login.expiresAt === Infinity ? undefined : login.expiresAt - Date.now(),
+    onTokensRefreshed: async ({ accessToken, refreshToken, expiresIn = Infinity }: Tokens) => {
       await clock.delay(TOKEN_FILE);
-      Object.assign(login, { token: accessToken, refreshToken, expiresAt: Date.now() + expiresInMs });
+      Object.assign(login, { token: accessToken, refreshToken, expiresAt: Date.now() + expiresIn });
       onStored(accessToken);
     },
   };

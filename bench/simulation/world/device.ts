@@ -26,7 +26,7 @@ import { type Fault, Process } from "./process.ts";
 import type { BeginOptions, Run } from "./run.ts";
 
 /** What instances that the homeserver wakes have in common. */
-export const WAKE = { secret: "the same in all instances", timeLimit: 30_000 };
+export const WAKE = { secret: "the same in all instances", passTimeout: 30_000 };
 /** How long the device is left alone after the last sign of run of a process, in milliseconds. */
 const LEASE = 60_000;
 /** How long the server may wait for something to happen, in milliseconds. */

@@ -16,7 +16,7 @@ if (timeline === undefined) {
   let isRegistered = false;
   if (timeline === "production") { // previews must not answer as well
     Deno.cron("look at feeds", "* * * * *", async () => {
-      await bot.syncOnce({ deadline: 50_000 });
+      await bot.syncOnce({ passTimeout: 50_000 });
       if (!isRegistered) await bot.client.registerWake(address);
       isRegistered = true;
     });

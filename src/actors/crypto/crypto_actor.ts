@@ -10,7 +10,7 @@ import type {
   CryptoOutput,
   Engine,
   EngineSteps,
-  OwnIdentity,
+  OwnDeviceKeys,
   PruneReport,
 } from "../../crypto/engine/engine.ts";
 import type { CryptoPolicy, EngineAccount } from "../../crypto/context/context.ts";
@@ -143,7 +143,7 @@ class EngineHandlers implements AsyncDisposable {
   }
 
   /** Opens the engine of a device; before anything else. */
-  async open(account: EngineAccount): Promise<OwnIdentity> {
+  async open(account: EngineAccount): Promise<OwnDeviceKeys> {
     if (this.#opened === undefined) {
       const { Engine } = await loadEngine();
       const { store, ...options } = this.#options;

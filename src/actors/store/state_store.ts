@@ -45,7 +45,7 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  *
  * await using homeserver = new Homeserver();
  * const { accessToken, userId } = await homeserver.createUser("alice");
- * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * const room = await client.createRoom({ name: "Green room" });
  * await client.syncOnce();
  * console.assert(await client.stateStore.isJoined(room, userId));

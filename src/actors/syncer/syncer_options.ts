@@ -165,7 +165,7 @@ export interface StartOptions {
   signal?: AbortSignal;
   /**
    * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as
-   * `close()` does, so that handlers settle within `closeDeadline`, what is to be kept is kept, and
+   * `close()` does, so that handlers settle within `closeTimeout`, what is to be kept is kept, and
    * the device is free immediately. When all clients with this option are closed, the process ends
    * with the status 130 or 143, as shells show it for these signals; under `deno run --watch` the program
    * begins again. A second signal ends it immediately. That takes no permission. Without it, a signal ends the
@@ -187,7 +187,7 @@ export interface SyncOnceOptions extends Omit<StartOptions, "signals" | "backoff
    * ends in time: what is left comes with the next. Default: no limit; then it asks the server
    * once, and once more for each call that comes meanwhile.
    */
-  deadline?: number;
+  passTimeout?: number;
 }
 
 /** What `syncOnce()` has done. */

@@ -134,7 +134,7 @@ export interface RegisterOptions extends AuthenticationOptions {
   /** The name of the device. Default: none. */
   deviceName?: string;
   /** Whether to ask for an access token that expires and is renewed on the way. Default: false. */
-  refreshToken?: boolean;
+  withRefreshToken?: boolean;
   /** Whether to make the account alone, and no device and no token. Default: false. */
   inhibitLogin?: boolean;
   /** Whether the client acts as the new session from then on, if there is one. Default: true. */
@@ -232,7 +232,15 @@ export function accountAPI(session: Session): AccountAPI {
   const { http } = session;
   return {
     async register({ kind, storeAccessToken = true, ...given } = {}) {
-      const { username, password, deviceId, deviceName, refreshToken, inhibitLogin, ...options } = given;
+      const {
+        username,
+        password,
+        deviceId,
+        deviceName,
+        withRefreshToken: refreshToken,
+        inhibitLogin,
+        ...options
+      } = given;
       const body = {
         username,
         password,

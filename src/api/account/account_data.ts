@@ -108,7 +108,7 @@ export interface AccountDataAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setAccountData("com.example.settings", { volume: 11 });
    * const { volume } = await client.getAccountData("com.example.settings");
    * console.assert(volume === 11);
@@ -133,7 +133,7 @@ export interface AccountDataAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setAccountData("com.example.settings", { volume: 11 });
    * const all = await client.listAccountData();
    * console.assert(all.get("com.example.settings")?.volume === 11);
@@ -178,7 +178,7 @@ export interface AccountDataAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.setRoomTag(roomId, "m.favourite", { info: { order: 0.25 } });
    * console.assert((await client.getRoomTag(roomId, "m.favourite"))?.order === 0.25);

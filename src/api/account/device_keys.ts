@@ -164,7 +164,7 @@ export interface DeviceKeysAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const { device_keys = {} } = await client.queryKeys(["@bob:localhost"]);
    * console.assert(Object.keys(device_keys["@bob:localhost"] ?? {}).length === 0, "Bob has uploaded no keys");
    * ```

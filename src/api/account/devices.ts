@@ -91,7 +91,7 @@ export interface DevicesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const other = await client.login({
    *   identifier: "@alice:localhost",
    *   password: "curtain",

@@ -41,7 +41,7 @@ export interface FiltersAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const filterId = await client.createFilter({ room: { timeline: { limit: 5 } } });
    * const filter = await client.getFilter(filterId);
    * console.assert(filter.room?.timeline?.limit === 5);

@@ -83,7 +83,7 @@ export interface ProfileAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setDisplayname("Alice of the stage");
    * console.assert(await client.getDisplayname("@alice:localhost") === "Alice of the stage");
    * ```

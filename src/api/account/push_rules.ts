@@ -106,7 +106,7 @@ export interface PushRulesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.setPushRule("global", "content", "my-cue", ["notify"], { pattern: "cue" });
    * const { pattern } = await client.getPushRule("global", "content", "my-cue");
    * console.assert(pattern === "cue");

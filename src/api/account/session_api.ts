@@ -61,11 +61,11 @@ export interface LoginOptions extends RequestOptions {
   /**
    * The login token, which `m.login.token` needs, or the JSON Web Token of `org.matrix.login.jwt`.
    */
-  token?: string;
+  loginToken?: string;
   /** What other types of login need; goes into the body as it is. Default: nothing. */
   extraFields?: Readonly<JsonObject>;
   /** Whether to ask for an access token that expires and is renewed on the way. Default: false. */
-  refreshToken?: boolean;
+  withRefreshToken?: boolean;
   /** Whether the client acts as the new session from then on. Default: true. */
   storeAccessToken?: boolean;
   /**
@@ -209,9 +209,9 @@ function loginBody(
     deviceName,
     deviceId = session.deviceId,
     password,
-    token,
+    loginToken: token,
     extraFields,
-    refreshToken,
+    withRefreshToken: refreshToken,
     ...requestOptions
   } = options;
   const who = identifier ?? (loginType === LoginType.TOKEN ? undefined : session.mxid || undefined);

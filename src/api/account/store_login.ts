@@ -27,7 +27,7 @@ export function storeLogin(session: Session, login: NewSession): void {
   session.http.setTokens({
     accessToken: login.access_token ?? "",
     refreshToken: login.refresh_token,
-    expiresInMs: login.expires_in_ms,
+    expiresIn: login.expires_in_ms,
   });
   session.reset();
   session.mxid = login.user_id;
@@ -36,7 +36,7 @@ export function storeLogin(session: Session, login: NewSession): void {
 
 /** Ends a session on this side: what it could do, it can no more. The user stays known. */
 export function forgetLogin(session: Session): void {
-  session.http.token = "";
+  session.http.accessToken = "";
   session.deviceId = undefined;
 }
 

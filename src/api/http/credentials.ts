@@ -39,7 +39,7 @@ export interface Tokens {
    * How long the access token lives, in milliseconds; absent if it does not expire, or the server
    * does not say.
    */
-  expiresInMs?: number;
+  expiresIn?: number;
 }
 
 /**
@@ -128,9 +128,9 @@ export class Credentials {
 
   /** Whether the access token has expired, as the server said, and there is a way to a new one. */
   get stale(): boolean {
-    const { expiresInMs } = this.#tokens;
-    return this.renewable && expiresInMs !== undefined &&
-      elapsed(this.#clock.now(), this.#takenAt) >= expiresInMs;
+    const { expiresIn } = this.#tokens;
+    return this.renewable && expiresIn !== undefined &&
+      elapsed(this.#clock.now(), this.#takenAt) >= expiresIn;
   }
 
   /** Whether the server does not know the access token any more, and there is no new one. */
@@ -155,8 +155,8 @@ export class Credentials {
       );
     }
     this.#isDead &&= tokens.accessToken === this.accessToken;
-    const { accessToken, refreshToken, expiresInMs } = tokens;
-    this.#tokens = { accessToken, refreshToken, expiresInMs };
+    const { accessToken, refreshToken, expiresIn } = tokens;
+    this.#tokens = { accessToken, refreshToken, expiresIn };
     this.#takenAt = this.#clock.now();
   }
 

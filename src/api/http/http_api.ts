@@ -108,8 +108,8 @@ export class HTTPAPI {
     this.#tries = new Tries(this.clock, this.log);
     this.#retry = retryPolicy(DEFAULT_RETRY, options.retry);
     this.#credentials = new Credentials(this, this.#refresh, options);
-    const { token = "", refreshToken, expiresInMs } = options;
-    this.#credentials.set({ accessToken: token, refreshToken, expiresInMs });
+    const { accessToken: token = "", refreshToken, expiresIn } = options;
+    this.#credentials.set({ accessToken: token, refreshToken, expiresIn });
   }
 
   /** The homeserver's address, without a slash at its end; empty until it was found. */
@@ -124,12 +124,12 @@ export class HTTPAPI {
   }
 
   /** The access token; empty if there is none. */
-  get token(): string {
+  get accessToken(): string {
     return this.#credentials.accessToken;
   }
 
   /** Replaces the access token; a refresh token is forgotten with the old one. */
-  set token(accessToken: string) {
+  set accessToken(accessToken: string) {
     this.#credentials.set({ accessToken });
   }
 
@@ -212,7 +212,7 @@ export class HTTPAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const filter = await client.request("POST", "/_matrix/client/v3/user/{userId}/filter", {
    *   path: { userId: "@alice:localhost" },
    *   body: { room: { timeline: { limit: 5 } } },
@@ -326,9 +326,9 @@ export class HTTPAPI {
     read: ReadAnswer<Result>,
   ): Promise<Result> {
     const credentials = this.#credentials;
-    let isFresh = credentials.stale && await credentials.renew(this.token, "expired") === "refreshed";
+    let isFresh = credentials.stale && await credentials.renew(this.accessToken, "expired") === "refreshed";
     for (let renewals = 0;; renewals++) {
-      const { token } = this;
+      const { accessToken: token } = this;
       try {
         return await exchange(request, { token, resends }, read);
       } catch (error) {
@@ -364,7 +364,7 @@ export class HTTPAPI {
     return {
       accessToken: answer.access_token,
       refreshToken: answer.refresh_token ?? refreshToken,
-      expiresInMs: answer.expires_in_ms,
+      expiresIn: answer.expires_in_ms,
     };
   };
 

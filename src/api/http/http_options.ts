@@ -37,13 +37,13 @@ export interface HTTPAPIOptions {
    */
   baseUrl: string | URL | FindAddress;
   /** The access token. Default: none, until `login()`. */
-  token?: string;
+  accessToken?: string;
   /** Buys a new access token when the present one has expired. Default: none. */
   refreshToken?: string;
   /**
    * How long the access token lives from now, in milliseconds. Default: it is not known to expire.
    */
-  expiresInMs?: number;
+  expiresIn?: number;
   /**
    * Persists each new pair of tokens; requests wait for its promise, and use the pair that it returns,
    * if it does.
@@ -64,7 +64,7 @@ export interface HTTPAPIOptions {
    * await using client = new Client({
    *   baseUrl: "https://matrix.example.org",
    *   store,
-   *   token: "secret",
+   *   accessToken: "secret",
    *   refreshToken: "secret too",
    *   async findTokens() {
    *     return (await newest())?.value as Tokens | undefined;
@@ -118,7 +118,7 @@ export interface HTTPAPIOptions {
 
 /** The names of the transport's options. */
 export const HTTP_OPTIONS: OptionNames<HTTPAPIOptions> = {
-  ...{ baseUrl: true, token: true, refreshToken: true, expiresInMs: true, onTokensRefreshed: true },
+  ...{ baseUrl: true, accessToken: true, refreshToken: true, expiresIn: true, onTokensRefreshed: true },
   ...{ findTokens: true, fetch: true, log: true, clock: true, retry: true, requestTimeout: true },
   ...{ maxResponseSize: true, userAgent: true, asUserId: true, asDeviceId: true },
 };

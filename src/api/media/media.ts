@@ -99,7 +99,7 @@ export interface MediaAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const script = new TextEncoder().encode("Enter a ghost");
    * const url = await client.uploadMedia(script, { mimeType: "text/plain", filename: "script.txt" });
    * const copy = await client.downloadMedia(url);

@@ -124,7 +124,7 @@ export interface MessagesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendMessageEvent(roomId, "com.example.curtain", { open: true });
    * const event = await client.getEvent(roomId, eventId);
@@ -189,7 +189,7 @@ export interface MessagesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendText(roomId, "Five minutes, please");
    * const { chunk } = await client.getMessages(roomId, "b", undefined, { limit: 1 });

@@ -45,7 +45,7 @@ export interface PagingAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * for (const line of ["To be", "or not"]) await client.sendText(roomId, line);
    * const lines: unknown[] = [];

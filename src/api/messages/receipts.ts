@@ -87,7 +87,7 @@ export interface ReceiptsAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Curtain up");
    * await client.sendReceipt(roomId, eventId, { receiptType: "m.read.private", threadId: "main" });
@@ -121,7 +121,7 @@ export interface ReceiptsAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.setTyping(roomId, { timeout: 30_000 });
    * await client.setTyping(roomId); // has stopped

@@ -183,7 +183,7 @@ export interface SearchAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendText(roomId, "The ghost enters");
    * const { results = [] } = await client.searchMessages("ghost");

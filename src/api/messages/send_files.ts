@@ -104,7 +104,7 @@ export interface SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * client.on("m.room.message", async ({ content }) => {
    *   if (content.msgtype !== "m.file") return;
@@ -142,7 +142,7 @@ export interface SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const [set, small] = [new Uint8Array(9_000), new Uint8Array(90)]; // as a camera gives them
    * await client.sendImage(roomId, set, {

@@ -69,7 +69,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.sendMessage(roomId, {
    *   msgtype: "m.location",
@@ -96,7 +96,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, null, { html: "<b>Beginners</b>, please" });
    * const { content } = await client.getEvent(roomId, eventId);
@@ -124,7 +124,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendText(roomId, "Begginers, please");
    * await client.editText(roomId, eventId, "Beginners, please");
@@ -197,7 +197,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const question = await client.sendText(roomId, "Ready?");
    * await client.react(roomId, question, "👍️");

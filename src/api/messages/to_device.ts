@@ -62,7 +62,7 @@ export interface ToDeviceAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * await client.sendToDevice("com.example.cue", { "@bob:localhost": { "*": { line: 12 } } });
    * ```
    */

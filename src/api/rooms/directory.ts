@@ -121,7 +121,7 @@ export interface DirectoryAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.addRoomAlias(roomId, "stage", { override: true });
    * console.assert((await client.getRoomAlias("#stage:localhost")).room_id === roomId);

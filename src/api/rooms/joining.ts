@@ -93,7 +93,7 @@ export interface JoiningAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ aliasLocalpart: "stage", preset: "public_chat" });
    * const joined = await client.joinRoom("#stage:localhost", { maxRetries: 0 });
    * console.assert(joined === roomId);

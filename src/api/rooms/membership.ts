@@ -165,7 +165,7 @@ export interface MembershipAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("mallory");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * await client.banUser(roomId, "@mallory:localhost", { reason: "Heckling" });
    * const banned = await client.getMembers(roomId, { membership: "ban" });

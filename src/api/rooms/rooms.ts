@@ -127,7 +127,7 @@ export interface RoomsAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({
    *   name: "Dressing room",
    *   invitees: ["@bob:localhost"],

@@ -131,7 +131,7 @@ export interface RoomStateAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
    * await homeserver.createUser("bob");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ invitees: ["@bob:localhost"] });
    * const [invited] = await client.getMembers(roomId, { membership: "invite" });
    * console.assert(invited?.state_key === "@bob:localhost");
@@ -190,7 +190,7 @@ export interface RoomStateAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom({ name: "Backstage" });
    * const { name } = await client.getStateEvent(roomId, "m.room.name");
    * console.assert(name === "Backstage");
@@ -225,7 +225,7 @@ export interface RoomStateAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const eventId = await client.sendStateEvent(roomId, "m.room.topic", { topic: "Rehearsals" });
    * console.assert(eventId.startsWith("$"));

@@ -80,7 +80,7 @@ export interface SyncAPI {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const roomId = await client.createRoom();
    * const { rooms } = await client.sync({ timeout: 0, filterId: { room: { timeline: { limit: 1 } } } });
    * console.assert(rooms?.join?.[roomId]?.timeline?.events?.length === 1);

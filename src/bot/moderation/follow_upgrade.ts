@@ -63,7 +63,7 @@ const MAX_UPGRADES = 10;
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = await homeserver.createUser("bot");
- * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * bot.on("m.room.tombstone", async (event) => {
  *   if ("room_id" in event) await followUpgrade(bot, event);
  * });

@@ -67,7 +67,7 @@ const PAGE = 100;
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = await homeserver.createUser("alice");
- * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * const roomId = await client.createRoom();
  * const eventId = await client.sendText(roomId, "Macbeth!");
  * const { redacted } = await redactMessages(client, roomId, "@alice:localhost", { reason: "bad luck" });

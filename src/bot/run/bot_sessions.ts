@@ -32,8 +32,8 @@ interface SessionPlace {
  * import { Homeserver } from "@greenroom/matrix/testing";
  *
  * await using homeserver = new Homeserver();
- * const { accessToken: token } = homeserver.createUser("bot");
- * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+ * const { accessToken } = homeserver.createUser("bot");
+ * await using bot = new Bot({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
  * await bot.session(points, "@alice:localhost").update((state) => void (state.points += 5));
  * ```

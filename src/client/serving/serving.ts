@@ -78,12 +78,13 @@ export class Serving {
     const { session, wake, log } = this.#client;
     const life = this.#life;
     if (wake === undefined) throw new Refusal(404, "M_UNRECOGNIZED", "Nobody is woken here");
-    const deadline = wake.timeLimit ?? TIME_LIMIT;
+    const deadline = wake.passTimeout ?? TIME_LIMIT;
     this.#gateway ??= new PushGateway({
       key: this.#wakeKey,
       isSyncing: () => life.isSyncing,
       isOver: () => life.isStopping,
-      pass: async (eventId) => life.passes.hasHandled(eventId) ? undefined : await life.pass({ deadline }),
+      pass: async (eventId) =>
+        life.passes.hasHandled(eventId) ? undefined : await life.pass({ passTimeout: deadline }),
       clock: session.http.clock,
       log,
     });

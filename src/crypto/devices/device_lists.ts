@@ -24,7 +24,7 @@ import {
 import { type StoredIdentity, type UserIdentity, userIdentity, verifierOf } from "./user_identity.ts";
 import {
   type ComparedDevice,
-  type Device,
+  type CryptoDevice,
   devicesIn,
   everByIdentityKey,
   type FormerDevice,
@@ -227,9 +227,9 @@ export class DeviceLists {
   async devicesOf(
     tx: Transaction,
     users: readonly UserID[],
-  ): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+  ): Promise<ReadonlyMap<UserID, readonly CryptoDevice[]>> {
     const records = await tx.getMany(users.map(userKey));
-    const found = new Map<UserID, readonly Device[]>();
+    const found = new Map<UserID, readonly CryptoDevice[]>();
     for (const [index, userId] of users.entries()) {
       const record = records[index];
       if (record !== undefined && record.devices.length > 0) {
@@ -240,13 +240,17 @@ export class DeviceLists {
   }
 
   /** A device, of which the own one is always `verified`; undefined if it is not there. */
-  async device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
+  async device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<CryptoDevice | undefined> {
     if (this.#isOwn(userId, deviceId)) return this.#own();
     return (await this.#devices(tx, userId)).find((device) => device.deviceId === deviceId);
   }
 
   /** The device of a user that has a Curve25519 identity key; undefined if none is there. */
-  async byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
+  async byIdentityKey(
+    tx: Transaction,
+    userId: UserID,
+    curve25519: string,
+  ): Promise<CryptoDevice | undefined> {
     const key = unpadded(curve25519);
     const { own } = this.#context;
     if (userId === own.userId && key === own.curve25519) return this.#own();
@@ -307,7 +311,10 @@ export class DeviceLists {
    * Whether a device counts as one that its user has signed although it is not: an own one, as long
    * as the account never had an identity that could sign it.
    */
-  async isSpared(tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
+  async isSpared(
+    tx: Transaction,
+    { userId, trust }: Pick<CryptoDevice, "userId" | "trust">,
+  ): Promise<boolean> {
     const { own, policy } = this.#context;
     if (!policy.sparesOwn || userId !== own.userId || trust !== "unsigned") return false;
     const { identity, hadIdentity } = await tx.get(userKey(userId)) ?? NO_RECORD;
@@ -348,7 +355,7 @@ export class DeviceLists {
     if (verifier !== undefined) this.#tracked.invalidateOthers(tx, userId);
   }
 
-  async #devices(tx: Transaction, userId: UserID): Promise<readonly Device[]> {
+  async #devices(tx: Transaction, userId: UserID): Promise<readonly CryptoDevice[]> {
     const record = await tx.get(userKey(userId));
     return record === undefined ? [] : devicesIn(record, { userId, verifier: this.#verifier });
   }
@@ -358,7 +365,7 @@ export class DeviceLists {
     return userId === own.userId && deviceId === own.deviceId;
   }
 
-  #own(): Device {
+  #own(): CryptoDevice {
     const algorithms = [EncryptionAlgorithm.OLM_V1, EncryptionAlgorithm.MEGOLM_V1];
     return { ...this.#context.own, algorithms, dehydrated: false, trust: "verified" };
   }

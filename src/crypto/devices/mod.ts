@@ -13,7 +13,7 @@ export {
 } from "./device_keys_check.ts";
 export {
   type ComparedDevice,
-  type Device,
+  type CryptoDevice,
   DeviceOwners,
   type DeviceTrust,
   type FindableDevices,

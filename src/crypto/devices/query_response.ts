@@ -8,7 +8,7 @@ import { serverOf } from "../../types/identifiers.ts";
 import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type Device, devicesIn, type UserRecord } from "./user_record.ts";
+import { type CryptoDevice, devicesIn, type UserRecord } from "./user_record.ts";
 import { judgeAnswer, type UserAnswer, withoutDevices } from "./user_answer.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { CryptoContext } from "../context/context.ts";
@@ -76,9 +76,9 @@ export class DeviceListChanges {
   /** Users with any change: of devices, trust or identity. */
   readonly changed: UserID[] = [];
   /** Devices that are new, or have come back. */
-  readonly added: Device[] = [];
+  readonly added: CryptoDevice[] = [];
   /** Devices that are gone: sessions whose keys they have must not be used any longer. */
-  readonly removed: Device[] = [];
+  readonly removed: CryptoDevice[] = [];
   /** Possible attacks; each response that shows one reports it again. */
   readonly alarms: DeviceAlarm[] = [];
   /**
@@ -107,7 +107,7 @@ export class DeviceListChanges {
   }
 }
 
-function missingFrom({ devices }: UserRecord, candidates: readonly Device[]): Device[] {
+function missingFrom({ devices }: UserRecord, candidates: readonly CryptoDevice[]): CryptoDevice[] {
   const there = new Set(devices.map(({ deviceId }) => deviceId));
   return candidates.filter(({ deviceId }) => !there.has(deviceId));
 }

@@ -37,7 +37,7 @@ export function userKey(userId: UserID): RecordKey<UserRecord> {
 }
 
 /** A present or former device that has sent something. */
-export type FormerDevice = Pick<Device, "deviceId" | "ed25519" | "trust">;
+export type FormerDevice = Pick<CryptoDevice, "deviceId" | "ed25519" | "trust">;
 
 /**
  * How far a device is trusted: the application's word goes before the user's signature.
@@ -97,7 +97,7 @@ export function devicesIn(record: UserRecord, { userId, verifier }: {
   readonly userId: UserID;
   /** The key; undefined: none verifies. */
   readonly verifier: string | undefined;
-}): readonly Device[] {
+}): readonly CryptoDevice[] {
   const known = made.get(record);
   if (known !== undefined && known.verifier === verifier) return known.devices;
   const devices = record.devices.map((device) => ({
@@ -111,10 +111,10 @@ export function devicesIn(record: UserRecord, { userId, verifier }: {
 /** The devices by record, which never changes, and by what else their trust depends on. */
 const made = new WeakMap<
   UserRecord,
-  { readonly verifier: string | undefined; readonly devices: readonly Device[] }
+  { readonly verifier: string | undefined; readonly devices: readonly CryptoDevice[] }
 >();
 
-function described(device: StoredDevice, userId: UserID): Omit<Device, "trust"> {
+function described(device: StoredDevice, userId: UserID): Omit<CryptoDevice, "trust"> {
   const { deviceId, curve25519, ed25519, algorithms, displayName, dehydrated } = device;
   return { userId, deviceId, curve25519, ed25519, algorithms, displayName, dehydrated };
 }
@@ -186,7 +186,7 @@ export type DeviceTrust = "blacklisted" | "unsigned" | "violation" | "cross-sign
  * A device whose keys have been checked: it has signed them, and they are those it had when it was
  * first seen.
  */
-export interface Device {
+export interface CryptoDevice {
   /** The device's user. */
   readonly userId: UserID;
   /** Identifies it among the devices of its user. */
@@ -206,23 +206,23 @@ export interface Device {
 }
 
 /** Whether its user vouches for a device, by the identity that counts, or it was verified. */
-export function isVouchedFor({ trust }: Pick<Device, "trust">): boolean {
+export function isVouchedFor({ trust }: Pick<CryptoDevice, "trust">): boolean {
   return trust === "cross-signed" || trust === "verified";
 }
 
 /** Whether a device of the own user is a dehydrated one that the own identity has signed. */
-export function isOwnDehydrated({ dehydrated, trust }: Pick<Device, "dehydrated" | "trust">): boolean {
+export function isOwnDehydrated({ dehydrated, trust }: Pick<CryptoDevice, "dehydrated" | "trust">): boolean {
   return dehydrated && trust === "verified";
 }
 
 /** A device that the application has compared: its name, and the key that it was compared by. */
-export type ComparedDevice = Pick<Device, "userId" | "deviceId" | "ed25519">;
+export type ComparedDevice = Pick<CryptoDevice, "userId" | "deviceId" | "ed25519">;
 
 /** Finds devices whose keys have been checked. */
 export interface KnownDevices {
   /** A device by its name. */
-  device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined>;
-  byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined>;
+  device(tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<CryptoDevice | undefined>;
+  byIdentityKey(tx: Transaction, userId: UserID, curve25519: string): Promise<CryptoDevice | undefined>;
 }
 
 /** Finds such devices, and asks the server for those that are missing. */

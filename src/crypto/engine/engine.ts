@@ -16,7 +16,7 @@ import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { cryptoContext } from "../context/context.ts";
 import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/mod.ts";
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import {
   type CryptoInput,
   type EngineOptions,
@@ -25,7 +25,7 @@ import {
   engineParts,
   type EngineRequest,
   type MemberChange,
-  type OwnIdentity,
+  type OwnDeviceKeys,
   ownKeysOf,
   type SentRoomEvent,
 } from "./engine_parts.ts";
@@ -55,7 +55,13 @@ import { type CommitOptions, type RecordCache, Transaction } from "../records/mo
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import type { Logger } from "../../base/log.ts";
 
-export type { CryptoInput, CryptoOutput, EngineRequest, OwnIdentity, SentRoomEvent } from "./engine_parts.ts";
+export type {
+  CryptoInput,
+  CryptoOutput,
+  EngineRequest,
+  OwnDeviceKeys,
+  SentRoomEvent,
+} from "./engine_parts.ts";
 export type { EngineSteps, OfferReply, OwnHealth, OwnIdentityState, SigningReply } from "./steps.ts";
 export type { PruneReport } from "./pruner.ts";
 export { openerOf, type StorageOpener } from "../secrets/mod.ts";
@@ -98,7 +104,7 @@ export class Engine {
   }
 
   /** The own device's public keys. */
-  identity(): OwnIdentity {
+  identity(): OwnDeviceKeys {
     return ownKeysOf(this.#opened.ownKeys);
   }
 
@@ -209,7 +215,7 @@ export class Engine {
   }
 
   /** The devices of users, as far as they are known. */
-  async devicesOf(users: readonly UserID[]): Promise<Device[]> {
+  async devicesOf(users: readonly UserID[]): Promise<CryptoDevice[]> {
     const found = await this.#step((tx, { devices }) => devices.devicesOf(tx, users));
     return [...found.values()].flat();
   }

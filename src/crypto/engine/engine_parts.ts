@@ -273,7 +273,7 @@ export interface SentRoomEvent {
 }
 
 /** The own device's public keys. */
-export interface OwnIdentity {
+export interface OwnDeviceKeys {
   /** The device's keys as they are published. */
   readonly deviceKeys: DeviceKeys;
   /** The Ed25519 key, by which users compare devices. */
@@ -283,6 +283,6 @@ export interface OwnIdentity {
 }
 
 /** Returns the own device's public keys, with the signatures that they have now. */
-export function ownKeysOf({ own, account: { deviceKeys } }: OwnKeys): OwnIdentity {
+export function ownKeysOf({ own, account: { deviceKeys } }: OwnKeys): OwnDeviceKeys {
   return { deviceKeys, curve25519: own.curve25519, ed25519: own.ed25519 };
 }

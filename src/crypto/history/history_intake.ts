@@ -19,7 +19,7 @@ import type { StateEvent } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
+import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import type { AnswerOutput, ImportedRoomKey, InboundSessions } from "../megolm/mod.ts";
 import { type KeyReceivers, receiveKeys } from "../key_requests/key_requests.ts";
 import { DAY_MS, FairRecords, type Transaction } from "../records/mod.ts";
@@ -31,7 +31,7 @@ export interface AnnouncedHistory {
   /** Who has sent it. */
   readonly sender: UserID;
   /** The device, if it is known. */
-  readonly device: Device | undefined;
+  readonly device: CryptoDevice | undefined;
   /** The keys that it says are its own, if it has sent them along. */
   readonly deviceKeys: DeviceKeys | undefined;
   /** Its Curve25519 key. */
@@ -277,7 +277,7 @@ export class HistoryIntake {
 }
 
 /** Whether it is the device that has sent the message, and its user vouches for it. */
-function isTrusted(device: Device | undefined, { curve25519, ed25519 }: Announced): boolean {
+function isTrusted(device: CryptoDevice | undefined, { curve25519, ed25519 }: Announced): boolean {
   if (device?.curve25519 !== curve25519 || device.ed25519 !== ed25519 || device.dehydrated) return false;
   return isVouchedFor(device);
 }

@@ -17,7 +17,7 @@ import {
   readSharedReason,
   type SharedReason,
 } from "../megolm/mod.ts";
-import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
+import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { BUNDLE_TYPES, type OlmChannels } from "../olm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -190,7 +190,7 @@ export class HistoryOffers {
     return count;
   }
 
-  async #devicesOf(tx: Transaction, userId: UserID): Promise<Device[]> {
+  async #devicesOf(tx: Transaction, userId: UserID): Promise<CryptoDevice[]> {
     const { context: { policy }, devices } = this.#options;
     const found = (await devices.devicesOf(tx, [userId])).get(userId) ?? [];
     return found.filter((device) =>

@@ -10,7 +10,7 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isOpaqueId, isReceivedRoomId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { Device, DeviceLists } from "../devices/mod.ts";
+import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import type { ExportedSession, InboundSessions } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
@@ -126,7 +126,7 @@ export class KeyAnswers {
 
   async #forward(
     tx: Transaction,
-    { asked, device, exported }: { asked: PendingAnswer; device: Device; exported: ExportedSession },
+    { asked, device, exported }: { asked: PendingAnswer; device: CryptoDevice; exported: ExportedSession },
   ): Promise<void> {
     const { olm } = this.#options;
     const content = {
@@ -176,7 +176,7 @@ export interface AskedDevices {
 export interface OlmAnswer {
   readonly sender: UserID;
   /** The device that sent it, if it is known. */
-  readonly device: Device | undefined;
+  readonly device: CryptoDevice | undefined;
   readonly content: JsonObject;
 }
 
@@ -187,12 +187,12 @@ export async function devicesToAsk(
     readonly context: CryptoContext;
     readonly devices: Pick<DeviceLists, "devicesOf">;
   },
-): Promise<Device[]> {
+): Promise<CryptoDevice[]> {
   return ((await devices.devicesOf(tx, [userId])).get(userId) ?? []).filter(mayAnswer);
 }
 
 /** What is remembered of devices that are asked. */
-export function asked(devices: readonly Device[]): AskedDevices["devices"] {
+export function asked(devices: readonly CryptoDevice[]): AskedDevices["devices"] {
   return devices.map(({ deviceId, curve25519 }) => ({ deviceId, curve25519 }));
 }
 
@@ -222,7 +222,7 @@ export function checkedAnswer<Request extends AskedDevices>(
   own: UserID,
   { sender, device }: Omit<OlmAnswer, "content">,
   request: Request | undefined,
-): { readonly device: Device; readonly request: Request } | string {
+): { readonly device: CryptoDevice; readonly request: Request } | string {
   if (sender !== own || device?.userId !== own) return "it came from another user";
   if (!mayAnswer(device)) return "it came from a device that is not verified";
   if (request === undefined) return "it was not requested";
@@ -233,6 +233,6 @@ export function checkedAnswer<Request extends AskedDevices>(
   return { device, request };
 }
 
-function mayAnswer({ trust, dehydrated }: Device): boolean {
+function mayAnswer({ trust, dehydrated }: CryptoDevice): boolean {
   return trust === "verified" && !dehydrated;
 }

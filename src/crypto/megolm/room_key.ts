@@ -10,7 +10,7 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { credentialsIn, type Device, isVouchedFor } from "../devices/mod.ts";
+import { credentialsIn, type CryptoDevice, isVouchedFor } from "../devices/mod.ts";
 import { isKey, sameKey, unpadded } from "../../types/base64.ts";
 import {
   borneOut,
@@ -36,7 +36,7 @@ export interface ReceivedRoomKey {
   /** The Ed25519 key that the device named as its own. */
   readonly senderEd25519: string;
   /** The device, if it is known. */
-  readonly device: Device | undefined;
+  readonly device: CryptoDevice | undefined;
   /** The keys that the device has signed itself, if it sent them along. */
   readonly deviceKeys?: DeviceKeys | undefined;
   readonly content: JsonObject;
@@ -135,7 +135,7 @@ export function readRoomKey(vodozemac: Vodozemac, key: ReceivedRoomKey): RoomKey
   return { ref, sessionKey: session_key, claim };
 }
 
-function isSender(device: Device, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {
+function isSender(device: CryptoDevice, { sender, senderKey, senderEd25519 }: ReceivedRoomKey): boolean {
   return device.userId === sender && sameKey(device.curve25519, senderKey) &&
     sameKey(device.ed25519, senderEd25519);
 }

@@ -9,7 +9,7 @@
 
 import type { KeySource, SenderTrust } from "../../types/events/encryption_info.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { Device, DeviceLists, DeviceOwners, DeviceTrust } from "../devices/mod.ts";
+import type { CryptoDevice, DeviceLists, DeviceOwners, DeviceTrust } from "../devices/mod.ts";
 import { sameKey } from "../../types/base64.ts";
 import type { AcceptPolicy, CryptoContext, OwnDevice } from "../context/context.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -35,7 +35,7 @@ const TRUST: Readonly<Record<DeviceTrust, SenderTrust>> = {
 };
 
 /** How far the sending device is trusted; undefined: the device is unknown. */
-export function senderTrustOf(device: Pick<Device, "trust"> | undefined): SenderTrust {
+export function senderTrustOf(device: Pick<CryptoDevice, "trust"> | undefined): SenderTrust {
   return device === undefined ? "unknown-device" : TRUST[device.trust];
 }
 

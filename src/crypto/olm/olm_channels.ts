@@ -10,7 +10,7 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { OwnKeys } from "../account/mod.ts";
-import { type Device, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
+import { type CryptoDevice, type FindableDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { MISUNDERSTOOD_DEVICES, type Transaction, UNKNOWN_DEVICES } from "../records/mod.ts";
 import { type Outbox, RateLimit } from "../requests/mod.ts";
@@ -114,7 +114,7 @@ export class OlmChannels {
    */
   async encrypt(
     tx: Transaction,
-    device: Device,
+    device: CryptoDevice,
     type: string,
     content: JsonObject,
   ): Promise<JsonObject | undefined> {
@@ -176,7 +176,7 @@ export class OlmChannels {
   }
 
   /** Sends an empty message over a new session, so that the device uses that one. */
-  async #greet(tx: Transaction, device: Device): Promise<void> {
+  async #greet(tx: Transaction, device: CryptoDevice): Promise<void> {
     const content = await this.encrypt(tx, device, "m.dummy", {});
     if (content === undefined) return;
     const messages = { [device.userId]: { [device.deviceId]: content } };
@@ -185,7 +185,7 @@ export class OlmChannels {
   }
 
   /** Receives an empty message over a new session: the device could not decrypt an earlier one. */
-  async #receiveDummy(tx: Transaction, device: Device): Promise<void> {
+  async #receiveDummy(tx: Transaction, device: CryptoDevice): Promise<void> {
     if (this.#wedges.take(device.curve25519)) await this.sessions.wedged(tx, device);
   }
 
@@ -204,7 +204,7 @@ export class OlmChannels {
    * Asks for a new session with a device, at most once an hour, even if the device sends garbage
    * all the time.
    */
-  async #unwedge(tx: Transaction, device: Device): Promise<void> {
+  async #unwedge(tx: Transaction, device: CryptoDevice): Promise<void> {
     const now = this.#context.clock.now();
     const { unwedgedAt } = await this.sessions.peer(tx, device);
     if (device.trust === "blacklisted" || elapsed(now, unwedgedAt) < UNWEDGE_AFTER_MS) return;

@@ -9,7 +9,7 @@ import { type OlmSession, type Vodozemac, VodozemacError } from "@greenroom/vodo
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type OwnKeys, SIGNED_CURVE25519 } from "../account/mod.ts";
-import type { Device, KnownDevices } from "../devices/mod.ts";
+import type { CryptoDevice, KnownDevices } from "../devices/mod.ts";
 import { isKey } from "../../types/base64.ts";
 import { verifySignedJson } from "../encoding/encoding.ts";
 import type { CryptoContext } from "../context/context.ts";
@@ -24,7 +24,7 @@ const MAX_SERVERS = 10_000;
  * The key of a device in the response to a claim; undefined if there is none that the device has
  * signed.
  */
-function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: Device): string | undefined {
+function claimedKey(vodozemac: Vodozemac, response: JsonObject, device: CryptoDevice): string | undefined {
   const { userId, deviceId, ed25519 } = device;
   const ofDevice = memberOf(memberOf(memberOf(response, "one_time_keys"), userId), deviceId);
   const [entry] = Object.entries(ofDevice ?? {});
@@ -56,9 +56,9 @@ function memberOf(object: JsonObject | undefined, name: string): JsonObject | un
 /** The outcome of a claim of one-time keys. */
 export interface ClaimOutcome {
   /** Devices that have a session now. */
-  readonly established: readonly Device[];
+  readonly established: readonly CryptoDevice[];
   /** Devices without a usable key in the response. */
-  readonly exhausted: readonly Device[];
+  readonly exhausted: readonly CryptoDevice[];
 }
 
 /** Starts sessions with claimed keys. */
@@ -77,7 +77,7 @@ export class OlmHandshakes {
     /** Which devices need a session. */
     readonly claims: OlmClaims;
     /** Sends a wedged device an empty message over its new session. */
-    readonly greet: (tx: Transaction, device: Device) => Promise<void>;
+    readonly greet: (tx: Transaction, device: CryptoDevice) => Promise<void>;
   }) {
     this.#options = options;
   }
@@ -94,8 +94,8 @@ export class OlmHandshakes {
     const asked = devicesOf(claim);
     const unreachable = unreachableServers(response, new Set(asked.map(({ userId }) => serverOf(userId))));
     claims.unreachable(tx, unreachable, now);
-    const established: Device[] = [];
-    const exhausted: Device[] = [];
+    const established: CryptoDevice[] = [];
+    const exhausted: CryptoDevice[] = [];
     for (const ref of asked) {
       const device = await devices.device(tx, ref.userId, ref.deviceId);
       if (device === undefined) {
@@ -113,7 +113,7 @@ export class OlmHandshakes {
     return { established, exhausted };
   }
 
-  async #establish(tx: Transaction, device: Device, response: JsonObject): Promise<boolean> {
+  async #establish(tx: Transaction, device: CryptoDevice, response: JsonObject): Promise<boolean> {
     const { sessions, claims, greet } = this.#options;
     const wedged = await claims.isWedged(tx, device);
     // The device may have started a session meanwhile.
@@ -126,7 +126,7 @@ export class OlmHandshakes {
     return true;
   }
 
-  #start(device: Device, response: JsonObject): OlmSession | undefined {
+  #start(device: CryptoDevice, response: JsonObject): OlmSession | undefined {
     const { ownKeys, context: { vodozemac, log } } = this.#options;
     const key = claimedKey(vodozemac, response, device);
     if (key === undefined) return undefined;

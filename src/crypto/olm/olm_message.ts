@@ -13,7 +13,7 @@ import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isName } from "../../types/identifiers.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
-import type { Device, KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
+import type { CryptoDevice, KnownDevices, SenderDeviceKeys } from "../devices/mod.ts";
 import { decodeBase64, isKey, sameKey, unpadded } from "../../types/base64.ts";
 import type { OwnDevice } from "../context/context.ts";
 import type { OlmPeer } from "./olm_peer.ts";
@@ -100,7 +100,7 @@ export interface PayloadContext {
   /** The sender according to the server, and the key of the channel. */
   readonly peer: OlmPeer;
   /** The sender's device, if it is known. */
-  readonly device: Device | undefined;
+  readonly device: CryptoDevice | undefined;
   readonly own: OwnDevice;
   /** Checks the keys of the sender's device. */
   readonly senderKeys: SenderDeviceKeys;
@@ -111,7 +111,7 @@ export function writeOlmPayload(
   { type, content }: OlmPayload,
   { own, device, deviceKeys }: {
     readonly own: OwnDevice;
-    readonly device: Device;
+    readonly device: CryptoDevice;
     /** The own device's keys, signed. */
     readonly deviceKeys: DeviceKeys;
   },
@@ -181,7 +181,7 @@ export type OlmDecryption =
     /**
      * The device; undefined if it is unknown. Then the message is an `m.room_key` or an `m.dummy`.
      */
-    readonly device: Device | undefined;
+    readonly device: CryptoDevice | undefined;
     /** The keys that the device has signed itself, if it sent them along. */
     readonly deviceKeys: DeviceKeys | undefined;
     /** Whether the message started a session. */
@@ -193,7 +193,7 @@ export type OlmDecryption =
     /** It can't be decrypted; if the device is known, a new session is on its way. */
     readonly kind: "failed";
     readonly reason: string;
-    readonly device: Device | undefined;
+    readonly device: CryptoDevice | undefined;
   };
 
 /**
@@ -216,7 +216,7 @@ const WITH_KEYS: ReadonlySet<string> = new Set(BUNDLE_TYPES);
 export interface Sender {
   readonly sender: UserID;
   /** The device, if it is known. */
-  readonly device: Device | undefined;
+  readonly device: CryptoDevice | undefined;
   /** The keys that the device has signed, if it sent them along. */
   readonly deviceKeys: DeviceKeys | undefined;
   /** What it has sent. */

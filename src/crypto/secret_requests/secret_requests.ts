@@ -12,7 +12,7 @@
 import { elapsed } from "../../base/clock.ts";
 import { readPublicKey, type ShownVersion } from "../../types/checks/backup_version.ts";
 import { BACKUP_SECRET, type KeyBackup } from "../backup/mod.ts";
-import type { Device, DeviceLists } from "../devices/mod.ts";
+import type { CryptoDevice, DeviceLists } from "../devices/mod.ts";
 import { decodeBase64 } from "../../types/base64.ts";
 import type { CryptoContext } from "../context/context.ts";
 import {
@@ -142,7 +142,7 @@ export class SecretRequests {
   }
 
   /** Whether the same devices were asked just now. */
-  #isFresh(name: string, asked: readonly Device[]): boolean {
+  #isFresh(name: string, asked: readonly CryptoDevice[]): boolean {
     const { devices = [], askedAt } = this.#requests.get(name) ?? {};
     if (elapsed(this.#options.context.clock.now(), askedAt) > PATIENCE) return false;
     return asked.every(({ deviceId }) => devices.some((device) => device.deviceId === deviceId));

@@ -10,7 +10,7 @@
 import { elapsed } from "../../base/clock.ts";
 import { WeighedCache } from "../../base/weighed_cache.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/mod.ts";
 import { approve, unapproved } from "./share_records.ts";
@@ -230,7 +230,7 @@ export class KeySharing {
 }
 
 /** Leaves out devices of which it is known already that there is no way to them. */
-function withoutRepetition(plan: SharePlan, without: ReadonlySet<Device>): SharePlan {
+function withoutRepetition(plan: SharePlan, without: ReadonlySet<CryptoDevice>): SharePlan {
   const isKnown = ({ device, before }: ShareTask): boolean =>
     without.has(device) && before?.kind === "withheld" && before.code === "m.no_olm";
   const withheld = plan.tasks.filter(isKnown).map(({ device }) => ({ device, code: "m.no_olm" } as const));

@@ -9,7 +9,7 @@ import { WeighedCache } from "../../base/weighed_cache.ts";
 import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import type { Encrypted, EncryptInput, PrepareInput, RoomReadiness } from "./sharing_protocol.ts";
 import { IDLE_ROOM_MS, LONGEST_USE_MS, RECORDS_A_STEP, type Transaction } from "../records/mod.ts";
 import type { OutboxEntry } from "../requests/mod.ts";
@@ -37,7 +37,7 @@ import type { SharingParts } from "./share_plan.ts";
 /** Of how many rooms it is remembered when they were last asked about. */
 const MAX_ROOMS = 100_000;
 
-type DeviceName = Pick<Device, "userId" | "deviceId">;
+type DeviceName = Pick<CryptoDevice, "userId" | "deviceId">;
 
 /** Makes, shares, uses and replaces the own Megolm sessions. */
 export class OutboundSessions {
@@ -207,7 +207,7 @@ export class OutboundSessions {
     tx: Transaction,
     roomId: RoomID,
     sessionId: string,
-    { userId, deviceId, curve25519 }: Device,
+    { userId, deviceId, curve25519 }: CryptoDevice,
   ): Promise<number | undefined> {
     const shares = await readShares(tx, { roomId, sessionId }, [userId]);
     const share = shareOf(shares.get(userId), deviceId);

@@ -7,7 +7,7 @@
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import { type CryptoContext, newTxn } from "../context/context.ts";
 import { OTHER_SHARED } from "../megolm/mod.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -56,7 +56,7 @@ class Messages {
   #empty = true;
 
   /** Adds a content for a device, which has none yet. */
-  add({ userId, deviceId }: Device, content: JsonObject): void {
+  add({ userId, deviceId }: CryptoDevice, content: JsonObject): void {
     const devices = this.#messages[userId] ??= Object.create(null) as Record<DeviceID, JsonObject>;
     devices[deviceId] = content;
     this.#empty = false;
@@ -87,8 +87,8 @@ export async function shareBatch(
   const batch = plan.tasks.slice(0, DEVICES_A_REQUEST);
   const keys = new Messages();
   const notices = new Messages();
-  const written: { device: Device; share: DeviceShare }[] = [];
-  const shared: Device[] = [];
+  const written: { device: CryptoDevice; share: DeviceShare }[] = [];
+  const shared: CryptoDevice[] = [];
   const withheld: WithheldDevice[] = [];
   await olm.sessions.prefetch(
     tx,
@@ -148,7 +148,7 @@ function roomKey({ roomId, record }: BatchInput, sessionKey: string): JsonObject
 async function keyShare(
   tx: Transaction,
   { context, olm }: SharingParts,
-  { device, index }: { device: Device; index: number },
+  { device, index }: { device: CryptoDevice; index: number },
 ): Promise<DeviceShare> {
   return {
     deviceId: device.deviceId,
@@ -160,7 +160,7 @@ async function keyShare(
   };
 }
 
-async function noOlm(tx: Transaction, { olm }: SharingParts, device: Device) {
+async function noOlm(tx: Transaction, { olm }: SharingParts, device: CryptoDevice) {
   const silent = !await olm.sessions.shouldTellNoOlm(tx, device);
   if (!silent) await olm.sessions.note(tx, device, { toldNoOlm: true });
   return { code: "m.no_olm", silent } as const;
@@ -186,7 +186,7 @@ export async function withoutOlm(
   tx: Transaction,
   { olm }: Pick<SharingParts, "olm">,
   { tasks }: SharePlan,
-): Promise<ReadonlySet<Device>> {
+): Promise<ReadonlySet<CryptoDevice>> {
   const candidates = tasks.filter(({ withhold }) => withhold === undefined).map(({ device }) => device);
   return new Set(candidates.length === 0 ? [] : await olm.sessions.withoutSession(tx, candidates));
 }

@@ -8,7 +8,7 @@
 import { elapsed } from "../../base/clock.ts";
 import { IdentityChangedError } from "../../errors/encryption_error.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { type Device, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
+import { type CryptoDevice, type DeviceLists, isVouchedFor } from "../devices/mod.ts";
 import type { CryptoContext, SendPolicy } from "../context/context.ts";
 import type { ShareReport, WithheldDevice } from "./sharing_protocol.ts";
 import type { Transaction } from "../records/mod.ts";
@@ -28,7 +28,7 @@ import type { EncryptedRooms } from "./encrypted_rooms.ts";
 
 /** A task for a device: it gets the key, or a withheld notice. */
 export interface ShareTask {
-  readonly device: Device;
+  readonly device: CryptoDevice;
   /** What it got before. */
   readonly before: DeviceShare | undefined;
   /** Why it does not get the key; absent: it does. */
@@ -51,7 +51,7 @@ export interface PlanInput {
   /** The recipients. */
   readonly users: readonly UserID[];
   /** Their devices. */
-  readonly devices: ReadonlyMap<UserID, readonly Device[]>;
+  readonly devices: ReadonlyMap<UserID, readonly CryptoDevice[]>;
 }
 
 /** The parts that planning needs. */
@@ -80,7 +80,7 @@ export async function planShares(
   if (gone !== undefined) return gone;
   const plan = {
     tasks: [] as ShareTask[],
-    shared: [] as Device[],
+    shared: [] as CryptoDevice[],
     withheld: [] as WithheldDevice[],
     retryIn: Infinity,
   };
@@ -124,7 +124,7 @@ export async function planShares(
 async function stateOf(
   tx: Transaction,
   { context, olm }: PlanParts,
-  { device, before }: { readonly device: Device; readonly before: DeviceShare },
+  { device, before }: { readonly device: CryptoDevice; readonly before: DeviceShare },
 ): Promise<"key" | WithheldDevice["code"] | undefined> {
   if (before.kind === "withheld") return undefined;
   if (before.curve25519 !== device.curve25519) return "m.unauthorised"; // another device has taken over the name
@@ -197,7 +197,7 @@ const UNVERIFIED: ShareDecision = { code: "m.unverified", silent: false };
 /** Decides about a device, which is not the own one. */
 export function shareDecision(
   policy: SendPolicy,
-  device: Device,
+  device: CryptoDevice,
   { isSpared, wasVerified }: DeviceUser,
 ): ShareDecision {
   const { trust, dehydrated } = device;

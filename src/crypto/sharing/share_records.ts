@@ -6,7 +6,7 @@
  */
 
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
-import type { Device, UserIdentity } from "../devices/mod.ts";
+import type { CryptoDevice, UserIdentity } from "../devices/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { OutboundRecord } from "./outbound_record.ts";
@@ -90,7 +90,7 @@ export async function sharesOfUser(
 export async function writeShares(
   tx: Transaction,
   { roomId, record }: { readonly roomId: RoomID; readonly record: OutboundRecord },
-  shares: readonly { readonly device: Device; readonly share: DeviceShare }[],
+  shares: readonly { readonly device: CryptoDevice; readonly share: DeviceShare }[],
 ): Promise<OutboundRecord> {
   const session = { roomId, sessionId: record.sessionId };
   const perUser = Map.groupBy(shares, ({ device }) => device.userId);

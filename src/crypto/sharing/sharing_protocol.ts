@@ -8,7 +8,7 @@ import type { RoomEncryptedContent } from "../../types/content/encryption_conten
 import type { StateEvent } from "../../types/events/event.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import type { WithheldCode } from "../../types/content/to_device_content.ts";
 
 /** What a room needs before its next event. */
@@ -65,7 +65,7 @@ export interface ShareReport {
   /** Identifies the outbound Megolm session. */
   readonly sessionId: string;
   /** Devices that have it. */
-  readonly shared: readonly Device[];
+  readonly shared: readonly CryptoDevice[];
   /** Devices that do not get it, and why: a code of `m.room_key.withheld`. */
   readonly withheld: readonly WithheldDevice[];
 }
@@ -120,7 +120,7 @@ export interface RoomStateInput {
 /** A device that does not get the key, and why. */
 export interface WithheldDevice {
   /** Which device gets no key. */
-  readonly device: Device;
+  readonly device: CryptoDevice;
   /** A code of `m.room_key.withheld`. */
   readonly code: Exclude<WithheldCode, "m.history_not_shared">;
 }

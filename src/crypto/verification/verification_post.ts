@@ -26,7 +26,7 @@ import {
   VerificationFault,
   type VerifiedKeys,
 } from "./protocol.ts";
-import { acceptedIdentity, type Device, type DeviceLists } from "../devices/mod.ts";
+import { acceptedIdentity, type CryptoDevice, type DeviceLists } from "../devices/mod.ts";
 import type { IdentitySigning } from "../identity/mod.ts";
 
 /** A message to be sent to a room. */
@@ -201,7 +201,7 @@ export interface Verified {
   /** The other user, who may be the own one. */
   readonly userId: UserID;
   /** The other device. */
-  readonly device: Device;
+  readonly device: CryptoDevice;
   /** The keys that were verified. */
   readonly keys: FrozenKeys;
   /** Which of them. */

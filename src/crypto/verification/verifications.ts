@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Device } from "../devices/mod.ts";
+import type { CryptoDevice } from "../devices/mod.ts";
 import { type Outbox, RateLimit } from "../requests/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
@@ -228,7 +228,7 @@ export class Verifications {
     }
   }
 
-  async #deviceOf(tx: Transaction, flow: VerificationFlow): Promise<Device | undefined> {
+  async #deviceOf(tx: Transaction, flow: VerificationFlow): Promise<CryptoDevice | undefined> {
     return await this.#options.devices.device(tx, flow.name.userId, flow.deviceId ?? "");
   }
 

@@ -130,8 +130,8 @@ export interface DeleteKeyBackupOptions extends RequestOptions {
  * import { Homeserver } from "@greenroom/matrix/testing";
  *
  * await using homeserver = new Homeserver();
- * const { accessToken: token } = homeserver.createUser("bot");
- * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+ * const { accessToken } = homeserver.createUser("bot");
+ * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
  * const { recoveryKey } = await bot.secretStorage.create({ onRecoveryKey: (key) => sessionStorage.setItem("key", key) });
  * using storage = await bot.secretStorage.open({ recoveryKey });
  * const info = await bot.crypto?.backup.info();

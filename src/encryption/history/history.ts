@@ -62,8 +62,8 @@ export interface HistoryCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const roomId = await bot.createRoom({
    *   initialState: [{ type: "m.room.encryption", state_key: "", content: { algorithm: "m.megolm.v1.aes-sha2" } }],
    * });

@@ -9,7 +9,7 @@
 import type { CryptoFinding } from "../crypto_findings.ts";
 import type { KeyBackupInfo } from "../backup/backup.ts";
 import { wrongBy } from "../../api/http/mod.ts";
-import { type Device, isOwnDehydrated } from "../../crypto/devices/mod.ts";
+import { type CryptoDevice, isOwnDehydrated } from "../../crypto/devices/mod.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";
 import type { ComparedSeeds } from "../../crypto/identity/mod.ts";
 import type { SecretStorageProblem } from "../../errors/secret_storage_error.ts";
@@ -136,7 +136,7 @@ export function privateKeysFinding(
  *
  * @param devices The own devices; undefined: this one has made none.
  */
-export function dehydratedFinding(devices: readonly Device[] | undefined): CryptoFinding[] {
+export function dehydratedFinding(devices: readonly CryptoDevice[] | undefined): CryptoFinding[] {
   if (devices === undefined) return [];
   if (devices.some(isOwnDehydrated)) {
     const message = "The server has a dehydrated device, signed by the own identity.";

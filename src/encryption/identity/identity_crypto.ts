@@ -138,8 +138,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const report = await bot.crypto?.ensureVerified({
    *   onRecoveryKey: (key) => sessionStorage.setItem("key", key), // where your secrets are
    * });
@@ -169,8 +169,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token, password } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken, password } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const onRecoveryKey = (key: string) => sessionStorage.setItem("key", key);
    * await bot.crypto?.ensureVerified({ onRecoveryKey });
    * const report = await bot.crypto?.resetIdentity({
@@ -200,8 +200,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token, userId } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const own = await bot.crypto?.getIdentity(userId);
    * if (own !== undefined && confirm(`Does your other client show ${own.master}?`)) {
    *   await bot.crypto?.verifyUser(own);
@@ -239,8 +239,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token, userId } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const own = await bot.crypto?.getIdentity(userId);
    * const isNew = own?.changed || own?.pinned === undefined;
    * if (own !== undefined && isNew && confirm(`Does your other client show ${own.master}?`)) {
@@ -277,8 +277,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const alice = await bot.crypto?.getIdentity("@alice:localhost");
    * if (alice !== undefined && confirm(`Did Alice read ${alice.master} to you?`)) await bot.crypto?.verifyUser(alice);
    * ```
@@ -298,8 +298,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token, userId } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken, userId } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * for (const device of await bot.crypto?.getDevices(userId) ?? []) {
    *   if (device.trust === "verified" || !confirm(`Does ${device.deviceId} show ${device.ed25519}?`)) continue;
    *   await bot.crypto?.verifyDevice(device);
@@ -323,8 +323,8 @@ export interface IdentityCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * const alice = await bot.crypto?.getIdentity("@alice:localhost");
    * if (alice?.wasVerified && !alice.verified && confirm("Go on with Alice without verifying her again?")) {
    *   await bot.crypto?.withdrawVerification(alice);

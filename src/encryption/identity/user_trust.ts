@@ -8,7 +8,7 @@ import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type {
   ComparedDevice,
   ComparedIdentity,
-  Device,
+  CryptoDevice,
   LocalTrust,
   UserIdentity,
 } from "../../crypto/devices/mod.ts";
@@ -46,7 +46,7 @@ export class UserTrust {
    * @param options.isAnew Whether the server is asked, however fresh what is known may be: a sync may be late to say
    *   that there is another device.
    */
-  async getDevices(userId: UserID, { isAnew = false } = {}): Promise<Device[]> {
+  async getDevices(userId: UserID, { isAnew = false } = {}): Promise<CryptoDevice[]> {
     const { actor, following } = this.#engine;
     await this.#engine.open();
     let since = isAnew ? Infinity : following.fresh;

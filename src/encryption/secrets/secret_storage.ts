@@ -58,7 +58,7 @@ export interface SecretStorageKey {
  *
  * await using homeserver = new Homeserver();
  * const { accessToken } = homeserver.createUser("alice");
- * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+ * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
  * const { recoveryKey } = await client.secretStorage.create({
  *   onRecoveryKey: (key) => sessionStorage.setItem("key", key), // where your secrets are
  * });
@@ -129,7 +129,7 @@ export interface SecretStorage {
    *
    * await using homeserver = new Homeserver();
    * const { accessToken } = homeserver.createUser("alice");
-   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token: accessToken });
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
    * const onRecoveryKey = (key: string) => sessionStorage.setItem("key", key);
    * const old = await client.secretStorage.create({ onRecoveryKey });
    * const { recoveryKey } = await client.secretStorage.changeKey(old, { onRecoveryKey });

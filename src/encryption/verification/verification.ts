@@ -7,7 +7,7 @@
 
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
-import type { Device, UserIdentity } from "../../crypto/devices/mod.ts";
+import type { CryptoDevice, UserIdentity } from "../../crypto/devices/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
 import { isVerification, type VerificationEvent } from "../../types/events/verification_event.ts";
@@ -35,7 +35,7 @@ export type {
 
 const PEER = { userId: true, deviceId: true, roomId: true } as const;
 /** What else there is in devices and identities, which can be asked as they are found. */
-const FOUND: OptionNames<Omit<Device & UserIdentity, keyof typeof PEER>> = {
+const FOUND: OptionNames<Omit<CryptoDevice & UserIdentity, keyof typeof PEER>> = {
   ...{ curve25519: true, ed25519: true, algorithms: true, displayName: true, dehydrated: true, trust: true },
   ...{ pinned: true, master: true, selfSigning: true, changed: true, reset: true, verified: true },
   wasVerified: true,

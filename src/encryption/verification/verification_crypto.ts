@@ -164,8 +164,8 @@ export interface VerificationCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * async function verify() {
    *   for await (const request of bot.crypto?.verificationRequests ?? []) {
    *     if (request.userId !== "@owner:localhost") continue;
@@ -196,8 +196,8 @@ export interface VerificationCrypto {
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();
-   * const { accessToken: token } = homeserver.createUser("bot");
-   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token, encryption: true });
+   * const { accessToken } = homeserver.createUser("bot");
+   * await using bot = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken, encryption: true });
    * async function verify() {
    *   const request = await bot.crypto?.requestVerification("@alice:localhost");
    *   if (request === undefined) return;

@@ -15,7 +15,7 @@ Deno.test("register() makes the client the new session, unless there is none or 
   for (const [answer, options, expected] of cases) {
     const { session, requests } = scripted({ [REGISTER]: answer });
     assertEquals((await accountAPI(session).register(options)).user_id, "@carol:x");
-    assertEquals([session.mxid, session.http.token], expected);
+    assertEquals([session.mxid, session.http.accessToken], expected);
     assertEquals(requests[0]?.headers.get("authorization"), null);
   }
   const { session, body, requests } = scripted({ [REGISTER]: carol });
@@ -25,7 +25,7 @@ Deno.test("register() makes the client the new session, unless there is none or 
     password: "p",
     deviceId: "C",
     deviceName: "Phone",
-    refreshToken: true,
+    withRefreshToken: true,
   });
   assertEquals([requests[0]?.query, body()], ["kind=guest", {
     username: "carol",
@@ -52,7 +52,7 @@ Deno.test("isUsernameAvailable() takes a refusal of the name for no, and any oth
 Deno.test("deactivateAccount() takes an answer that says nothing: the account is gone all the same", async () => {
   const { session } = scripted({ "POST /_matrix/client/v3/account/deactivate": {} });
   assertEquals(await accountAPI(session).deactivateAccount(), "no-support");
-  assertEquals(session.http.token, "");
+  assertEquals(session.http.accessToken, "");
 });
 
 Deno.test("changePassword() logs other devices out by default; deactivateAccount() clears the token", async () => {
@@ -68,7 +68,7 @@ Deno.test("changePassword() logs other devices out by default; deactivateAccount
   assertEquals(body(), { new_password: "new", logout_devices: false });
   assertEquals(await api.getThirdPartyIds(), []);
   assertEquals(await api.deactivateAccount({ erase: true, clearAccessToken: false }), "no-support");
-  assertEquals([body(), session.http.token], [{ erase: true }, "secret"]);
+  assertEquals([body(), session.http.accessToken], [{ erase: true }, "secret"]);
   await api.deactivateAccount();
-  assertEquals([body(), session.http.token], [{}, ""]);
+  assertEquals([body(), session.http.accessToken], [{}, ""]);
 });

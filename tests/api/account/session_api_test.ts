@@ -33,7 +33,7 @@ Deno.test("login() sends the identifier, the method and the device, and only the
       identifier: { type: "m.id.user", user: "carol" },
       password: "p",
     }],
-    [{ identifier: phone, password: "p", refreshToken: true }, {
+    [{ identifier: phone, password: "p", withRefreshToken: true }, {
       type: "m.login.password",
       identifier: phone,
       password: "p",
@@ -49,7 +49,7 @@ Deno.test("login() sends the identifier, the method and the device, and only the
         initial_device_display_name: "Phone",
       },
     ],
-    [{ loginType: "m.login.token", token: "once" }, { type: "m.login.token", token: "once" }],
+    [{ loginType: "m.login.token", loginToken: "once" }, { type: "m.login.token", token: "once" }],
     [
       { loginType: "org.example.card", extraFields: { card: 7, type: "not this" } },
       { type: "org.example.card", identifier: { type: "m.id.user", user: "@alice:example.org" }, card: 7 },
@@ -71,7 +71,7 @@ Deno.test("login() names the client's own device by default", async () => {
 });
 
 Deno.test("login() of an application service sends its token, for that is the credential", async () => {
-  const { api: { login }, requests } = api({}, { token: "as-token" });
+  const { api: { login }, requests } = api({}, { accessToken: "as-token" });
   await login({ loginType: "m.login.application_service", identifier: "@ghost:example.org" });
   assertEquals(requests[0]?.headers.get("authorization"), "Bearer as-token");
 });
@@ -85,7 +85,7 @@ Deno.test("login() makes the client the new session: user, device, tokens, and n
   });
   await session.supports("v1.11");
   assertEquals((await login({ identifier: "@bob:b.org", password: "p" })).access_token, "bobs");
-  assertEquals([session.mxid, session.deviceId, http.token, http.refreshable], [
+  assertEquals([session.mxid, session.deviceId, http.accessToken, http.refreshable], [
     "@bob:b.org",
     "BOB",
     "bobs",
@@ -99,14 +99,18 @@ Deno.test("login() makes the client the new session: user, device, tokens, and n
   );
   await clock.tick(1_000);
   await whoami();
-  assertEquals(http.token, "bobs2", "expires_in_ms counts");
+  assertEquals(http.accessToken, "bobs2", "expires_in_ms counts");
 });
 
 Deno.test("login() that is not to be stored changes nothing", async () => {
   const { session, http, api: { login } } = api();
   const response = await login({ password: "p", storeAccessToken: false });
   assertEquals(response.access_token, "bobs");
-  assertEquals([session.mxid, session.deviceId, http.token], ["@alice:example.org", undefined, "secret"]);
+  assertEquals([session.mxid, session.deviceId, http.accessToken], [
+    "@alice:example.org",
+    undefined,
+    "secret",
+  ]);
 });
 
 Deno.test("login() moves to the address in the answer only with the option for it, and only to a valid one", async () => {
@@ -127,7 +131,11 @@ Deno.test("login() moves to the address in the answer only with the option for i
       "*": { user_id: "@bob:b.org" },
     });
     await login({ password: "p", updateHsUrl });
-    assertEquals([http.baseUrl, http.token], [expected, "bobs"], "the token is kept, whatever the address");
+    assertEquals(
+      [http.baseUrl, http.accessToken],
+      [expected, "bobs"],
+      "the token is kept, whatever the address",
+    );
     await whoami();
     assert(requests.at(-1)?.headers.get("authorization") === "Bearer bobs");
   }
@@ -163,7 +171,7 @@ Deno.test("login() is one try, leaves everything alone if it fails, and demands 
     const { session, http, api: { login }, requests } = api({ [LOGIN]: answer });
     const error = await assertRejects(() => login({ password: "hunter2" }), Class);
     assert(!Deno.inspect(error, { depth: 9 }).includes("hunter2"));
-    assertEquals([requests.length, session.mxid, http.token], [1, "@alice:example.org", "secret"]);
+    assertEquals([requests.length, session.mxid, http.accessToken], [1, "@alice:example.org", "secret"]);
   }
 });
 
@@ -175,7 +183,7 @@ for (const name of ["logout", "logoutAll"] as const) {
       await made.api[name]({ clearAccessToken });
       const kept = clearAccessToken === false;
       assertEquals(made.log(), [name === "logout" ? LOGOUT : ALL]);
-      assertEquals([made.http.token, made.http.refreshable, made.session.deviceId, made.session.mxid], [
+      assertEquals([made.http.accessToken, made.http.refreshable, made.session.deviceId, made.session.mxid], [
         kept ? "secret" : "",
         kept,
         kept ? "DEV" : undefined,
@@ -188,7 +196,7 @@ for (const name of ["logout", "logoutAll"] as const) {
     const refused = refusal(401, "M_UNKNOWN_TOKEN");
     const made = api({ [LOGOUT]: refused, [ALL]: refused });
     await assertRejects(() => made.api[name](), UnknownTokenError);
-    assertEquals(made.http.token, "secret");
+    assertEquals(made.http.accessToken, "secret");
   });
 }
 

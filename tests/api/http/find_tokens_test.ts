@@ -17,10 +17,10 @@ Deno.test("Other tokens are found before the refresh token is used, once for all
   const answers = await Promise.all(Array.from({ length: 5 }, () => http.request("GET", "/x")));
   assertEquals(answers, Array(5).fill({ ok: true }));
   assertEquals(asked, [{
-    tokens: { accessToken: "t0", refreshToken: "r0", expiresInMs: undefined },
+    tokens: { accessToken: "t0", refreshToken: "r0", expiresIn: undefined },
     end: "expired",
   }]);
-  assertEquals([log().includes(REFRESH), http.token], [false, "t100"]);
+  assertEquals([log().includes(REFRESH), http.accessToken], [false, "t100"]);
 });
 
 Deno.test("Tokens that were found and have expired, too, are refreshed", async () => {
@@ -56,7 +56,7 @@ Deno.test("Tokens are found when a refresh is refused, and when there was a logo
       { "GET /x": rule },
     );
     assertEquals(await http.request("GET", "/x"), { ok: true });
-    assertEquals([asked, http.token, http[IS_TOKEN_DEAD]], [ends, "new", false]);
+    assertEquals([asked, http.accessToken, http[IS_TOKEN_DEAD]], [ends, "new", false]);
   }
 });
 
@@ -97,7 +97,7 @@ Deno.test("A login while other tokens are looked for is what counts", async () =
   });
   server.current = 100;
   assertEquals(await http.request("GET", "/x"), { ok: true });
-  assertEquals(http.token, "t100");
+  assertEquals(http.accessToken, "t100");
 });
 
 Deno.test("Who persists a new pair may say that another was persisted first, which is used then", async () => {
@@ -113,5 +113,5 @@ Deno.test("Who persists a new pair may say that another was persisted first, whi
   });
   server.current = 100;
   assertEquals(await http.request("GET", "/x"), { ok: true });
-  assertEquals([seen, http.token], [["t101", "t0", "r0"], "t200"]);
+  assertEquals([seen, http.accessToken], [["t101", "t0", "r0"], "t200"]);
 });

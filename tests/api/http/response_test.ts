@@ -17,7 +17,7 @@ async function overLoopback<Result>(
   await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, handler);
   const http = new HTTPAPI({
     baseUrl: `http://127.0.0.1:${server.addr.port}`,
-    token: "t-secret",
+    accessToken: "t-secret",
     retry: false,
     ...options,
   });
@@ -37,7 +37,9 @@ async function overRawLoopback<Result>(
   })();
   const { port } = listener.addr as Deno.NetAddr;
   try {
-    return await ask(new HTTPAPI({ baseUrl: `http://127.0.0.1:${port}`, token: "t-secret", retry: false }));
+    return await ask(
+      new HTTPAPI({ baseUrl: `http://127.0.0.1:${port}`, accessToken: "t-secret", retry: false }),
+    );
   } finally {
     await served;
   }
@@ -195,7 +197,7 @@ Deno.test("A refused connection is a NetworkError that names the request", async
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
-  const http = new HTTPAPI({ baseUrl: `http://127.0.0.1:${port}`, token: "t-secret", retry: false });
+  const http = new HTTPAPI({ baseUrl: `http://127.0.0.1:${port}`, accessToken: "t-secret", retry: false });
   failed(await assertRejects(() => get(http), NetworkError));
 });
 
@@ -236,9 +238,9 @@ Deno.test("The global fetch serves if no other is given, and the User-Agent is o
 });
 
 Deno.test("Two sessions share nothing", async () => {
-  const one = scripted({ "GET /x": {} }, { token: "one" });
-  const two = scripted({ "GET /x": {} }, { token: "two" });
-  one.session.http.token = "three";
+  const one = scripted({ "GET /x": {} }, { accessToken: "one" });
+  const two = scripted({ "GET /x": {} }, { accessToken: "two" });
+  one.session.http.accessToken = "three";
   await Promise.all([get(one.session.http), get(two.session.http)]);
   assertEquals(two.requests[0]?.headers.get("authorization"), "Bearer two");
 });

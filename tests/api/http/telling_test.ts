@@ -55,7 +55,7 @@ async function secretive(log: Logger | false = false): Promise<void> {
     "PUT /_matrix/client/v3/rooms/!r:x/send/m.room.message/2": new Response('{"event_id": "hunter2'),
     "GET /_matrix/client/v3/account/whoami": refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: true }),
     "POST /_matrix/client/v3/refresh": refusal(403, "M_FORBIDDEN"),
-  }, { token: "t-secret", log });
+  }, { accessToken: "t-secret", log });
   const api = clientAPI(session);
   await api.login({ identifier: "@alice:example.org", password: "hunter2" });
   await untilSettled(clock, api.sendText("!r:x", "Very private", { txnId: "1" }));
@@ -171,7 +171,7 @@ Deno.test("A repeated send carries the same transaction ID, and the next send an
   const { session, clock, requests } = scripted();
   const { http } = session;
   const api = clientAPI(session);
-  http.token = "x";
+  http.accessToken = "x";
   for (let send = 0; send < 2; send++) {
     await assertRejects(() =>
       untilSettled(clock, api.sendText("!r:x", "Hello", { retry: { maxRetries: 2, retryable: () => true } }))

@@ -17,7 +17,7 @@ import {
 } from "../../support/scripted_fetch.ts";
 
 Deno.test("The token goes into the Authorization header, and nowhere else", async () => {
-  const { session: { http }, requests } = scripted({ "POST /x": {} }, { token: "t-secret" });
+  const { session: { http }, requests } = scripted({ "POST /x": {} }, { accessToken: "t-secret" });
   await http.request("POST", "/x", {
     headers: { authorization: "Bearer other", AUTHORIZATION: "third", "x-own": "kept" },
     body: { a: 1 },
@@ -29,14 +29,14 @@ Deno.test("The token goes into the Authorization header, and nowhere else", asyn
 });
 
 Deno.test("Without a token there is no Authorization header, not even a caller's", async () => {
-  const { session: { http }, requests } = scripted({ "GET /x": {} }, { token: "" });
+  const { session: { http }, requests } = scripted({ "GET /x": {} }, { accessToken: "" });
   await http.request("GET", "/x", { headers: { authorization: "Bearer other" } });
   assert(!requests[0]?.headers.has("authorization"));
 });
 
 Deno.test("A token or a header that can't be sent is refused before anything is, and shown nowhere", async () => {
   for (const token of ["two\nlines", "sp ace", "ümlaut", "nul\0"]) {
-    const error = assertThrows(() => scripted({}, { token }), ValueError);
+    const error = assertThrows(() => scripted({}, { accessToken: token }), ValueError);
     assert(!Deno.inspect(error).includes(token.slice(0, 3)));
   }
   const { session: { http }, requests } = scripted({ "GET /x": {} });
@@ -80,7 +80,7 @@ Deno.test("A soft logout is answered by one refresh, however many requests meet 
   server.current = 100; // t0 has expired, and r0 has not
   const answers = await Promise.all(Array.from({ length: 20 }, () => http.request("GET", "/x")));
   assertEquals(answers, Array(20).fill({ ok: true }));
-  assertEquals([server.refreshes, http.token], [1, "t101"]);
+  assertEquals([server.refreshes, http.accessToken], [1, "t101"]);
   const refresh = requests.find(({ path }) => path.endsWith("/refresh"));
   assertEquals([refresh?.body, refresh && tokenOf(refresh)], [{ refresh_token: "r0" }, null]);
 });
@@ -108,7 +108,10 @@ Deno.test("A new pair of tokens is persisted before it is used", async () => {
   await clock.tick();
   const second = http.request("GET", "/x");
   await clock.tick();
-  assertEquals([http.token, requests.some((request) => tokenOf(request) === "Bearer t101")], ["t0", false]);
+  assertEquals([http.accessToken, requests.some((request) => tokenOf(request) === "Bearer t101")], [
+    "t0",
+    false,
+  ]);
   save();
   assertEquals(await Promise.all([first, second]), [{ ok: true }, { ok: true }]);
   assertEquals(persisted.map(({ accessToken, refreshToken }) => [accessToken, refreshToken]), [[
@@ -126,7 +129,7 @@ Deno.test("A pair that could not be persisted is not used; the old one serves fo
   });
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), RangeError, "disk full");
-  assertEquals(http.token, "t0");
+  assertEquals(http.accessToken, "t0");
   broken = false;
   assertEquals(await http.request("GET", "/x"), { ok: true });
   const refreshes = requests.filter(({ path }) => path.endsWith("/refresh"));
@@ -167,7 +170,7 @@ Deno.test("A refused refresh of a token that is known to have expired leaves to 
     const clock = new TestClock();
     const x = () => refusal(401, "M_UNKNOWN_TOKEN", { soft_logout: isSoft });
     const dead = refusal(401, "M_UNKNOWN_TOKEN", {});
-    const { http, log } = expiring({ clock, expiresInMs: 1 }, dead, { "GET /x": x });
+    const { http, log } = expiring({ clock, expiresIn: 1 }, dead, { "GET /x": x });
     await clock.tick(1);
     const error = await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
     assertEquals([error.softLogout, log()], [isSoft, [REFRESH, "GET /x"]]);
@@ -196,7 +199,7 @@ Deno.test("A new token that is immediately invalid ends the request, without ano
 
 Deno.test("A new token that is invalid when it replaces an expired one is dead, too", async () => {
   const clock = new TestClock();
-  const { http, server } = expiring({ clock, expiresInMs: 1 }, { access_token: "never-right" });
+  const { http, server } = expiring({ clock, expiresIn: 1 }, { access_token: "never-right" });
   await clock.tick(1);
   server.current = 100;
   await assertRejects(() => http.request("GET", "/x"), UnknownTokenError);
@@ -208,7 +211,7 @@ Deno.test("A renewal that the network has prevented is tried again with the requ
   const renewed = { access_token: "t1", refresh_token: "r1" };
   const clock = new TestClock();
   const retry = { maxRetries: 1 };
-  const known = expiring({ clock, retry, expiresInMs: 0 }, inTurn(reset, reset, renewed));
+  const known = expiring({ clock, retry, expiresIn: 0 }, inTurn(reset, reset, renewed));
   known.server.current = 1;
   await untilSettled(clock, known.http.request("GET", "/x"));
   assertEquals(known.log(), [REFRESH, REFRESH, REFRESH, "GET /x"]);
@@ -220,7 +223,7 @@ Deno.test("A renewal that the network has prevented is tried again with the requ
 
 Deno.test("A token that is known to have expired is renewed before it is used", async () => {
   const clock = new TestClock();
-  const { http, log, requests } = expiring({ clock, expiresInMs: 60_000 });
+  const { http, log, requests } = expiring({ clock, expiresIn: 60_000 });
   await http.request("GET", "/x");
   await clock.tick(60_000);
   await Promise.all([http.request("GET", "/x"), http.request("GET", "/x")]);
@@ -234,7 +237,7 @@ Deno.test("A token that is known to have expired is renewed before it is used", 
 
 Deno.test("A token from before the clock was set back is renewed: its age is unknown", async () => {
   const clock = new TestClock();
-  const { http, log } = expiring({ clock, expiresInMs: 60_000 });
+  const { http, log } = expiring({ clock, expiresIn: 60_000 });
   await http.request("GET", "/x");
   await clock.tick(-60_000);
   await http.request("GET", "/x");
@@ -265,7 +268,7 @@ Deno.test("A login during a refresh is not undone by it", async () => {
   http.setTokens({ accessToken: "t100", refreshToken: "mine" });
   resolve({ access_token: "stale", refresh_token: "stale" });
   assertEquals(await request, { ok: true });
-  assertEquals(http.token, "t100");
+  assertEquals(http.accessToken, "t100");
 });
 
 Deno.test("A token is dead when the server does not know it and there is no new one, until there is", async () => {
@@ -283,9 +286,9 @@ Deno.test("A token is dead when the server does not know it and there is no new 
     server.current = 1;
     await http.request("GET", "/x").catch(() => {});
     assertEquals(http[IS_TOKEN_DEAD], isDead);
-    http.token = "t0"; // the same
+    http.accessToken = "t0"; // the same
     assertEquals(http[IS_TOKEN_DEAD], isDead);
-    http.token = "t1";
+    http.accessToken = "t1";
     assert(!http[IS_TOKEN_DEAD]);
   }
 });

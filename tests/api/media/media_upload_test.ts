@@ -64,7 +64,7 @@ Deno.test("uploadMedia() sends the length, and a file as it is read, over HTTP",
     seen.push([request.headers.get("content-length"), request.headers.get("transfer-encoding"), byteLength]);
     return Response.json({ content_uri: PIC });
   });
-  const http = new HTTPAPI({ baseUrl: `http://127.0.0.1:${server.addr.port}`, token: "t" });
+  const http = new HTTPAPI({ baseUrl: `http://127.0.0.1:${server.addr.port}`, accessToken: "t" });
   const api = mediaAPI(new Session(http));
   const progress: [number, number | undefined][] = [];
   await api.uploadMedia(await Deno.open(path), { onProgress: (...step) => progress.push(step) });
@@ -224,7 +224,10 @@ Deno.test("An upload that met a soft logout is sent again, unless it is a stream
     const upload = api.uploadMedia(data, { size: 3 });
     if (uploads === 1) await assertRejects(() => upload, UnknownTokenError);
     else assertEquals(await upload, PIC);
-    assertEquals([log().filter((line) => line === UPLOAD).length, session.http.token], [uploads, "new"]);
+    assertEquals([log().filter((line) => line === UPLOAD).length, session.http.accessToken], [
+      uploads,
+      "new",
+    ]);
   }
 });
 

@@ -28,7 +28,7 @@ async function scene(settings: ConstructorParameters<typeof Homeserver>[0] = {})
   const uploads: { type: string | null; query: string; body: Uint8Array }[] = [];
   const http = new HTTPAPI({
     baseUrl: homeserver.baseUrl,
-    token: accessToken,
+    accessToken,
     fetch: async (input, init) => {
       const request = new Request(input, init);
       const { pathname, search } = new URL(request.url);

@@ -76,7 +76,7 @@ Deno.test("Who speaks to a ghost in an encrypted room without the own user is no
     stage.log.lines.filter((line) => JSON.stringify(line).includes("the own user is not in"));
   assertEquals(warned().length, 1);
   await ghost?.inviteUser(room, "@echo:localhost");
-  await serving?.bot.joinRoom(room);
+  await serving?.botClient.joinRoom(room);
   await stage.settle();
   await alice.syncOnce();
   await alice.sendText(room, "and now?");

@@ -73,7 +73,7 @@ Deno.test("A bot that has done the same thousands of times remembers no more tha
   const { clock, fetch } = server;
   await using bot = new Bot({
     baseUrl: "https://localhost",
-    token: "token",
+    accessToken: "token",
     fetch,
     clock,
     store: new MemoryStore(),

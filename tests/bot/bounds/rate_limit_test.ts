@@ -108,7 +108,7 @@ for (
 Deno.test("A limit that lets nothing through, or no whole number, is refused", () => {
   for (const rateLimit of [{ count: 0, window: 1 }, { count: 1, window: 0 }, { count: 1.5, window: 1 }]) {
     assertThrows(
-      () => new Bot({ baseUrl: "http://localhost", token: "t", rateLimit }),
+      () => new Bot({ baseUrl: "http://localhost", accessToken: "t", rateLimit }),
       ValueError,
       "rateLimit needs",
     );

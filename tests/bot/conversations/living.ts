@@ -12,7 +12,7 @@ export function living(client: Client): Bot {
   const forever = new Promise<void>(() => {});
   return new Bot({
     appservice: {
-      bot: client,
+      botClient: client,
       fetch: () => Promise.reject(new TypeError("nobody asks")),
       start: () => forever,
       stop: () => Promise.resolve(),

@@ -231,7 +231,13 @@ for (const operation of ["commit", "request"] as const) {
             const forever = new Promise<void>(() => {});
             const none = () => Promise.resolve();
             const door = () => Promise.reject(new TypeError("nobody asks"));
-            const appservice = { bot: client, fetch: door, start: () => forever, stop: none, close: none };
+            const appservice = {
+              botClient: client,
+              fetch: door,
+              start: () => forever,
+              stop: none,
+              close: none,
+            };
             const made = new Bot({ appservice, admins: { powerLevel: 50 } });
             feed(made, { address: "https://bot.example.org", load: source.load, schedule: "*/5 * * * * *" });
             made.start();

@@ -21,7 +21,16 @@ Deno.test("Where no process stays, instances of the feed bot say what is new onc
     return { text, url };
   };
   const instance = () => {
-    const bot = new Bot({ baseUrl, fetch, token, mxid, clock, log, store, admins: { powerLevel: 50 } });
+    const bot = new Bot({
+      baseUrl,
+      fetch,
+      accessToken: token,
+      mxid,
+      clock,
+      log,
+      store,
+      admins: { powerLevel: 50 },
+    });
     return { bot, door: feed(bot, { address: "https://bot.example.org", load }) };
   };
   /** Lets time pass until something is done. */

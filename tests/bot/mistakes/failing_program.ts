@@ -16,7 +16,7 @@ if (import.meta.main) {
   const homeserver = new Homeserver();
   const { baseUrl, fetch } = homeserver;
   const log = { debug: nothing, info: nothing, warn: nothing, error };
-  const bot = new Bot({ baseUrl, fetch, log, token: homeserver.createUser("bot").accessToken });
+  const bot = new Bot({ baseUrl, fetch, log, accessToken: homeserver.createUser("bot").accessToken });
   bot.on("member:join", (c) => c.reactTo("$event", ""));
   bot.start({ signals: false });
   await bot.client.ready;

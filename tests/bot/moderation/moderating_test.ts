@@ -8,7 +8,7 @@ import { followUpgrade, PolicyLists, redactMessages, updateServerAcl } from "../
 async function clientOf(homeserver: Homeserver, name: string, clock?: TestClock): Promise<Client> {
   const { accessToken: token } = await homeserver.createUser(name);
   const { baseUrl, fetch } = homeserver;
-  return new Client({ baseUrl, fetch, token, mxid: `@${name}:localhost`, clock });
+  return new Client({ baseUrl, fetch, accessToken: token, mxid: `@${name}:localhost`, clock });
 }
 
 Deno.test("updateServerAcl() sends an ACL if it says something new, and keeps what others said", async () => {

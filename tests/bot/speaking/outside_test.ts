@@ -56,7 +56,7 @@ Deno.test("bot.in() speaks without a start, and waits for one that is under way"
   await using homeserver = new Homeserver();
   const { accessToken } = homeserver.createUser("bot");
   const { baseUrl, fetch } = homeserver;
-  await using bot = new Bot({ baseUrl, fetch, token: accessToken, log: false });
+  await using bot = new Bot({ baseUrl, fetch, accessToken, log: false });
   const room = await bot.client.createRoom();
   await bot.in(room).send("one");
   using slow = homeserver.faults.add({ kind: "hold", match: { path: "/sync" }, times: 1 });

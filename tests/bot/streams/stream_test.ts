@@ -81,7 +81,7 @@ Deno.test("stream() goes on in a next message when the text outgrows one, and sa
 Deno.test("What is streamed again after a restart replaces what the same message said", async () => {
   let { pieces, say } = model();
   await using tester = trying((bot) => bot.command("talk", (c) => c.stream(pieces(), { interval: 1 })), {
-    closeDeadline: 100,
+    closeTimeout: 100,
   });
   const room = await tester.room("alice");
   await room.say("!talk");

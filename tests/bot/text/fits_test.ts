@@ -21,7 +21,13 @@ Deno.test("formatPieces() lets pass what fits into an encrypted event as an edit
   await using homeserver = new Homeserver();
   const { accessToken: token } = await homeserver.createUser("alice");
   const { baseUrl, fetch } = homeserver;
-  await using client = new Client({ baseUrl, fetch, token, store: new MemoryStore(), encryption: true });
+  await using client = new Client({
+    baseUrl,
+    fetch,
+    accessToken: token,
+    store: new MemoryStore(),
+    encryption: true,
+  });
   const running = client.start();
   await client.ready;
   const roomId = await client.createRoom({

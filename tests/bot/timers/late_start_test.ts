@@ -109,7 +109,7 @@ Deno.test("A pass ends in time, though what is due takes longer", async () => {
   await tester.settle();
   await tester.clock.tick(120_000);
   let left: string | undefined = "nothing yet";
-  const pass = bots[0]?.syncOnce({ deadline: 1_000 }).then((made) => left = made.left);
+  const pass = bots[0]?.syncOnce({ passTimeout: 1_000 }).then((made) => left = made.left);
   for (let second = 0; second < 3; second++) {
     await tester.settle();
     await tester.clock.tick(1_000);

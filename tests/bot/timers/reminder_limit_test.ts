@@ -68,5 +68,8 @@ Deno.test("A reminder that is gone counts until it would have been due", async (
 });
 
 Deno.test("maxReminders has to be a number of at least 1", () => {
-  assertThrows(() => new Bot({ baseUrl: "https://example.org", token: "t", maxReminders: 0 }), ValueError);
+  assertThrows(
+    () => new Bot({ baseUrl: "https://example.org", accessToken: "t", maxReminders: 0 }),
+    ValueError,
+  );
 });

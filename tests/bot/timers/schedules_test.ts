@@ -7,7 +7,7 @@ import { trying } from "../support.ts";
 const HOUR = 3_600_000;
 
 Deno.test("Two schedules need two names", () => {
-  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
   bot.every("0 9 * * *", () => {});
   assertThrows(() => bot.every("0 9 * * *", () => {}), ValueError, "a name of its own");
   bot.every("0 9 * * *", () => {}, { name: "other" });

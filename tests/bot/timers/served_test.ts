@@ -16,7 +16,7 @@ Deno.test("Where no process stays, wakes and passes do what is due, and health c
   const { homeserver: { baseUrl, fetch, createUser }, clock } = stage;
   const { accessToken: token } = createUser.call(stage.homeserver, "bot");
   await using served = new Bot({
-    ...{ baseUrl, fetch, token, clock, log: false, store: new MemoryStore() },
+    ...{ baseUrl, fetch, accessToken: token, clock, log: false, store: new MemoryStore() },
     wake: { secret: "sixteen characters, and more" },
   });
   bots.push(served);

@@ -119,7 +119,7 @@ Deno.test("What fails at its time is reported, and not done again and again", as
 });
 
 Deno.test("A reminder at no time, or for no function, and a pattern that is none, are refused at once", async () => {
-  const bot = new Bot({ baseUrl: "http://localhost", token: "t" });
+  const bot = new Bot({ baseUrl: "http://localhost", accessToken: "t" });
   assertThrows(() => bot.every("9 o'clock", () => {}), ValueError, "as cron does");
   assertThrows(
     () => bot.every("0 9 * * *", () => {}, { timezone: "Mars/Olympus" }),

@@ -33,7 +33,7 @@ async function answering(
   const texts: string[] = [];
   const failures: unknown[] = [];
   const bot = (token = user.accessToken): Client => {
-    const client = stage.client("other", { store, token, retry: false, ...options });
+    const client = stage.client("other", { store, accessToken: token, retry: false, ...options });
     client.on("m.room.message", async ({ sender, content: { body } }, ctx) => {
       if (sender === user.userId) return;
       texts.push(body);
@@ -146,7 +146,7 @@ Deno.test("A client that syncs once does not go on with another token past what 
   await alice.sendText(id, "1");
   await first.syncOnce();
   assertEquals(texts, ["1"]);
-  first.api.token = await logIn(stage, user);
+  first.api.accessToken = await logIn(stage, user);
   await alice.sendText(id, "2");
   const error = await assertRejects(() => first.syncOnce(), ClientEndedError);
   assertStringIncludes(error.message, "make a new client");
@@ -190,7 +190,7 @@ async function hearing(stage: ClientStage, { hasSession, sequential }: Way, proc
   const id = await alice.createRoom({ preset: "public_chat" });
   const store = new MemoryStore();
   const texts: string[] = [];
-  const options = { token: user.accessToken, retry: false, closeDeadline: 1_000 } as const;
+  const options = { token: user.accessToken, retry: false, closeTimeout: 1_000 } as const;
   const bot = (by: KvStore = process.store(store)): Client => {
     const client = stage.client("other", { ...options, store: by });
     const hears = async (body: string): Promise<void> => {

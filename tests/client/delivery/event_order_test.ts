@@ -39,7 +39,7 @@ function clientOf(fetch: typeof globalThis.fetch, store?: KvStore): Client {
   return new Client({
     baseUrl: "https://server.example",
     fetch,
-    token: "t",
+    accessToken: "t",
     mxid: OWN,
     clock: new TestClock(),
     log: { debug() {}, info() {}, warn() {}, error() {} },

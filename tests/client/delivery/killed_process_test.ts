@@ -15,7 +15,11 @@ async function stage({ encryption = false } = {}) {
     const { accessToken: token } = homeserver.createUser(name);
     return {
       token,
-      client: new Client({ baseUrl, token, encryption: encryption && name === "alice" && EVERYBODY }),
+      client: new Client({
+        baseUrl,
+        accessToken: token,
+        encryption: encryption && name === "alice" && EVERYBODY,
+      }),
     };
   };
   const [alice, bot] = [client("alice"), client("bot")];

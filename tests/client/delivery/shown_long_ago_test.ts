@@ -49,7 +49,7 @@ class Stage implements AsyncDisposable {
     const client = new Client({
       baseUrl: "https://server.example",
       fetch: (...given) => Promise.resolve(Response.json(this.#answer(new URL(new Request(...given).url)))),
-      token: "t",
+      accessToken: "t",
       mxid: OWN,
       clock: new TestClock(),
       store: this.#store,

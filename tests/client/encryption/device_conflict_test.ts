@@ -92,7 +92,7 @@ Deno.test("Of two processes that begin at the same time with empty stores, one g
   assertEquals([...ends.values()].map((error) => error instanceof DeviceConflictError), [true]);
   const winner = both.find((client) => !ends.has(client));
   assert(winner !== undefined);
-  const identity = await winner.crypto?.identity();
+  const identity = await winner.crypto?.getOwnDeviceKeys();
   assertEquals((await shownTo(alice))?.[winner.deviceId ?? ""]?.keys, identity?.deviceKeys.keys);
   await alice.inviteUser(roomId, BOT);
   await winner.joinRoom(roomId);
@@ -125,7 +125,7 @@ Deno.test("T151: A client goes on after one answer with other keys of its device
   const body = { device_keys: { [BOT]: { [deviceId]: shown } } };
   const match = { path: "/keys/query", user: BOT } as const;
   stage.homeserver.faults.add({ kind: "status", status: 200, body, match, times: 1 });
-  const second = stage.client("bot", { encryption: EVERYBODY, token: "" });
+  const second = stage.client("bot", { encryption: EVERYBODY, accessToken: "" });
   await second.login({ identifier: BOT, password: "password of bot" });
   await second.crypto?.start(); // has the first look its own user up
   await stage.until(() => alarms.length > 0);

@@ -49,7 +49,7 @@ Deno.test("A client goes on with the keys of its store: a restart changes nothin
     }
     await carol.sendText(roomId, `Round ${round}`);
     await stage.until(() => sessions.length === round);
-    identities.push(await carol.crypto?.identity());
+    identities.push(await carol.crypto?.getOwnDeviceKeys());
     const requests = stage.homeserver.requests.filter("POST", "/keys/upload");
     uploads.push(requests.filter(({ user }) => user === "@carol:localhost").length);
     await carol.close();

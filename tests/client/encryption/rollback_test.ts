@@ -72,7 +72,7 @@ Deno.test("A store that was set back to before a session began is noticed by the
 Deno.test("A server that makes events of this device up has it begin new sessions once an hour, and no more", async () => {
   await using stage = clientStage();
   const { alice, roomId } = await twoInARoom(stage);
-  const { deviceKeys } = await alice.crypto?.identity() ?? {};
+  const { deviceKeys } = await alice.crypto?.getOwnDeviceKeys() ?? {};
   const sessions = new Set<string>();
   for (let round = 0; round < 5; round++) {
     const content = {

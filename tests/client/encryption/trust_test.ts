@@ -138,7 +138,7 @@ Deno.test("Keys of a known device that change are an alarm, and the known keys s
 /** Keys for a client's device, well signed, that are not its own. */
 async function otherKeys(stage: ClientStage, { mxid, deviceId }: Client): Promise<unknown> {
   const impostor = stage.client("impostor", { encryption: EVERYBODY });
-  const { deviceKeys } = await impostor.crypto?.identity() ?? {};
+  const { deviceKeys } = await impostor.crypto?.getOwnDeviceKeys() ?? {};
   assert(deviceKeys !== undefined);
   const { olm } = await Vodozemac.load();
   using account = olm.createAccount();

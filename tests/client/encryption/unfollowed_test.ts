@@ -71,7 +71,7 @@ Deno.test("Without a sync, a new member can decrypt the next event, and a former
 Deno.test("Without a sync, a member's new device gets the key, and one that is gone does not", async () => {
   await using stage = clientStage();
   const { script, bob, roomId } = await scene(stage);
-  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, accessToken: undefined });
   await phone.login({ identifier: "@bob:localhost", password: "password of bob" });
   await begin(stage, phone);
   await stage.clock.tick(FRESH);
@@ -79,7 +79,7 @@ Deno.test("Without a sync, a member's new device gets the key, and one that is g
   const first = await script.sendText(roomId, "To the phone");
   await stage.until(() => texts.includes("To the phone"));
   await phone.close();
-  await stage.client("phone", { token: phone.api.token }).logout();
+  await stage.client("phone", { accessToken: phone.api.accessToken }).logout();
   await stage.clock.tick(FRESH);
   const { shared } = await script.shareGroupSession(roomId);
   assertEquals(shared.map(({ deviceId }) => deviceId), [bob.deviceId]);
@@ -97,7 +97,7 @@ Deno.test("A process that has not synced yet asks before it sends: whatever has 
   await first.sendText(roomId, "To both");
   await first.close();
   await bob.leaveRoom(roomId);
-  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, accessToken: undefined });
   await phone.login({ identifier: "@carol:localhost", password: "password of carol" });
   await begin(stage, phone);
   const second = stage.client("script", { encryption: EVERYBODY, store });
@@ -230,7 +230,7 @@ Deno.test("A file goes to the members at the end of its upload, and to their pre
   assertEquals(await sharedWith(script, roomId), ["@carol:localhost"]);
   const devices = async () => (await script.crypto?.getDevices("@carol:localhost"))?.length;
   assertEquals(await devices(), 1);
-  const phone = stage.client("phone", { encryption: EVERYBODY, token: undefined });
+  const phone = stage.client("phone", { encryption: EVERYBODY, accessToken: undefined });
   await phone.login({ identifier: "@carol:localhost", password: "password of carol" });
   await begin(stage, phone);
   await stage.clock.tick(FRESH);

@@ -22,7 +22,7 @@ function client(answers: Record<string, Answer>, options: ClientOptions = {}) {
   const told: string[] = [];
   const bot = new Client({
     mxid: "@bot:example.org",
-    token: "secret",
+    accessToken: "secret",
     retry: false,
     log: false,
     ...options,
@@ -48,7 +48,7 @@ Deno.test("A client without baseUrl finds the homeserver of its user when it nee
   await using homeserver = new Homeserver();
   const { accessToken } = homeserver.createUser("bot");
   const { fetch } = homeserver;
-  await using bot = new Client({ mxid: "@bot:localhost", token: accessToken, fetch });
+  await using bot = new Client({ mxid: "@bot:localhost", accessToken, fetch });
   assertEquals([bot.api.baseUrl, homeserver.requests.length], ["", 0]);
   const [{ user_id }, rooms] = await Promise.all([bot.whoami(), bot.getJoinedRooms(), bot.createRoom()]);
   assertEquals([user_id, rooms.length <= 1, bot.api.baseUrl], ["@bot:localhost", true, "https://localhost"]);
@@ -129,7 +129,7 @@ Deno.test("A request that is given up does not wait for the homeserver to be fou
   const signals: (AbortSignal | null | undefined)[] = [];
   await using bot = new Client({
     mxid: "@bot:example.org",
-    token: "secret",
+    accessToken: "secret",
     fetch: (_, init) => {
       signals.push(init?.signal);
       return new Promise((_, reject) =>

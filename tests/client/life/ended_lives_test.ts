@@ -9,7 +9,7 @@ Deno.test("A process that is closed in the middle of a handler, again and again,
   const begun: string[] = [];
   const told: unknown[] = [];
   const bot = new RestartingBot(here, {
-    client: { closeDeadline: 100 },
+    client: { closeTimeout: 100 },
     setUp: (client) => {
       client.on("m.room.message", async ({ content: { body } }) => {
         begun.push(body);

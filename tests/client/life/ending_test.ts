@@ -45,9 +45,9 @@ for (
   });
 }
 
-Deno.test("A handler that does not settle holds start() for no longer than closeDeadline, which the log says", async () => {
+Deno.test("A handler that does not settle holds start() for no longer than closeTimeout, which the log says", async () => {
   await using stage = clientStage();
-  const bot = stage.client("bot", { closeDeadline: 2_000 });
+  const bot = stage.client("bot", { closeTimeout: 2_000 });
   const roomId = await bot.createRoom();
   const stuck = Promise.withResolvers<void>();
   bot.on("m.room.message", () => stuck.promise);
@@ -155,7 +155,7 @@ for (const [name, end] of Object.entries(ENDS)) {
         for (const options of [{}, { encryption: EVERYBODY, store: new MemoryStore() }]) {
           const bot = stage.client("bot", { ...options, ...known, fetch });
           const abort = new AbortController();
-          const asking = bot.crypto?.identity().catch(() => {});
+          const asking = bot.crypto?.getOwnDeviceKeys().catch(() => {});
           const running = bot.start({ signal: abort.signal });
           const ready = assertRejects(() => bot.ready, ClientEndedError, "the client was");
           if (isLater) await stage.settle();
@@ -226,7 +226,7 @@ Deno.test("`ready` resolves with syncOnce() too, and rejects when the client is 
 
 Deno.test("`ready` of a start that fails rejects with the reason, which need not be handled", async () => {
   await using stage = clientStage();
-  const bot = stage.client("bot", { token: "nobody's" });
+  const bot = stage.client("bot", { accessToken: "nobody's" });
   void bot.ready;
   await assertRejects(() => bot.start(), UnknownTokenError);
   await assertRejects(() => bot.ready, UnknownTokenError);
@@ -236,7 +236,13 @@ Deno.test("close() leaves no connection, no timer, and nothing that waits, by th
   await using homeserver = new Homeserver();
   const baseUrl = await homeserver.listen();
   const { accessToken: token } = homeserver.createUser("bot");
-  const options = { baseUrl, token, log: false, encryption: EVERYBODY, store: new MemoryStore() } as const;
+  const options = {
+    baseUrl,
+    accessToken: token,
+    log: false,
+    encryption: EVERYBODY,
+    store: new MemoryStore(),
+  } as const;
   await using well = new Client(options);
   const running = well.start();
   await well.ready;

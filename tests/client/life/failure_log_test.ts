@@ -12,7 +12,7 @@ function failures({ log }: ClientStage): string[] {
 
 Deno.test("Why start() can't begin is thrown, and not in the log as well", async () => {
   await using stage = clientStage();
-  const bot = stage.client("bot", { token: "nobody's" });
+  const bot = stage.client("bot", { accessToken: "nobody's" });
   await assertRejects(() => bot.start(), UnknownTokenError);
   await stage.settle();
   assertEquals(failures(stage), []);

@@ -56,8 +56,8 @@ Deno.test("A bundled program has all that encryption needs in its one file, and 
       await using homeserver = new Homeserver();
       const { accessToken } = homeserver.createUser("echo");
       const { baseUrl, fetch } = homeserver;
-      await using client = new Client({ baseUrl, fetch, token: accessToken, encryption: true });
-      console.log((await client.crypto.identity()).ed25519.length);
+      await using client = new Client({ baseUrl, fetch, accessToken, encryption: true });
+      console.log((await client.crypto.getOwnDeviceKeys()).ed25519.length);
     `;
     await Deno.writeTextFile(entry, script);
     const config = `--config=${ROOT}deno.json`;

@@ -21,7 +21,7 @@ Deno.test("A call while a pass is under way has it ask once more, and shares its
   const { alice, roomId, first, here, pass: one } = await busy(stage);
   const before = syncs(stage);
   await alice.sendText(roomId, "b");
-  const others = Array.from({ length: 100 }, () => first.syncOnce({ deadline: 5_000 }));
+  const others = Array.from({ length: 100 }, () => first.syncOnce({ passTimeout: 5_000 }));
   here.go();
   const outcome = await one;
   assertEquals([outcome.rounds, outcome.left, syncs(stage) - before], [2, undefined, 1]);
@@ -34,7 +34,7 @@ Deno.test("A pass that comes while another process has the device leaves in time
   const { alice, roomId, instance, answers, here, pass: one } = await busy(stage);
   const second = instance();
   await alice.sendText(roomId, "b");
-  const two = second.syncOnce({ deadline: 2_000 });
+  const two = second.syncOnce({ passTimeout: 2_000 });
   await stage.settle();
   await assertPending(two);
   await stage.clock.tick(2_000);
@@ -49,7 +49,7 @@ Deno.test("A pass that comes while another process has the device leaves in time
 Deno.test("A pass that comes while another process has the device goes on as soon as that hands it back", async () => {
   await using stage = clientStage();
   const { instance, here, pass: one } = await busy(stage);
-  const two = instance().syncOnce({ deadline: 10_000 });
+  const two = instance().syncOnce({ passTimeout: 10_000 });
   await stage.settle();
   here.go();
   await one;
@@ -59,7 +59,7 @@ Deno.test("A pass that comes while another process has the device goes on as soo
 
 Deno.test("A pass whose time is over leaves handlers at work, and hands the device back when they have settled", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, answers, here, pass } = await busy(stage, { deadline: 5_000 });
+  const { alice, roomId, instance, answers, here, pass } = await busy(stage, { passTimeout: 5_000 });
   await stage.clock.tick(5_000);
   assertEquals(await pass, { events: 1, rounds: 1, left: "handlers" });
   const second = instance();
@@ -78,14 +78,14 @@ Deno.test("A pass whose time is over leaves handlers at work, and hands the devi
 
 Deno.test("A handler that never settles keeps the device no longer than the lease, and its event comes again elsewhere", async () => {
   await using stage = clientStage();
-  const { alice, roomId, instance, first, answers, here, pass } = await busy(stage, { deadline: 5_000 });
+  const { alice, roomId, instance, first, answers, here, pass } = await busy(stage, { passTimeout: 5_000 });
   await stage.clock.tick(5_000);
   await pass;
   await stage.clock.tick(15_000);
   const second = instance();
   const there = stopping(second, "a");
   there.go();
-  await second.syncOnce({ deadline: 5_000 });
+  await second.syncOnce({ passTimeout: 5_000 });
   await alice.sendText(roomId, "b");
   here.go(); // what it does now is done
   await stage.settle();
@@ -111,11 +111,11 @@ Deno.test("A pass ends in time, too, when two processes died at what it handles,
   }
   const last = instance();
   const here = stopping(last, "a");
-  const pass = last.syncOnce({ deadline: 2_000 });
+  const pass = last.syncOnce({ passTimeout: 2_000 });
   await stage.until(() => here.at.length === 1);
   await stage.clock.tick(2_000);
   assertEquals(await pass, { events: 3, rounds: 1, left: "handlers" });
-  const next = last.syncOnce({ deadline: 2_000 });
+  const next = last.syncOnce({ passTimeout: 2_000 });
   await stage.clock.tick(2_000);
   assertEquals(await next, { events: 0, rounds: 0, left: "server" });
   here.go();
@@ -134,12 +134,12 @@ Deno.test("A pass whose time is over before the server has answered handles noth
     ms: 60_000,
     match: { path: "/sync", user: "@bot:localhost" },
   });
-  const pass = first.syncOnce({ deadline: 5_000 });
+  const pass = first.syncOnce({ passTimeout: 5_000 });
   await stage.settle();
   await stage.clock.tick(5_000);
   assertEquals(await pass, { events: 0, rounds: 0, left: "server" });
   fault.remove();
-  assertEquals((await instance().syncOnce({ deadline: 1_000 })).left, undefined); // the device is free
+  assertEquals((await instance().syncOnce({ passTimeout: 1_000 })).left, undefined); // the device is free
   await alice.syncOnce();
   assertEquals(answers, ["1: a"]);
 });
@@ -170,7 +170,7 @@ Deno.test("start() after passes keeps the device, also if another had it meanwhi
   await alice.sendText(roomId, "b");
   await assertRejects(() => first.syncOnce(), ValueError, "stop() it first");
   const second = instance();
-  const pass = second.syncOnce({ deadline: 60_000 });
+  const pass = second.syncOnce({ passTimeout: 60_000 });
   await stage.clock.tick(60_000);
   assertEquals((await pass).left, "device");
   await first.stop();

@@ -90,7 +90,7 @@ Deno.test("A pass with a deadline goes on until nothing is new, also while its h
   const { alice, roomId, first, answers } = await scene(stage);
   const here = stopping(first, "a");
   await alice.sendText(roomId, "a");
-  const pass = first.syncOnce({ deadline: 20_000 });
+  const pass = first.syncOnce({ passTimeout: 20_000 });
   await stage.until(() => here.at.length === 1);
   await alice.sendText(roomId, "b");
   here.go();
@@ -117,10 +117,10 @@ Deno.test("A pass while the store is down rejects with its error; the next one, 
   await alice.sendText(roomId, "a");
   isDown = true;
   for (const bot of [first, cold, first]) {
-    await assertRejects(() => bot.syncOnce({ deadline: 5_000 }), Error, "The database is gone");
+    await assertRejects(() => bot.syncOnce({ passTimeout: 5_000 }), Error, "The database is gone");
   }
   isDown = false;
-  for (const bot of [first, cold]) assertEquals((await bot.syncOnce({ deadline: 5_000 })).left, undefined);
+  for (const bot of [first, cold]) assertEquals((await bot.syncOnce({ passTimeout: 5_000 })).left, undefined);
   await assertPending(Promise.race([first.done, cold.done]));
   await alice.syncOnce();
   assertEquals(answers, ["1: a"]);
@@ -140,13 +140,17 @@ Deno.test("close() in the middle of a pass ends it, and leaves the device free",
   await pass.catch(() => {});
   await first.done;
   const other = instance();
-  assertEquals((await other.syncOnce({ deadline: 1_000 })).left, undefined);
+  assertEquals((await other.syncOnce({ passTimeout: 1_000 })).left, undefined);
 });
 
 for (const deadline of [0, -1, NaN]) {
   Deno.test(`A pass of ${deadline} milliseconds is refused`, async () => {
     await using stage = clientStage();
-    await assertRejects(() => stage.client("bot").syncOnce({ deadline }), ValueError, "deadline");
+    await assertRejects(
+      () => stage.client("bot").syncOnce({ passTimeout: deadline }),
+      ValueError,
+      "deadline",
+    );
   });
 }
 
@@ -160,10 +164,10 @@ Deno.test("A pass handles the rooms that it is shown, whoever else is in them", 
   });
   const texts = heard(first);
   const room = await alice.createRoom({ invitees: ["@bot:localhost"] });
-  const pass = await first.syncOnce({ deadline: 10_000 });
+  const pass = await first.syncOnce({ passTimeout: 10_000 });
   assertEquals([invited, pass.left], [[room], undefined]);
   assert(pass.rounds > 1);
   await alice.sendText(room, "hello");
-  await first.syncOnce({ deadline: 10_000 });
+  await first.syncOnce({ passTimeout: 10_000 });
   assert(texts.includes("hello"));
 });

@@ -145,7 +145,7 @@ Deno.test("A client that ends before it has handled what came anew handles it af
     begun.resolve();
     await new Promise(() => {});
   });
-  bot.syncOnce({ deadline: MINUTE }).catch(() => {});
+  bot.syncOnce({ passTimeout: MINUTE }).catch(() => {});
   await begun.promise;
   await here.clock.tick(2 * MINUTE);
   bot.close().catch(() => {});

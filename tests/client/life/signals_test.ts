@@ -88,7 +88,7 @@ Deno.test("Under deno run --watch each save of a file closes the bot, and begins
     const mod = new URL("../../../mod.ts", import.meta.url).href;
     const source = (version: number) =>
       `import { Client } from "${mod}";
-      const bot = new Client({ baseUrl: "${baseUrl}", token: "${token}", log: false });
+      const bot = new Client({ baseUrl: "${baseUrl}", accessToken: "${token}", log: false });
       bot.ready.then(() => console.log("version ${version}"));
       await bot.start({ signals: true });`;
     await Deno.writeTextFile(file, source(1));

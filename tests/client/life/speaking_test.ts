@@ -65,7 +65,11 @@ Deno.test("The first failure of a sync says why a server that is there does not 
   const { port } = listener.addr;
   listener.close();
   for (const [scheme, cause] of [["http", "Connection refused"], ["https", "Connection refused"]]) {
-    await using bot = new Client({ baseUrl: `${scheme}://127.0.0.1:${port}`, token: "x", retry: false });
+    await using bot = new Client({
+      baseUrl: `${scheme}://127.0.0.1:${port}`,
+      accessToken: "x",
+      retry: false,
+    });
     const error = await assertRejects(() => bot.syncOnce(), NetworkError);
     assertStringIncludes(error.message, `the connection to 127.0.0.1:${port} failed: `);
     assertStringIncludes(error.message, cause ?? "");
@@ -78,7 +82,7 @@ Deno.test("A certificate that nobody is known to have issued is said with how to
     "error sending request for url (https://hs/_matrix/client/v3/sync?a=b): client error (Connect): " +
     "invalid peer certificate: UnknownIssuer";
   const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error(words) }));
-  await using bot = new Client({ baseUrl: "https://hs", fetch, token: "x", retry: false });
+  await using bot = new Client({ baseUrl: "https://hs", fetch, accessToken: "x", retry: false });
   const { message } = await assertRejects(() => bot.syncOnce(), NetworkError);
   for (const text of ["invalid peer certificate: UnknownIssuer", "DENO_CERT=", "--cert"]) {
     assertStringIncludes(message, text);
@@ -176,7 +180,7 @@ Deno.test("A redirect to another server, which must not see the token, ends star
 
 Deno.test("A dead token is not taken for a wrong address", async () => {
   await using stage = clientStage();
-  const bot = stage.client("bot", { token: "nobody's" });
+  const bot = stage.client("bot", { accessToken: "nobody's" });
   const error = await bot.start().then(() => undefined, (error) => error);
   assertInstanceOf(error, Error);
   assertEquals(error.name, "UnknownTokenError");
@@ -203,7 +207,7 @@ Deno.test("A missing --allow-net ends start() and syncOnce() immediately, and na
   const output = await run(`
     import { Client } from "@greenroom/matrix";
     for (const known of [{}, { mxid: "@bot:example.org", deviceId: "BOT" }, { encryption: true }]) {
-      const options = { baseUrl: "https://matrix.example.org", token: "t", ...known };
+      const options = { baseUrl: "https://matrix.example.org", accessToken: "t", ...known };
       const bot = new Client(options);
       await bot.syncOnce().catch((error) => console.log(error.code, error.message));
       await bot.start().catch((error) => console.log(error.code, error.message));

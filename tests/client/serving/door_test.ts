@@ -188,8 +188,8 @@ Deno.test("Nothing secret is logged, whatever comes", async () => {
 for (
   const wake of [
     { secret: "short" },
-    { secret: SECRET, timeLimit: 99 },
-    { secret: SECRET, timeLimit: NaN },
+    { secret: SECRET, passTimeout: 99 },
+    { secret: SECRET, passTimeout: NaN },
     {},
   ]
 ) {

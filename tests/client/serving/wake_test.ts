@@ -214,7 +214,7 @@ Deno.test("A homeserver that tries a wake for a day and gives up loses nothing: 
   store.commit = commit;
   await stage.clock.tick(3_600_000);
   assertEquals(answered.length, tries);
-  assertEquals((await bot?.syncOnce({ deadline: 10_000 }))?.left, undefined);
+  assertEquals((await bot?.syncOnce({ passTimeout: 10_000 }))?.left, undefined);
   await alice.sendText(roomId, "again");
   await stage.until(() => answered.length === tries + 1);
   assertEquals([answered.at(-1), await scene.answers()], [WELL, ["1: hello", "2: again"]]);
@@ -228,8 +228,8 @@ Deno.test("A tick of cron during a wake joins its pass, also in another instance
   bot?.on("m.room.message", () => gate.promise, { name: "slow" });
   await alice.sendText(roomId, "hello");
   await stage.settle();
-  const here = bot?.syncOnce({ deadline: 10_000 });
-  const there = scene.instance().syncOnce({ deadline: 10_000 });
+  const here = bot?.syncOnce({ passTimeout: 10_000 });
+  const there = scene.instance().syncOnce({ passTimeout: 10_000 });
   await stage.settle();
   gate.resolve();
   await here;
@@ -267,7 +267,7 @@ Deno.test("What is read between two passes takes the device for no longer than a
   await using scene = await wakeScene();
   const { stage, roomId, instances: [bot] } = scene;
   assertEquals(await scene.instance().stateStore.getJoinedRooms(), [roomId]);
-  const pass = bot?.syncOnce({ deadline: 10_000 });
+  const pass = bot?.syncOnce({ passTimeout: 10_000 });
   await stage.settle();
   await stage.clock.tick(5_100);
   await stage.settle();

@@ -78,12 +78,12 @@ export async function botStage(kind: FileStore, names = ["bot"]): Promise<BotSta
   const homeserver = new Homeserver();
   const baseUrl = await homeserver.listen();
   const folder = await Deno.makeTempDir();
-  const alice = new Client({ baseUrl, token: homeserver.createUser("alice").accessToken });
+  const alice = new Client({ baseUrl, accessToken: homeserver.createUser("alice").accessToken });
   const room = await alice.createRoom({ preset: "public_chat" });
   const tokens: string[] = [];
   for (const name of names) {
     const { accessToken } = homeserver.createUser(name);
-    await using bot = new Client({ baseUrl, token: accessToken });
+    await using bot = new Client({ baseUrl, accessToken });
     await bot.joinRoom(room);
     tokens.push(accessToken);
   }

@@ -25,7 +25,7 @@ setInterval(() => {}, 2 ** 30); // the process has something else to do
 
 const store = await (kind === "SqliteStore" ? SqliteStore : DenoKvStore).open(path);
 for (const token of tokens) {
-  const bot = new Client({ baseUrl, token, store, log, closeDeadline: 600_000 });
+  const bot = new Client({ baseUrl, accessToken: token, store, log, closeTimeout: 600_000 });
   bot.on("m.room.message", async ({ room_id, sender, content: { body } }) => {
     if (sender === bot.mxid) return;
     say("heard", `${body} by ${bot.mxid}`);

@@ -170,7 +170,7 @@ export class DayBot {
       lease: { duration: LEASE },
       clock: this.#clock,
       log: stage.log,
-      ...(this.#token !== undefined && { token: this.#token }),
+      ...(this.#token !== undefined && { accessToken: this.#token }),
     });
     client.done.catch(({ cause }) => {
       const hasLoggedOut = cause instanceof UnknownTokenError; // which it need not do again

@@ -53,7 +53,7 @@ await import("../../../examples/deploy/main.ts");
 await using alice = new Client({
   baseUrl: homeserver.baseUrl,
   fetch: homeserver.fetch,
-  token: homeserver.createUser("alice").accessToken,
+  accessToken: homeserver.createUser("alice").accessToken,
   log: false,
 });
 const roomId = await alice.createRoom({ invitees: [userId] });

@@ -30,7 +30,7 @@ if (import.meta.main) {
   const lease = { duration: LEASE_MS * speed };
   const bot = new Client({
     baseUrl,
-    token,
+    accessToken: token,
     store,
     encryption: encryption && EVERYBODY,
     lease,

@@ -40,7 +40,7 @@ export function clientStage(options: HomeserverOptions = {}): ClientStage {
       const client = new Client({
         baseUrl: homeserver.baseUrl,
         fetch: homeserver.fetch,
-        token: user.accessToken,
+        accessToken: user.accessToken,
         clock,
         log,
         ...options,

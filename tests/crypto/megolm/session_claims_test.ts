@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { ClaimJudge } from "../../../src/crypto/megolm/session_owner.ts";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import {
   claimsOf,
   inboundKey,
@@ -33,14 +33,14 @@ class Stage {
     });
   }
 
-  device(userId: UserID, trust: Device["trust"] = "unsigned"): Device {
+  device(userId: UserID, trust: CryptoDevice["trust"] = "unsigned"): CryptoDevice {
     const deviceId = `D${++this.#devices}`;
     return this.receiver.devices.put(newDevice(this.receiver, userId, { deviceId, trust }));
   }
 
   /** A device claims a session; whether that says anything new. */
   claim(
-    { userId, curve25519, ed25519 }: Device,
+    { userId, curve25519, ed25519 }: CryptoDevice,
     sessionId: string = ONE,
     { kept = false, ...more }: Pick<OwnerClaim, "credentials"> & { readonly kept?: boolean } = {},
   ): Promise<boolean> {
@@ -87,7 +87,7 @@ class Stage {
     return set?.claims.map(({ senderKey }) => senderKey);
   }
 
-  async includes({ curve25519: senderKey }: Device): Promise<boolean> {
+  async includes({ curve25519: senderKey }: CryptoDevice): Promise<boolean> {
     const record = await this.record() ?? { claims: [] };
     const session = { roomId: ROOM, sessionId: ONE };
     return await this.receiver.step((tx) => this.claims.include(tx, session, { record, senderKey }));

@@ -3,7 +3,7 @@
 import type { OutboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
@@ -27,41 +27,41 @@ export const MEGOLM = "m.megolm.v1.aes-sha2";
 
 /** What is known of devices: whatever the test says. */
 export class KnownDevices {
-  readonly #devices: Device[] = [];
-  readonly #gone: Device[] = [];
+  readonly #devices: CryptoDevice[] = [];
+  readonly #gone: CryptoDevice[] = [];
   /** Also of devices that are gone. */
   readonly #owners = new Map<string, UserID>();
   /** Users whose devices were read at once. */
   readonly readTogether: (readonly UserID[])[] = [];
 
   /** Makes a device known, in place of the one of that ID. */
-  put(device: Device): Device {
+  put(device: CryptoDevice): CryptoDevice {
     this.remove(device);
     this.#devices.push(device);
     this.#owners.set(device.ed25519, device.userId);
     return device;
   }
 
-  remove({ userId, deviceId }: Device): void {
+  remove({ userId, deviceId }: CryptoDevice): void {
     const index = this.#devices.findIndex((known) => known.userId === userId && known.deviceId === deviceId);
     if (index >= 0) this.#gone.unshift(...this.#devices.splice(index, 1));
   }
 
   /** A device that is gone is remembered as it was last. */
-  everByIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
+  everByIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<CryptoDevice | undefined> {
     return Promise.resolve(
       [...this.#devices, ...this.#gone].find((d) => d.userId === userId && d.curve25519 === curve25519),
     );
   }
 
-  byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<Device | undefined> {
+  byIdentityKey(_tx: Transaction, userId: UserID, curve25519: string): Promise<CryptoDevice | undefined> {
     return Promise.resolve(this.#devices.find((d) => d.userId === userId && d.curve25519 === curve25519));
   }
 
   /** Own devices that count as signed. */
   readonly spared = new Set<UserID>();
 
-  isSpared(_tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
+  isSpared(_tx: Transaction, { userId, trust }: Pick<CryptoDevice, "userId" | "trust">): Promise<boolean> {
     return Promise.resolve(trust === "unsigned" && this.spared.has(userId));
   }
 
@@ -69,11 +69,14 @@ export class KnownDevices {
     return Promise.resolve(this.#owners.get(ed25519));
   }
 
-  device(_tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
+  device(_tx: Transaction, userId: UserID, deviceId: DeviceID): Promise<CryptoDevice | undefined> {
     return Promise.resolve(this.#devices.find((d) => d.userId === userId && d.deviceId === deviceId));
   }
 
-  devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+  devicesOf(
+    _tx: Transaction,
+    users: readonly UserID[],
+  ): Promise<ReadonlyMap<UserID, readonly CryptoDevice[]>> {
     this.readTogether.push(users);
     const found = users.map((userId) => [userId, this.#devices.filter((d) => d.userId === userId)] as const);
     return Promise.resolve(new Map(found.filter(([, devices]) => devices.length > 0)));
@@ -148,7 +151,7 @@ export function newDevice(
   { context }: Receiver,
   userId: UserID,
   { deviceId = "DEVICE", trust = "cross-signed" }: { deviceId?: DeviceID; trust?: DeviceTrust } = {},
-): Device {
+): CryptoDevice {
   using account = context.vodozemac.olm.createAccount();
   const { curve25519Key: curve25519, ed25519Key: ed25519 } = account;
   const algorithms = ["m.olm.v1.curve25519-aes-sha2", MEGOLM];
@@ -157,13 +160,13 @@ export function newDevice(
 
 /** A device with a group session for a room. */
 export class Sender {
-  readonly device: Device;
+  readonly device: CryptoDevice;
   readonly roomId: RoomID;
   readonly session: OutboundGroupSession;
   readonly roomKey: JsonObject & { session_key: string };
   #events = 0;
 
-  constructor({ context }: Receiver, device: Device, roomId = ROOM) {
+  constructor({ context }: Receiver, device: CryptoDevice, roomId = ROOM) {
     this.device = device;
     this.roomId = roomId;
     this.session = context.vodozemac.megolm.createOutbound();

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { isAnswered, unreachableServers } from "../../../src/crypto/olm/olm_handshakes.ts";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import { OlmClaims } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceRef } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceID } from "../../../src/types/ids.ts";
@@ -169,7 +169,7 @@ Deno.test("only the first 10,000 unreachable servers of an answer count", () => 
 Deno.test("a server that was not asked is not left alone, whatever the answer says of it", async () => {
   const { alice, bob, clock } = await aliceAndBob();
   await alice.step((tx) => alice.olm.claims.want(tx, [bob.device]));
-  const elsewhere: Device = { ...bob.device, userId: "@carol:other.org" };
+  const elsewhere: CryptoDevice = { ...bob.device, userId: "@carol:other.org" };
   await alice.claim((response) => ({ ...response, failures: { "other.org": {} } }));
   assert(alice.olm.claims.isPromising(elsewhere, clock.now()));
 });

@@ -1,6 +1,6 @@
 /** A server that keeps devices' keys, for tests. */
 
-import type { Device, FindableDevices } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, FindableDevices } from "../../../src/crypto/devices/user_record.ts";
 import type { KeyClaim } from "../../../src/crypto/olm/olm_claims.ts";
 import type { DeviceKeys, KeysUploadRequest, OneTimeKeys } from "../../../src/types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../../src/types/ids.ts";
@@ -64,13 +64,13 @@ export class KeyServer implements FindableDevices {
     return found;
   }
 
-  device(_tx: unknown, userId: UserID, deviceId: DeviceID): Promise<Device | undefined> {
+  device(_tx: unknown, userId: UserID, deviceId: DeviceID): Promise<CryptoDevice | undefined> {
     const keys = this.published.get(`${userId} ${deviceId}`)?.keys;
     const isHidden = this.hidden.has(deviceId);
     return Promise.resolve(keys === undefined || isHidden ? undefined : this.#known(keys));
   }
 
-  byIdentityKey(_tx: unknown, userId: UserID, curve25519: string): Promise<Device | undefined> {
+  byIdentityKey(_tx: unknown, userId: UserID, curve25519: string): Promise<CryptoDevice | undefined> {
     for (const [name, { keys }] of this.published) {
       if (!name.startsWith(`${userId} `) || keys === undefined || this.hidden.has(keys.device_id)) continue;
       const device = this.#known(keys);
@@ -79,14 +79,14 @@ export class KeyServer implements FindableDevices {
     return Promise.resolve(undefined);
   }
 
-  #known(keys: DeviceKeys): Device {
+  #known(keys: DeviceKeys): CryptoDevice {
     const device = toDevice(keys);
     return this.blacklisted.has(device.deviceId) ? { ...device, trust: "blacklisted" } : device;
   }
 }
 
 /** A device as lists of devices have it. */
-export function toDevice(keys: DeviceKeys): Device {
+export function toDevice(keys: DeviceKeys): CryptoDevice {
   const { user_id: userId, device_id: deviceId, algorithms } = keys;
   return {
     userId,

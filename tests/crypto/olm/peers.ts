@@ -4,7 +4,7 @@ import type { RecordCache, Vault } from "../../../src/crypto/records/transaction
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assert, assertRejects } from "@std/assert";
 import type { CryptoContext } from "../../../src/crypto/context/context.ts";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
@@ -154,7 +154,7 @@ export class Peer {
   }
 
   /** This device, as others know it. */
-  get device(): Device {
+  get device(): CryptoDevice {
     return toDevice(this.keys.deviceKeys());
   }
 

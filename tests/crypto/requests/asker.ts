@@ -1,6 +1,6 @@
 /** A device that asks for keys and is asked. */
 
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { MegolmSessionRef } from "../../../src/types/session_ref.ts";
 import { KeyRequests, type KeyRequestsOptions } from "../../../src/crypto/key_requests/key_requests.ts";
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
@@ -37,7 +37,7 @@ export class Asker extends Receiver {
   }
 
   /** Another device of the own user. */
-  ownDevice(deviceId: string, trust: DeviceTrust = "verified"): Device {
+  ownDevice(deviceId: string, trust: DeviceTrust = "verified"): CryptoDevice {
     return this.devices.put(newDevice(this, ME, { deviceId, trust }));
   }
 
@@ -59,14 +59,14 @@ export class Asker extends Receiver {
   }
 
   forward(
-    device: Device | undefined,
+    device: CryptoDevice | undefined,
     content: JsonObject,
     sender = device?.userId ?? ME,
   ): Promise<MegolmSessionRef | undefined> {
     return this.step((tx) => this.requests.receiveForward(tx, { sender, device, content }));
   }
 
-  ask({ userId, deviceId }: Device, session: Sender, change: JsonObject = {}): Promise<void> {
+  ask({ userId, deviceId }: CryptoDevice, session: Sender, change: JsonObject = {}): Promise<void> {
     const body = {
       algorithm: MEGOLM,
       room_id: session.roomId,

@@ -5,7 +5,7 @@
 
 import { ChangeLog } from "../../../src/crypto/records/live_objects.ts";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import type { Device, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import type { ExportedSession } from "../../../src/crypto/megolm/room_key.ts";
 import type { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserIdentity } from "../../../src/crypto/devices/user_identity.ts";
@@ -19,7 +19,7 @@ import type { OlmSessions } from "../../../src/crypto/olm/olm_sessions.ts";
 const { megolm } = await Vodozemac.load();
 
 /** A device that is made up. */
-export function device(userId: UserID, deviceId: string, facts: Partial<Device> = {}): Device {
+export function device(userId: UserID, deviceId: string, facts: Partial<CryptoDevice> = {}): CryptoDevice {
   const trust: DeviceTrust = "unsigned";
   const keys = { curve25519: `curve of ${deviceId}`, ed25519: `ed of ${deviceId}` };
   return { userId, deviceId, ...keys, algorithms: [], dehydrated: false, trust, ...facts };
@@ -38,7 +38,7 @@ export class FakeDevices implements
     | "isSpared"
     | "isDirty"
   > {
-  readonly #devices = new Map<UserID, Device[]>();
+  readonly #devices = new Map<UserID, CryptoDevice[]>();
   readonly dirty = new Set<UserID>();
   /** The master keys of the users with one. */
   readonly masters = new Map<UserID, string>();
@@ -60,7 +60,7 @@ export class FakeDevices implements
     return this.changes.since(version);
   }
 
-  put(...devices: Device[]): void {
+  put(...devices: CryptoDevice[]): void {
     for (const added of devices) {
       const others = (this.#devices.get(added.userId) ?? []).filter((each) =>
         each.deviceId !== added.deviceId
@@ -70,14 +70,14 @@ export class FakeDevices implements
     }
   }
 
-  remove(userId: UserID, deviceId: string): Device | undefined {
+  remove(userId: UserID, deviceId: string): CryptoDevice | undefined {
     const devices = this.#devices.get(userId) ?? [];
     this.#devices.set(userId, devices.filter((each) => each.deviceId !== deviceId));
     this.changes.note(userId);
     return devices.find((each) => each.deviceId === deviceId);
   }
 
-  of(userId: UserID): readonly Device[] {
+  of(userId: UserID): readonly CryptoDevice[] {
     return this.#devices.get(userId) ?? [];
   }
 
@@ -90,7 +90,10 @@ export class FakeDevices implements
     for (const userId of users) this.tracked.add(userId);
   }
 
-  devicesOf(_tx: Transaction, users: readonly UserID[]): Promise<ReadonlyMap<UserID, readonly Device[]>> {
+  devicesOf(
+    _tx: Transaction,
+    users: readonly UserID[],
+  ): Promise<ReadonlyMap<UserID, readonly CryptoDevice[]>> {
     this.reads += users.length;
     return Promise.resolve(new Map(users.map((userId) => [userId, this.of(userId)])));
   }
@@ -101,7 +104,7 @@ export class FakeDevices implements
     return Promise.resolve(master === undefined ? master : { userId, master, pinned: master, ...none });
   }
 
-  isSpared(_tx: Transaction, { userId, trust }: Pick<Device, "userId" | "trust">): Promise<boolean> {
+  isSpared(_tx: Transaction, { userId, trust }: Pick<CryptoDevice, "userId" | "trust">): Promise<boolean> {
     return Promise.resolve(trust === "unsigned" && this.spared.has(userId));
   }
 
@@ -130,13 +133,13 @@ export class FakeOlm
     return this.begun.since(version);
   }
 
-  begin({ userId, curve25519 }: Device): void {
+  begin({ userId, curve25519 }: CryptoDevice): void {
     this.open.add(curve25519);
     this.told.delete(curve25519);
     this.begun.note(userId);
   }
 
-  wedge(lost: Device): void {
+  wedge(lost: CryptoDevice): void {
     this.wedgings.set(lost.curve25519, (this.wedgings.get(lost.curve25519) ?? 0) + 1);
     this.begin(lost);
   }
@@ -145,22 +148,27 @@ export class FakeOlm
     return Promise.resolve();
   }
 
-  encrypt(_tx: Transaction, to: Device, type: string, content: JsonObject): Promise<JsonObject | undefined> {
+  encrypt(
+    _tx: Transaction,
+    to: CryptoDevice,
+    type: string,
+    content: JsonObject,
+  ): Promise<JsonObject | undefined> {
     const known = this.open.has(to.curve25519);
     return Promise.resolve(known ? { to: to.curve25519, type, content } : undefined);
   }
 
-  withoutSession(_tx: Transaction, devices: readonly Device[]): Promise<Device[]> {
+  withoutSession(_tx: Transaction, devices: readonly CryptoDevice[]): Promise<CryptoDevice[]> {
     return Promise.resolve(devices.filter(({ curve25519 }) => !this.open.has(curve25519)));
   }
 
   readonly claims: Pick<OlmClaims, "want" | "endWait" | "isPromising"> = {
     want: (_tx, devices) => {
-      for (const { curve25519 } of devices as readonly Device[]) this.wanted.add(curve25519);
+      for (const { curve25519 } of devices as readonly CryptoDevice[]) this.wanted.add(curve25519);
       return Promise.resolve();
     },
     endWait: () => {},
-    isPromising: (device) => !this.exhausted.has((device as Device).curve25519),
+    isPromising: (device) => !this.exhausted.has((device as CryptoDevice).curve25519),
   };
 
   /** The answer to a claim. */
@@ -172,11 +180,11 @@ export class FakeOlm
     this.begun.noteAll();
   }
 
-  wedgingIndex(_tx: Transaction, { curve25519 }: Device): Promise<number> {
+  wedgingIndex(_tx: Transaction, { curve25519 }: CryptoDevice): Promise<number> {
     return Promise.resolve(this.wedgings.get(curve25519) ?? 0);
   }
 
-  shouldTellNoOlm(_tx: Transaction, { curve25519 }: Device): Promise<boolean> {
+  shouldTellNoOlm(_tx: Transaction, { curve25519 }: CryptoDevice): Promise<boolean> {
     return Promise.resolve(!this.told.has(curve25519));
   }
 
@@ -186,7 +194,7 @@ export class FakeOlm
   }
 
   /** Notes that a device gets the notice that there is no session with it. */
-  note(tx: Transaction, { curve25519 }: Device): Promise<void> {
+  note(tx: Transaction, { curve25519 }: CryptoDevice): Promise<void> {
     tx.onCommit(() => this.told.add(curve25519));
     return Promise.resolve();
   }

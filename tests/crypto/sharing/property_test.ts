@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { device } from "./fakes.ts";
@@ -61,7 +61,7 @@ interface Sent {
 /** Plays what happens, and keeps what must be true of it. */
 class Play {
   readonly #sent = new Map<string, Sent>();
-  readonly #everybody: Device[] = [];
+  readonly #everybody: CryptoDevice[] = [];
   #names = 0;
   #stage: Stage;
 
@@ -169,7 +169,7 @@ class Play {
     );
   }
 
-  #present(index: number): Device | undefined {
+  #present(index: number): CryptoDevice | undefined {
     const present = [...USERS, ME].flatMap((userId) => this.#stage.devices.of(userId));
     return present[index % Math.max(1, present.length)];
   }

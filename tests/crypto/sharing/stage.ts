@@ -6,7 +6,7 @@
 import type { RecordCache, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { InboundGroupSession } from "@greenroom/vodozemac-wasm";
 import { assert, assertEquals } from "@std/assert";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import type {
   NewRecipient,
   RoomReadiness,
@@ -235,29 +235,29 @@ export class Stage {
   }
 
   /** Everything that a device was sent. */
-  inboxOf({ curve25519, deviceId }: Device): Received[] {
+  inboxOf({ curve25519, deviceId }: CryptoDevice): Received[] {
     return [...this.received.get(curve25519) ?? [], ...this.received.get(deviceId) ?? []];
   }
 
   /** The keys that a device was sent. */
-  keysOf(owner: Device): JsonObject[] {
+  keysOf(owner: CryptoDevice): JsonObject[] {
     return this.inboxOf(owner).filter(({ type }) => type === "m.room_key").map(({ content }) => content);
   }
 
   /** The notices to the device of keys that it does not get. */
-  noticesOf(owner: Device): JsonObject[] {
+  noticesOf(owner: CryptoDevice): JsonObject[] {
     return this.inboxOf(owner).filter(({ type }) => type === "m.room_key.withheld").map(({ content }) =>
       content
     );
   }
 
   /** Whether a device can decrypt an event with what it was sent. */
-  canRead(owner: Device, event: JsonObject): boolean {
+  canRead(owner: CryptoDevice, event: JsonObject): boolean {
     return this.read(owner, event) !== undefined;
   }
 
   /** What a device makes of an event. */
-  read(owner: Device, event: JsonObject): JsonObject | undefined {
+  read(owner: CryptoDevice, event: JsonObject): JsonObject | undefined {
     const { megolm } = receiver.vodozemac;
     for (const { session_id, session_key } of this.keysOf(owner)) {
       if (session_id !== event.session_id) continue;

@@ -190,7 +190,7 @@ async function publicKeys(clients: readonly Client[], stores: readonly KvStore[]
     for await (const { key } of store.list([])) if (key.includes("inbound")) keys.push(key.at(-1));
   }
   for (const client of clients) {
-    const { deviceKeys } = await client.crypto?.identity() ?? {};
+    const { deviceKeys } = await client.crypto?.getOwnDeviceKeys() ?? {};
     for (const members of [deviceKeys?.keys, ...Object.values(deviceKeys?.signatures ?? {})]) {
       keys.push(...Object.values(members ?? {}));
     }

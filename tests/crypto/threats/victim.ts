@@ -62,10 +62,10 @@ export async function victim(store: KvStore): Promise<Victim> {
   const alice = new Client({
     baseUrl,
     fetch: homeserver.fetch,
-    token: homeserver.createUser("alice").accessToken,
+    accessToken: homeserver.createUser("alice").accessToken,
   });
   const roomId = await alice.createRoom({ preset: "public_chat" });
-  await new Client({ baseUrl, fetch: homeserver.fetch, token: bot.accessToken }).joinRoom(roomId);
+  await new Client({ baseUrl, fetch: homeserver.fetch, accessToken: bot.accessToken }).joinRoom(roomId);
 
   const live: Victim["live"] = async (text, poison, work) => {
     let first: string | undefined;
@@ -83,7 +83,7 @@ export async function victim(store: KvStore): Promise<Victim> {
     await using client = new Client({
       baseUrl,
       fetch,
-      token: bot.accessToken,
+      accessToken: bot.accessToken,
       store,
       encryption: EVERYBODY,
       log,
@@ -114,7 +114,7 @@ export async function victim(store: KvStore): Promise<Victim> {
       const client = new Client({
         baseUrl,
         fetch: homeserver.fetch,
-        token: accessToken,
+        accessToken,
         encryption: EVERYBODY,
         log,
       });

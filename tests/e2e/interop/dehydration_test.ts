@@ -20,7 +20,7 @@ function newKey(): string {
 async function freshClient(server: SynapseServer, user: TestUser, recoveryKey: string): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, user);
   const encryption = { ...EVERYBODY, recoveryKey, backup: false, dehydratedDevice: true };
-  const client = new Client({ baseUrl: server.baseUrl, token, mxid, encryption });
+  const client = new Client({ baseUrl: server.baseUrl, accessToken: token, mxid, encryption });
   await client.crypto?.start();
   assertEquals((await client.crypto?.ensureVerified())?.dehydratedDevice, "on");
   return client;

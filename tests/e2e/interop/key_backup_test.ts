@@ -18,7 +18,7 @@ function newKey(): string {
 /** Our client on another device of a peer's user, without any keys. */
 async function freshClient(server: SynapseServer, peer: Peer): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, peer.user);
-  return new Client({ baseUrl: server.baseUrl, token, mxid, encryption: EVERYBODY });
+  return new Client({ baseUrl: server.baseUrl, accessToken: token, mxid, encryption: EVERYBODY });
 }
 
 /** What our client reads of an event of the room's history. */
@@ -84,7 +84,12 @@ peerTest(
     await peer.call("awaitBackup", { count: 1 });
 
     const { accessToken: token, userId: mxid } = await newDevice(server, peer.user);
-    await using client = new Client({ baseUrl: server.baseUrl, token, mxid, encryption: { recoveryKey } });
+    await using client = new Client({
+      baseUrl: server.baseUrl,
+      accessToken: token,
+      mxid,
+      encryption: { recoveryKey },
+    });
     await client.crypto?.start();
     assertEquals((await client.crypto?.ensureVerified())?.backup, "on");
     assertEquals(await read({ client, roomId }, eventId), "before we were there");

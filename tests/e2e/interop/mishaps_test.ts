@@ -32,7 +32,7 @@ async function errors(ours: Ours, by?: { readonly recoveryKey: string }): Promis
 /** A client that only reads and changes account data. */
 async function elsewhere(server: SynapseServer, user: TestUser): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, user);
-  return new Client({ baseUrl: server.baseUrl, token, mxid });
+  return new Client({ baseUrl: server.baseUrl, accessToken: token, mxid });
 }
 
 peerTest(

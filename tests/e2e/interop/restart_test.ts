@@ -156,7 +156,7 @@ eachPeer("S71 Two devices of a user that share a store are told apart", async (k
   await using ours = await Ours.start(server, "ours", { store });
   const user = await newDevice(server, ours.user);
   await using other = await Ours.start(server, "ours", { user, store });
-  const [one, two] = [await ours.crypto.identity(), await other.crypto.identity()];
+  const [one, two] = [await ours.crypto.getOwnDeviceKeys(), await other.crypto.getOwnDeviceKeys()];
   assert(one.ed25519 !== two.ed25519 && one.curve25519 !== two.curve25519);
   const roomId = await roomWith(ours, [peer]);
   await other.member(roomId, peer.userId);

@@ -16,7 +16,7 @@ const CROSS_SIGNING = [
 /** Our client on another device of a peer's user. */
 async function ourClient(server: SynapseServer, peer: Peer): Promise<Client> {
   const { accessToken: token, userId: mxid } = await newDevice(server, peer.user);
-  return new Client({ baseUrl: server.baseUrl, token, mxid });
+  return new Client({ baseUrl: server.baseUrl, accessToken: token, mxid });
 }
 
 /** The public key of a private key in base64. */

@@ -74,7 +74,7 @@ export async function appserviceScene(
   const user = await newUser(synapse, "alice", { unlimited: "people" });
   const options: ClientOptions = {
     baseUrl: synapse.baseUrl,
-    token: user.accessToken,
+    accessToken: user.accessToken,
     log: false,
     encryption: encryption && how,
   };

@@ -174,7 +174,7 @@ export class Ours extends PeerWatch implements AsyncDisposable {
     const lease = { duration: 1_000 }; // the successor of one that has ended does not wait long
     const client = new Client({
       baseUrl,
-      token,
+      accessToken: token,
       mxid,
       deviceId,
       lease,

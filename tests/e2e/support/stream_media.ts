@@ -48,7 +48,7 @@ export function contentOf(size: number): ReadableStream<Uint8Array<ArrayBuffer>>
 if (import.meta.main) {
   const [baseUrl, token, mebibytes] = Deno.args;
   const size = Number(mebibytes) * MEBIBYTE;
-  await using client = new Client({ baseUrl, token });
+  await using client = new Client({ baseUrl, accessToken: token });
   await client.downloadMedia(await client.uploadMedia(new Uint8Array(MEBIBYTE))); // so that all code is loaded
   const { gc } = globalThis as { gc?: () => void };
   const before = Deno.memoryUsage().rss;

@@ -18,7 +18,7 @@ synapseTest(
     };
     await using theirs = new Client({
       baseUrl,
-      token: bob.accessToken,
+      accessToken: bob.accessToken,
       encryption: { recoveryKey: keyOf(1) },
     });
     await theirs.crypto?.start();
@@ -28,13 +28,13 @@ synapseTest(
       deviceId: "PLAIN",
     });
     const plainStore = new MemoryStore();
-    await using plain = new Client({ baseUrl, token, encryption: true, store: plainStore });
+    await using plain = new Client({ baseUrl, accessToken: token, encryption: true, store: plainStore });
     await plain.crypto?.start();
     await plain.crypto?.idle();
     const store = new MemoryStore();
     await using ours = new Client({
       baseUrl,
-      token: alice.accessToken,
+      accessToken: alice.accessToken,
       encryption: { recoveryKey: keyOf(2) },
       store,
       fetch: counting,

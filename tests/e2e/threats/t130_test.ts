@@ -24,7 +24,7 @@ synapseTest("T130: on Synapse no server says in another's name who invites, nor 
   const heard: string[] = [];
   const arrived = Promise.withResolvers<void>();
   const bot = new Bot({
-    ...{ baseUrl: synapse.baseUrl, token, mxid: userId, log: false },
+    ...{ baseUrl: synapse.baseUrl, accessToken: token, mxid: userId, log: false },
     allow: [OWNER, `@alice:*`],
   });
   bot.client.addEventHandler("INVITE", ({ sender }) => {

@@ -46,7 +46,7 @@ async function story(plan: FaultPlan): Promise<Outcome> {
   assert(info.count > 0);
 
   using storage = await owner.secretStorage.open({ recoveryKey });
-  const other = stage.client("bot", { encryption: EVERYBODY, token: "" });
+  const other = stage.client("bot", { encryption: EVERYBODY, accessToken: "" });
   await other.login({ identifier: "@bot:localhost", password: "password of bot" });
   assertEquals((await backupOf(other).trust({ storage })).problem, undefined, "what was kept opens it");
   assert(log);

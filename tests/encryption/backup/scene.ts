@@ -33,7 +33,7 @@ export async function newDevice(
   stage: ClientStage,
   { name = "alice", ...options }: Partial<ClientOptions> & { readonly name?: string } = {},
 ): Promise<Client> {
-  const client = stage.client(name, { encryption: EVERYBODY, token: "", ...options });
+  const client = stage.client(name, { encryption: EVERYBODY, accessToken: "", ...options });
   await client.login({ identifier: `@${name}:localhost`, password: `password of ${name}` });
   return client;
 }

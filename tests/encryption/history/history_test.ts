@@ -186,7 +186,11 @@ Deno.test("What a device has from the backup alone is not shared: the server can
 Deno.test("Of the devices of who is invited only those get the keys that the user has signed", async () => {
   await using here = clientStage();
   const { host, guest } = await hostAndGuest(here);
-  const unsigned = here.client("guest", { token: "", encryption: { shareHistory: true }, retry: false });
+  const unsigned = here.client("guest", {
+    accessToken: "",
+    encryption: { shareHistory: true },
+    retry: false,
+  });
   await unsigned.login({ identifier: GUEST, password: "password of guest" });
   await unsigned.crypto?.start();
   const roomId = await roomOf(host, ["one"]);

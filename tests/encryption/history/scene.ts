@@ -40,7 +40,7 @@ export async function newSharer(
   name: string,
   options: Partial<ClientOptions> = {},
 ): Promise<Client> {
-  const client = here.client(name, { token: "", encryption: sharing(name), retry: false, ...options });
+  const client = here.client(name, { accessToken: "", encryption: sharing(name), retry: false, ...options });
   await client.login({ identifier: `@${name}:localhost`, password: `password of ${name}` });
   await client.crypto?.start();
   return client;

@@ -15,7 +15,7 @@ import {
   storedKeysFinding,
 } from "../../../src/encryption/identity/findings.ts";
 import { skewOf } from "../../../src/api/http/exchange.ts";
-import type { Device } from "../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../src/crypto/devices/user_record.ts";
 import type { SecretStorageProblem } from "../../../src/errors/secret_storage_error.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import { ALICE } from "./scene.ts";
@@ -56,8 +56,8 @@ const storage = (keyId: string | undefined, problem?: SecretStorageProblem, open
   storageFinding({ keyId, problem, opens }),
 ];
 const backup = (change: Partial<KeyBackupInfo>) => [backupFinding({ ...BACKUP, ...change })];
-const dehydrated = (...devices: Pick<Device, "dehydrated" | "trust">[]) =>
-  dehydratedFinding(devices as Device[]);
+const dehydrated = (...devices: Pick<CryptoDevice, "dehydrated" | "trust">[]) =>
+  dehydratedFinding(devices as CryptoDevice[]);
 const before = 1_000_000_000, after = before + 500;
 const clock = (shown: number) => clockFinding(skewOf({ shown, before, after }));
 

@@ -40,7 +40,7 @@ export async function device(
   const known = tokens.getOrInsertComputed(here, () => new Map<string, string>());
   const token = known.get(deviceId) ?? await login(here, deviceId);
   known.set(deviceId, token);
-  return here.client("alice", { token, retry: false, encryption: {}, ...options });
+  return here.client("alice", { accessToken: token, retry: false, encryption: {}, ...options });
 }
 
 async function login(here: ClientStage, deviceId: string): Promise<string> {

@@ -57,7 +57,7 @@ Deno.test("A bot that makes an identity later than its device is not told to acc
   const warned: string[] = [];
   const log = { debug() {}, info() {}, warn: (message: string) => void warned.push(message), error() {} };
   for (const encryption of [true, { onRecoveryKey() {} }, { onRecoveryKey() {} }]) {
-    const bot = new Client({ baseUrl, fetch, token, store, encryption, log });
+    const bot = new Client({ baseUrl, fetch, accessToken: token, store, encryption, log });
     const running = bot.start();
     await bot.ready;
     await bot.crypto?.ensureVerified();

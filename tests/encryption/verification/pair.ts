@@ -34,7 +34,7 @@ export async function synced(
   const client = here.client(name, {
     retry: false,
     encryption: EVERYBODY,
-    ...(token !== undefined && { token }),
+    ...(token !== undefined && { accessToken: token }),
     ...options,
   });
   client.start().catch(() => {}); // the test ends it

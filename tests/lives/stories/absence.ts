@@ -152,7 +152,7 @@ export const absence: readonly Story[] = [
       const { bot, talk } = await world.conversation();
       await talk.say(2);
       await talk.answered();
-      const elsewhere = world.client({ token: bot.token, encryption: false });
+      const elsewhere = world.client({ accessToken: bot.token, encryption: false });
       await elsewhere.logout();
       await elsewhere.close();
       assertInstanceOf(causeOf(await bot.ended()), UnknownTokenError);

@@ -141,7 +141,7 @@ function woken({ kind, options, isReached, death }: RunningParts, door: Door): R
       door.open(reached(core.fetch, isReached), over);
       for (let isRegistered = false; !over.aborted;) {
         try {
-          await syncOnce({ deadline: 10_000 });
+          await syncOnce({ passTimeout: 10_000 });
           if (!isRegistered) await client.registerWake(door.url);
           isRegistered = true;
           first();
@@ -169,7 +169,7 @@ function fedByTransactions(
     ...{ registration, baseUrl, fetch, store, encryption, lease, clock, log },
     serverName: "localhost",
   });
-  const { bot: client } = appservice;
+  const { botClient: client } = appservice;
   const kit = kind === "kit" ? new KitBot({ appservice, rateLimit: false }) : undefined;
   const ending = new AbortController();
   return {

@@ -35,7 +35,7 @@ export class Scene implements AsyncDisposable {
     { unlimited, ...options }: Partial<ClientOptions> & { readonly unlimited?: Unlimited } = {},
   ): Promise<Player> {
     const { userId, deviceId, accessToken, password } = await this.host.register(name, unlimited);
-    const client = this.client({ mxid: userId, deviceId, token: accessToken, ...options });
+    const client = this.client({ mxid: userId, deviceId, accessToken, ...options });
     return Object.assign(client, { userId, password });
   }
 

@@ -47,7 +47,7 @@ Deno.test("A bot goes on from a copy of its device in a sealed store, with the k
   await stage.settle();
   await alice.sendText(roomId, "One");
   await stage.until(() => texts.includes("One"));
-  const identity = await carol.crypto?.identity();
+  const identity = await carol.crypto?.getOwnDeviceKeys();
   const device = await deviceIn(old);
   const held = exportDevice(old, { ...device, clock }).getReader();
   await assertRejects(() => held.read(), StoreInUseError);
@@ -68,7 +68,7 @@ Deno.test("A bot goes on from a copy of its device in a sealed store, with the k
   await begin(stage, again);
   await stage.until(() => heardAgain.includes("While it was off"));
   assertEquals(heardAgain, ["While it was off"]);
-  assertEquals(await again.crypto?.identity(), identity);
+  assertEquals(await again.crypto?.getOwnDeviceKeys(), identity);
 });
 
 Deno.test("A client refuses a sealed store without its seal, and a device that was imported in part", async () => {

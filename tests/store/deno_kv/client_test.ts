@@ -10,13 +10,13 @@ Deno.test("Client goes on from where it was when it starts again on the same Den
     const { fetch, baseUrl } = homeserver;
     const bot = homeserver.createUser("bot");
     const alice = homeserver.createUser("alice");
-    await using sender = new Client({ baseUrl, fetch, token: alice.accessToken });
+    await using sender = new Client({ baseUrl, fetch, accessToken: alice.accessToken });
     const roomId = await sender.createRoom({ preset: "public_chat" });
 
     /** Starts the bot, handles messages up to the last one, and stops it. */
     const run = async (last: string): Promise<string[]> => {
       await using store = await DenoKvStore.open(`${folder}/bot.db`);
-      await using client = new Client({ baseUrl, fetch, token: bot.accessToken, store });
+      await using client = new Client({ baseUrl, fetch, accessToken: bot.accessToken, store });
       await client.joinRoom(roomId);
       const bodies: string[] = [];
       const heard = Promise.withResolvers<void>();

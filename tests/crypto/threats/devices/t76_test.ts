@@ -96,7 +96,7 @@ Deno.test("T76: a device that is not known yet is looked up before it is verifie
   const { alice } = await twoInARoom(stage);
   const carol = stage.client("carol", { encryption: EVERYBODY });
   await carol.crypto?.start();
-  const { ed25519 = "" } = await carol.crypto?.identity() ?? {};
+  const { ed25519 = "" } = await carol.crypto?.getOwnDeviceKeys() ?? {};
   const deviceId = String(carol.deviceId);
   const device = { userId: "@carol:localhost", deviceId, ed25519 } as const;
   await alice.crypto?.setDeviceTrust(device, "verified");

@@ -209,7 +209,7 @@ Deno.test("T180: what a client remembers does not grow with the names that its h
   };
   await using client = new Client({
     baseUrl: "https://example.org",
-    token: "token",
+    accessToken: "token",
     fetch: async (input, init) => {
       const answered = await answer(new Request(input, init));
       if (answered !== undefined) return Response.json(answered);

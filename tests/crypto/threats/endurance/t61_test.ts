@@ -100,7 +100,7 @@ Deno.test("T61: an encrypted event of such a session, while there is an own veri
   const other = bot.client("bot", "OTHER");
   await other.syncOnce();
   const { roomId } = bot;
-  const { ed25519 } = await other.crypto?.identity() ?? {};
+  const { ed25519 } = await other.crypto?.getOwnDeviceKeys() ?? {};
   const compared = { userId: "@bot:localhost", deviceId: "OTHER", ed25519 } as ComparedDevice;
   const trust = async (client: Client) => await client.crypto?.setDeviceTrust(compared, "verified");
   const poison = POISONS["an encrypted event of a session that is called so"];

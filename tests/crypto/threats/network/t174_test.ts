@@ -13,7 +13,7 @@ Deno.test("T174: to another server goes no header but what asks for the content"
   const places = ["https://a.example/_matrix/2", "https://b.example/3", "https://a.example/4"];
   await using client = new Client({
     baseUrl: "https://a.example",
-    token: "secret",
+    accessToken: "secret",
     log: false,
     fetch: (input, init) => {
       const { host } = new URL(String(input instanceof Request ? input.url : input));

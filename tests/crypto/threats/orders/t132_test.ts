@@ -167,7 +167,7 @@ Deno.test("T132: a bot that is encryptedOnly hears nothing in clear but what no 
 });
 
 Deno.test("T132: a bot that could hear nothing is not made, and one whose command is never taken says so", async () => {
-  const options = { baseUrl: "https://a.example", token: "t" };
+  const options = { baseUrl: "https://a.example", accessToken: "t" };
   assertThrows(
     () => new Bot({ ...options, encryptedOnly: true }),
     ValueError,

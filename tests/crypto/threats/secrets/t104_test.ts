@@ -42,7 +42,7 @@ const authentication = { password: secret.password, registrationToken: secret.re
 const operations: Record<string, (client: Client) => Promise<unknown>> = {
   login: (client) => client.login({ identifier: "alice", password: secret.password }),
   "login with a short password": (client) => client.login({ identifier: "alice", password: "xq%7Z" }),
-  "login with a token": (client) => client.login({ loginType: "m.login.token", token: secret.login }),
+  "login with a token": (client) => client.login({ loginType: "m.login.token", loginToken: secret.login }),
   "login otherwise": (client) =>
     client.login({ loginType: "org.example", extraFields: { proof: { response: secret.answer } } }),
   register: (client) => client.register({ username: "alice", password: secret.password, authentication }),
@@ -161,7 +161,7 @@ for (const [how, answer] of Object.entries(answers)) {
         baseUrl: "https://hs.example",
         mxid: "@alice:example.org",
         deviceId: "ALICE",
-        token,
+        accessToken: token,
         refreshToken,
         fetch,
         log,

@@ -78,7 +78,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
     await using _deno = note(await kv.DenoKvStore.open(`${folder}/a.kv`));
     await using tester: BotTester = new BotTester(({ store: _, ...given }) => {
       const bot = note(new Bot({ ...given, store, encryption, wake: { secret } }));
-      planted.add("access token", given.token);
+      planted.add("access token", given.accessToken);
       bot.use(note(new Composer()));
       bot.command("look", async (c) => {
         note(c);
@@ -109,8 +109,8 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
     await tester.pass(2_000);
     await room.expect("later");
     note(new DecryptionDispatcher(objects.find((each) => each instanceof Client) as main.Client));
-    note(new HTTPAPI({ baseUrl: "https://a.example", token: puppet, refreshToken: hs_token }));
-    note(new Client({ baseUrl: "https://a.example", token: puppet, encryption, wake: { secret } }));
+    note(new HTTPAPI({ baseUrl: "https://a.example", accessToken: puppet, refreshToken: hs_token }));
+    note(new Client({ baseUrl: "https://a.example", accessToken: puppet, encryption, wake: { secret } }));
     note(
       new Bot({
         baseUrl: "https://a.example",
@@ -133,7 +133,7 @@ Deno.test("T135: no object of an exported class shows a secret, fresh, at work a
       }),
     );
     tester.homeserver.addAppservice(registration, appservice.fetch);
-    note(appservice.bot);
+    note(appservice.botClient);
     note(appservice.intent("_echo_polly"));
     note(appservice.puppet(tester.userId("alice") as UserID, puppet));
     note(new Bot({ appservice }));

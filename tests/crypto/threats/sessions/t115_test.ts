@@ -6,7 +6,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import type { Device } from "../../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../../src/crypto/devices/user_record.ts";
 import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
 import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
 import { ALICE, MALLORY, ME, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
@@ -18,7 +18,7 @@ function stage() {
   const mallory = receiver.devices.put(newDevice(receiver, MALLORY, { trust: "verified" }));
   using session = receiver.context.vodozemac.megolm.createInbound(alice.roomKey.session_key);
   const sessionKey = session.exportAt() ?? "";
-  const file = (maker: Device, change: Partial<ImportedRoomKey> = {}) =>
+  const file = (maker: CryptoDevice, change: Partial<ImportedRoomKey> = {}) =>
     receiver.step((tx) =>
       receiver.inbound.import(tx, {
         roomId: ROOM,

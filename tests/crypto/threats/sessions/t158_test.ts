@@ -62,7 +62,7 @@ async function scene(stage: ClientStage) {
   const inner = new MemoryStore();
   const alice = stage.client("alice", { encryption: EVERYBODY });
   const { accessToken } = stage.homeserver.createUser("alice", { deviceId: "BLOCKED" });
-  const blocked = stage.client("alice", { encryption: EVERYBODY, token: accessToken });
+  const blocked = stage.client("alice", { encryption: EVERYBODY, accessToken });
   const mallory = stage.client("mallory", { encryption: EVERYBODY });
   for (const client of [alice, blocked, mallory]) await begin(stage, client);
   const roomId = await alice.createRoom({ initialState: [...ENCRYPTED, JOINED], invitees: [MALLORY] });
@@ -81,7 +81,7 @@ async function scene(stage: ClientStage) {
     });
   const first = await bot();
   await beginIn(stage, first, { roomId, member: alice });
-  const { ed25519 = "" } = await blocked.crypto?.identity() ?? {};
+  const { ed25519 = "" } = await blocked.crypto?.getOwnDeviceKeys() ?? {};
   const device = { userId: "@alice:localhost" as const, deviceId: "BLOCKED" as const, ed25519 };
   await alice.sendText(roomId, "Hello");
   await mallory.sendText(roomId, "Hello, too");
@@ -103,10 +103,10 @@ async function leaveUnfinished(
   { bot, mallory, roomId }: { readonly bot: Client; readonly mallory: Client; readonly roomId: RoomID },
 ): Promise<void> {
   const { homeserver } = stage;
-  const phone = stage.client("bot", { encryption: { recoveryKey: RECOVERY }, token: "" });
+  const phone = stage.client("bot", { encryption: { recoveryKey: RECOVERY }, accessToken: "" });
   await phone.login({ identifier: BOT, password: "password of bot" });
   await phone.crypto?.start();
-  const { ed25519 = "" } = await bot.crypto?.identity() ?? {};
+  const { ed25519 = "" } = await bot.crypto?.getOwnDeviceKeys() ?? {};
   const device = { userId: BOT, deviceId: bot.deviceId ?? "", ed25519 } as const;
   await mallory.crypto?.setDeviceTrust(device, "blacklisted");
   await mallory.sendText(roomId, "Not for the bot");

@@ -14,14 +14,14 @@ import { RawDevice, RawSession } from "../../engine/raw_device.ts";
 import { ALICE, MALLORY, newDevice, read, Receiver, Sender, told } from "../../megolm/support.ts";
 import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
 import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
-import type { Device } from "../../../../src/crypto/devices/user_record.ts";
+import type { CryptoDevice } from "../../../../src/crypto/devices/user_record.ts";
 
 async function imported(
   receiver: Receiver,
   sender: Sender,
   { source = "forwarded", device = sender.device }: {
     source?: Exclude<KeySource, "direct">;
-    device?: Device;
+    device?: CryptoDevice;
   } = {},
 ): Promise<void> {
   using session = receiver.context.vodozemac.megolm.createInbound(sender.roomKey.session_key);

@@ -49,7 +49,11 @@ function attacked(membership: string, options: Partial<BotOptions>) {
 async function invite(tester: BotTester, by: string, sent: readonly JsonObject[]): Promise<RoomID> {
   const { homeserver } = tester;
   const { accessToken: token } = homeserver.createUser(by, { serverName: ELSEWHERE });
-  await using stranger = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, token });
+  await using stranger = new Client({
+    baseUrl: homeserver.baseUrl,
+    fetch: homeserver.fetch,
+    accessToken: token,
+  });
   const room = await stranger.createRoom({ preset: "private_chat" });
   homeserver.sendAlong(room, sent);
   await stranger.inviteUser(room, tester.mxid);

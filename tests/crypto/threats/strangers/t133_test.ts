@@ -100,12 +100,12 @@ Deno.test("T133: what is chosen about requests holds for those of every user, an
   } as const;
   const serving = scene.instance(options);
   const ghost = serving.intent("_echo_polly");
-  await serving.bot.joinRoom(scene.roomId);
+  await serving.botClient.joinRoom(scene.roomId);
   await ghost.sendText(scene.roomId, "x".repeat(3_000));
   for (
     const act of [
       () => ghost.getMessages(scene.roomId, "b", undefined),
-      () => serving.bot.getMessages(scene.roomId, "b", undefined),
+      () => serving.botClient.getMessages(scene.roomId, "b", undefined),
     ]
   ) {
     await assertRejects(act, Error, "2000");

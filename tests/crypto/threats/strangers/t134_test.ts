@@ -159,7 +159,7 @@ Deno.test("T134: what is remembered of inviters is bounded, and so is how long o
   assertEquals(at("c", 1_060), undefined);
   assertEquals(at("c", 9_000), 9_000);
   assert(Deno.inspect(limiter).length < 10_000);
-  const options = { baseUrl: HOMESERVER, token: "t" };
+  const options = { baseUrl: HOMESERVER, accessToken: "t" };
   for (const inviteLimit of [{ count: 0 }, { total: 0.5 }, { window: 0 }, { count: NaN }]) {
     assertThrows(() => new Bot({ ...options, inviteLimit }), ValueError, "inviteLimit");
   }
