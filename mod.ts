@@ -42,8 +42,7 @@ export {
   type Tokens,
 } from "./src/api/http/mod.ts";
 export type { Clock } from "./src/base/clock.ts";
-export type { Logger } from "./src/base/log.ts";
-export { consoleLogger, type ConsoleLoggerOptions } from "./src/base/console_logger.ts";
+export { consoleLogger, type ConsoleLoggerOptions, type Logger } from "./src/base/log.ts";
 export {
   Client,
   type ClientLeaseOptions,
@@ -107,7 +106,7 @@ export type { Crypto, EncryptionOptions, OwnerVerificationOptions } from "./src/
 export type { OnNewRecipient } from "./src/actors/crypto/mod.ts";
 export type { AcceptPolicy, SendPolicy } from "./src/crypto/context/context.ts";
 export type { NewRecipient } from "./src/crypto/sharing/mod.ts";
-export { encryptionOf } from "./src/types/events/encryption_of.ts";
+export { encryptionOf } from "./src/types/events/encryption_info.ts";
 
 // Stores.
 export type { StateStore } from "./src/actors/store/mod.ts";
@@ -137,8 +136,8 @@ export {
 
 // Errors.
 export { ActorError, ActorStoppedError } from "./src/actors/kernel/mod.ts";
-export { AuthenticationNeededError } from "./src/errors/authentication_needed_error.ts";
-export { ClientEndedError } from "./src/errors/client_ended_error.ts";
+export { AuthenticationNeededError, MatrixRequestError } from "./src/errors/request_error.ts";
+export { ClientEndedError, MatrixError } from "./src/errors/matrix_error.ts";
 export {
   AttachmentError,
   DecryptionError,
@@ -149,6 +148,7 @@ export {
   KeyFileError,
   OwnIdentityError,
   UnsupportedAlgorithmError,
+  VerificationError,
 } from "./src/errors/encryption_error.ts";
 export {
   AppserviceLoginUnsupportedError,
@@ -179,57 +179,60 @@ export {
   WeakPasswordError,
 } from "./src/errors/account_errcodes.ts";
 export {
+  AlreadyJoinedError,
+  BadAliasError,
   BadJSONError,
+  BadStateError,
   BadStatusError,
+  CannotLeaveServerNoticeRoomError,
   CannotOverwriteMediaError,
   ConnectionFailedError,
   ConnectionTimeoutError,
+  DuplicateAnnotationError,
   ExclusiveError,
   ForbiddenError,
+  IncompatibleRoomVersionError,
+  InsufficientPowerError,
   InvalidParamError,
+  InvalidRoomStateError,
   InvalidSignatureError,
+  InviteBlockedError,
   LimitExceededError,
   MissingParamError,
   NotFoundError,
+  NotJoinedError,
   NotJSONError,
   NotYetUploadedError,
   ResourceLimitExceededError,
+  RoomInUseError,
   TooLargeError,
+  UnableToAuthoriseJoinError,
+  UnableToGrantJoinError,
   UnknownEndpointError,
   UnknownError,
   UnrecognizedError,
+  UnsupportedRoomVersionError,
   UrlNotSetError,
   WrongRoomKeysVersionError,
 } from "./src/errors/request_errcodes.ts";
-export {
-  AlreadyJoinedError,
-  BadAliasError,
-  BadStateError,
-  CannotLeaveServerNoticeRoomError,
-  DuplicateAnnotationError,
-  IncompatibleRoomVersionError,
-  InsufficientPowerError,
-  InvalidRoomStateError,
-  InviteBlockedError,
-  NotJoinedError,
-  RoomInUseError,
-  UnableToAuthoriseJoinError,
-  UnableToGrantJoinError,
-  UnsupportedRoomVersionError,
-} from "./src/errors/room_errcodes.ts";
 export { MalformedContentError } from "./src/errors/malformed_content_error.ts";
-export { MatrixError } from "./src/errors/matrix_error.ts";
 export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
 export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts";
-export { MatrixRequestError } from "./src/errors/request_error.ts";
 export {
   AcceptedError,
   HomeserverAddressError,
   RedirectError,
   ServiceResponseError,
+  WellKnownError,
+  WellKnownInvalidIdentityServerError,
+  WellKnownInvalidVersionsError,
+  WellKnownMissingHomeserverError,
+  WellKnownNotJSONError,
+  WellKnownNotURLError,
+  WellKnownUnreachableError,
+  WellKnownUnsupportedSchemeError,
 } from "./src/errors/service_response_error.ts";
-export { KeyBackupError } from "./src/errors/key_backup_error.ts";
-export { SecretStorageError } from "./src/errors/secret_storage_error.ts";
+export { KeyBackupError, SecretStorageError } from "./src/errors/secret_storage_error.ts";
 export {
   StoreError,
   StoreFormatError,
@@ -239,16 +242,5 @@ export {
   StoreReadOnlyError,
 } from "./src/errors/store_error.ts";
 export { ValueError } from "./src/errors/value_error.ts";
-export { VerificationError } from "./src/errors/verification_error.ts";
-export {
-  WellKnownError,
-  WellKnownInvalidIdentityServerError,
-  WellKnownInvalidVersionsError,
-  WellKnownMissingHomeserverError,
-  WellKnownNotJSONError,
-  WellKnownNotURLError,
-  WellKnownUnreachableError,
-  WellKnownUnsupportedSchemeError,
-} from "./src/errors/well_known_error.ts";
 
 endOwnCode();

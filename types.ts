@@ -204,9 +204,14 @@ export type {
   SecretStorageKey,
   SecretStorageUnlock,
 } from "./src/encryption/secrets/secrets.ts";
-export type { AttachmentProblem, KeyFileProblem, OwnIdentityProblem } from "./src/errors/encryption_error.ts";
-export type { KeyBackupProblem } from "./src/errors/key_backup_error.ts";
-export type { SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
+export type {
+  AttachmentProblem,
+  KeyFileProblem,
+  OwnIdentityProblem,
+  VerificationEnd,
+  VerificationErrorInit,
+} from "./src/errors/encryption_error.ts";
+export type { KeyBackupProblem, SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";
@@ -264,15 +269,20 @@ export type {
   VerificationResult,
   VerificationWayOptions,
 } from "./src/encryption/verification/verification.ts";
-export type { VerificationEnd, VerificationErrorInit } from "./src/errors/verification_error.ts";
 export type {
   VerificationCancellation,
   VerificationPhase,
   VerificationWay,
 } from "./src/crypto/verification/mod.ts";
-export type * from "./src/types/api/device_alarm.ts";
-export type * from "./src/types/events/encryption_info.ts";
-export type { Encryptions } from "./src/types/events/encryption_of.ts";
+export type * from "./src/types/api/device_keys.ts";
+export type {
+  EncryptionInfo,
+  Encryptions,
+  KeySource,
+  RelationSource,
+  SenderInfo,
+  SenderTrust,
+} from "./src/types/events/encryption_info.ts";
 
 // Stores.
 export type {
@@ -292,18 +302,26 @@ export type {
 } from "./src/store/device/mod.ts";
 
 // Identifiers, events, contents and answers, as Matrix defines them.
-export type * from "./src/types/api/device_keys.ts";
-export type * from "./src/types/api/discovery.ts";
-export type * from "./src/types/api/filter.ts";
-export type * from "./src/types/api/history.ts";
-export type * from "./src/types/api/dehydrated_device.ts";
-export type * from "./src/types/api/key_backup.ts";
-export type * from "./src/types/api/login.ts";
-export type * from "./src/types/api/media.ts";
-export type * from "./src/types/api/profile.ts";
+export * from "./src/types/api/login.ts";
+export type * from "./src/types/events/sync_response.ts";
+export type * from "./src/types/events/room_records.ts";
+export type {
+  AudioInfo,
+  AvatarInfo,
+  BaseFileInfo,
+  CreateMediaResponse,
+  EncryptedFile,
+  EncryptedFileKey,
+  FileInfo,
+  ImageInfo,
+  LocationInfo,
+  MediaConfig,
+  ThumbnailedInfo,
+  ThumbnailInfo,
+  UrlPreview,
+  VideoInfo,
+} from "./src/types/content/file_info.ts";
 export type * from "./src/types/api/public_rooms.ts";
-export type * from "./src/types/api/push_rule.ts";
-export * from "./src/types/api/uia.ts";
 export type * from "./src/types/content/account_data_content.ts";
 export type * from "./src/types/content/call_content.ts";
 export type {
@@ -315,29 +333,53 @@ export type {
   ContentSchemaProperties,
   ContentSchemaResult,
   ContentSchemaTypes,
-} from "./src/types/content/content_schema.ts";
+} from "./src/types/events/define_event.ts";
 export type * from "./src/types/content/encryption_content.ts";
-export type * from "./src/types/content/ephemeral_content.ts";
-export type * from "./src/types/content/file_info.ts";
-export type * from "./src/types/content/image_pack_content.ts";
-export type * from "./src/types/content/member_content.ts";
-export type * from "./src/types/content/message_content.ts";
-export type * from "./src/types/content/power_levels_content.ts";
-export type * from "./src/types/content/relation.ts";
-export type * from "./src/types/content/room_state_content.ts";
 export type * from "./src/types/content/to_device_content.ts";
-export type * from "./src/types/content/verification_content.ts";
+export type * from "./src/types/content/room_state_content.ts";
+export type * from "./src/types/content/message_content.ts";
+export type {
+  BaseVerificationContent,
+  ReciprocateStartContent,
+  SasStartContent,
+  ShortAuthenticationStringMethod,
+  VerificationAcceptContent,
+  VerificationCancelCode,
+  VerificationCancelContent,
+  VerificationDoneContent,
+  VerificationKeyContent,
+  VerificationMacContent,
+  VerificationMethod,
+  VerificationReadyContent,
+  VerificationRequestContent,
+  VerificationStartContent,
+} from "./src/types/content/verification_content.ts";
 export * from "./src/types/enums.ts";
 export type * from "./src/types/events/client_event.ts";
-export type * from "./src/types/events/event.ts";
+export * from "./src/types/events/event.ts";
 export type * from "./src/types/events/event_map.ts";
-export type * from "./src/types/events/event_of.ts";
-export type { EventClass, EventType, EventTypeRef } from "./src/types/events/event_type.ts";
-export type { ListenedType, NamedEventType, UnspecifiedEventType } from "./src/types/events/listened_type.ts";
+export type {
+  ClassOf,
+  ClearableContent,
+  ContentIn,
+  ContentOf,
+  ContentsByClass,
+  EmptyContent,
+  EventIn,
+  EventOf,
+  ListenedType,
+  NamedEventType,
+  ReceivedContent,
+  RedactableEventOf,
+  UnspecifiedEventType,
+} from "./src/types/events/event_of.ts";
+export {
+  type EventClass,
+  type EventType,
+  type EventTypeRef,
+  InternalEventType,
+} from "./src/types/events/event_type.ts";
 export type * from "./src/types/events/internal_event.ts";
-export * from "./src/types/events/internal_event_type.ts";
-export type * from "./src/types/events/room_records.ts";
-export type * from "./src/types/events/sync_response.ts";
-export * from "./src/types/events/sync_stream.ts";
+
 export type * from "./src/types/ids.ts";
 export type { JsonObject } from "./src/types/json.ts";

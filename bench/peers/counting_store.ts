@@ -4,8 +4,13 @@
  * @module
  */
 
-import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
-import { encodeValue } from "../../src/store/base/value_codec.ts";
+import {
+  encodeValue,
+  type KvKey,
+  type KvListOptions,
+  type KvMutation,
+  type KvStore,
+} from "../../src/store/base/kv_store.ts";
 
 /** What was written. */
 export interface Written {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { AttachmentCipher } from "../types/api/attachment_cipher.ts";
+import type { AttachmentCipher } from "../types/content/file_info.ts";
 import {
   type AccountAPI,
   accountAPI,

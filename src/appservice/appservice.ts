@@ -9,7 +9,7 @@
 import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts";
 import { HTTPAPI, isPassing } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";
-import { Refusal } from "../base/refusal.ts";
+import { Refusal } from "../base/bounded_body.ts";
 import { NetworkError } from "../errors/network_error.ts";
 import { MatrixRequestError } from "../errors/request_error.ts";
 import { parseUserId } from "../types/identifiers.ts";

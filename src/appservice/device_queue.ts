@@ -13,7 +13,7 @@ import { isJsonObject } from "../types/json.ts";
 import { type HTTPAPI, Session } from "../api/http/mod.ts";
 import { freshFilter, type SyncAPI, syncAPI } from "../api/server/server.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
-import type { Filter } from "../types/api/filter.ts";
+import type { Filter } from "../types/events/sync_response.ts";
 import { PresenceState } from "../types/enums.ts";
 import type { SyncToken } from "../types/ids.ts";
 import type { Entry } from "./inbox.ts";

@@ -8,9 +8,8 @@
 
 import { type Clock, elapsed } from "../base/clock.ts";
 import { RecentMap } from "../base/recent_map.ts";
-import { isSameSecret } from "../base/same_secret.ts";
-import { BoundedBodies } from "../base/bounded_body.ts";
-import { Refusal } from "../base/refusal.ts";
+import { isSameSecret } from "../base/node_crypto.ts";
+import { BoundedBodies, Refusal } from "../base/bounded_body.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Inbox } from "./inbox.ts";

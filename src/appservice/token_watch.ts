@@ -7,7 +7,7 @@
 import { type HTTPAPI, IS_TOKEN_DEAD, type Prepare } from "../api/http/mod.ts";
 import type { SyncFeed } from "../actors/syncer/syncer.ts";
 import { UnknownTokenError } from "../errors/account_errcodes.ts";
-import { ClientEndedError } from "../errors/client_ended_error.ts";
+import { ClientEndedError } from "../errors/matrix_error.ts";
 
 /** Says whose token it is. */
 const WHOAMI = "/_matrix/client/v3/account/whoami";

@@ -1,13 +1,28 @@
 /**
- * Reads what strangers send: so much, in so long a time, and of so many at once.
+ * Reads what strangers send, so much, in so long a time, and of so many at once; and refuses it.
  *
  * @module
  */
 
 import { concat } from "@std/bytes/concat";
-import { alarm, type Clock } from "./clock.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { Refusal } from "./refusal.ts";
+import { alarm, type Clock } from "./clock.ts";
+
+/** Why a request is refused, for the one who made it: it says nothing of the bot. */
+export class Refusal {
+  /** The answer. */
+  readonly response: Response;
+
+  /**
+   * @param status The HTTP status.
+   * @param errcode The code, as the specification has it.
+   * @param error What is wrong, for people.
+   * @param headers Headers.
+   */
+  constructor(status: number, errcode: string, error: string, headers: Record<string, string> = {}) {
+    this.response = Response.json({ errcode, error }, { status, headers });
+  }
+}
 
 /** How much is read. */
 export interface BodyBounds {

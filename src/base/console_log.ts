@@ -6,7 +6,7 @@
  */
 
 import { type Clock, elapsed } from "./clock.ts";
-import { printable, UNSHOWN } from "../errors/printable.ts";
+import { printable, UNSHOWN } from "../errors/matrix_error.ts";
 import { placeOf } from "./own_code.ts";
 import { RecentMap } from "./recent_map.ts";
 

@@ -7,7 +7,7 @@
  */
 
 import { ValueError } from "../../mod.ts";
-import { checkFunction } from "../errors/check_function.ts";
+import { checkFunction } from "../errors/known_names.ts";
 import { type Args, type Command, type CommandOptions, parsePattern, type Schemas } from "./commands/mod.ts";
 import { CALL, COMMAND, type Context } from "./context/mod.ts";
 import {

@@ -447,47 +447,52 @@ import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
   DehydratedDeviceUpload,
-} from "../types/api/dehydrated_device.ts";
-import type {
-  KeysChangesResponse,
-  KeysClaimResponse,
-  KeysQueryResponse,
-  SignaturesUploadResponse,
-} from "../types/api/device_keys.ts";
-import type { VersionsResponse } from "../types/api/discovery.ts";
-import type { Filter } from "../types/api/filter.ts";
-import type {
-  EventContextResponse,
-  MessagesResponse,
-  RelationsResponse,
-  ThreadsResponse,
-  TimestampToEventResponse,
-} from "../types/api/history.ts";
-import type {
   KeyBackupChange,
   KeyBackupData,
   KeyBackupDefinition,
   KeyBackupRooms,
   KeyBackupVersion,
-} from "../types/api/key_backup.ts";
-import type { LoginFlow, LoginResponse, LoginTokenResponse, WhoamiResponse } from "../types/api/login.ts";
-import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../types/api/media.ts";
-import type { PresenceInfo, Profile, UserSearchResponse } from "../types/api/profile.ts";
+  KeysChangesResponse,
+  KeysClaimResponse,
+  KeysQueryResponse,
+  SignaturesUploadResponse,
+} from "../types/api/device_keys.ts";
 import type {
+  AuthenticationData,
+  LoginFlow,
+  LoginResponse,
+  LoginTokenResponse,
+  VersionsResponse,
+  WhoamiResponse,
+} from "../types/api/login.ts";
+import type {
+  PresenceInfo,
+  Profile,
   PublicRoomsChunk,
   PublicRoomsResponse,
   RoomAliasResponse,
   RoomSummary,
   SpaceHierarchyResponse,
   SpaceHierarchyRoom,
+  UserSearchResponse,
 } from "../types/api/public_rooms.ts";
-import type { PushAction, PushRule, PushRuleset } from "../types/api/push_rule.ts";
-import type { AuthenticationData } from "../types/api/uia.ts";
-import type { RoomTagInfo, TagContent } from "../types/content/account_data_content.ts";
+import type {
+  PushAction,
+  PushRule,
+  PushRuleset,
+  RoomTagInfo,
+  TagContent,
+} from "../types/content/account_data_content.ts";
 import type { RoomEncryptedContent } from "../types/content/encryption_content.ts";
-import type { EncryptedFile, ImageInfo } from "../types/content/file_info.ts";
-import type { RoomMemberContent } from "../types/content/member_content.ts";
+import type {
+  CreateMediaResponse,
+  EncryptedFile,
+  ImageInfo,
+  MediaConfig,
+  UrlPreview,
+} from "../types/content/file_info.ts";
 import type { RoomMessageContent } from "../types/content/message_content.ts";
+import type { RoomMemberContent } from "../types/content/room_state_content.ts";
 import type {
   Membership,
   PaginationDirection,
@@ -497,13 +502,18 @@ import type {
   StateEventFormat,
 } from "../types/enums.ts";
 import type { ClientEvent, ClientStateEvent } from "../types/events/client_event.ts";
-import type { MatrixEvent } from "../types/events/event.ts";
-import type { EventOf } from "../types/events/event_of.ts";
+import type { MatrixEvent, SyncStream } from "../types/events/event.ts";
+import type { EventOf, ListenedType } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
-import type { ListenedType } from "../types/events/listened_type.ts";
-import type { JoinedMember } from "../types/events/room_records.ts";
-import type { SyncResponse } from "../types/events/sync_response.ts";
-import type { SyncStream } from "../types/events/sync_stream.ts";
+import type {
+  EventContextResponse,
+  JoinedMember,
+  MessagesResponse,
+  RelationsResponse,
+  ThreadsResponse,
+  TimestampToEventResponse,
+} from "../types/events/room_records.ts";
+import type { Filter, SyncResponse } from "../types/events/sync_response.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";

@@ -5,11 +5,10 @@
  */
 
 import { DecryptionError, EncryptionError } from "../errors/encryption_error.ts";
-import type { MessageEvent } from "../types/events/event.ts";
+import { type MessageEvent, SyncStream } from "../types/events/event.ts";
 import { isRedacted } from "../types/checks/event_check.ts";
 import { defineEvent } from "../types/events/define_event.ts";
-import { InternalEventType } from "../types/events/internal_event_type.ts";
-import { SyncStream } from "../types/events/sync_stream.ts";
+import { InternalEventType } from "../types/events/event_type.ts";
 import type { Crypto } from "../encryption/encryption.ts";
 import type { Dispatcher, SyncerAPI } from "./syncer_api.ts";
 

@@ -5,9 +5,8 @@
  */
 
 import type { MatrixEvent } from "../types/events/event.ts";
-import type { EventOf, RedactableEventOf } from "../types/events/event_of.ts";
+import type { EventOf, ListenedType, RedactableEventOf } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
-import type { ListenedType } from "../types/events/listened_type.ts";
 import type { Handler, HandlerOptions, SessionHandlerOptions } from "../actors/dispatcher/dispatcher.ts";
 
 /**

@@ -4,12 +4,11 @@
  * @module
  */
 
-import type { MatrixEvent } from "../types/events/event.ts";
+import type { MatrixEvent, SyncStream } from "../types/events/event.ts";
 import type { EventOf } from "../types/events/event_of.ts";
 import type { EventType } from "../types/events/event_type.ts";
 import type { InternalEvents } from "../types/events/internal_event.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
-import type { SyncStream } from "../types/events/sync_stream.ts";
 import type { HandlersAPI } from "./handlers_api.ts";
 import type { StartOptions, SyncOnceOptions, SyncPass } from "../actors/syncer/syncer.ts";
 import type { SyncToken } from "../types/ids.ts";

@@ -14,7 +14,7 @@ import {
   type EventTypeRef,
   typeName,
 } from "../types/events/event_type.ts";
-import { unknownType } from "../types/events/listened_type.ts";
+import { unknownType } from "../types/events/event_of.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";

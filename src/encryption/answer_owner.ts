@@ -9,8 +9,8 @@ import type { OwnerVerificationOptions } from "./encryption_options.ts";
 import type { VerificationComparison, VerificationRequest } from "./verification/verification.ts";
 import type { Logger } from "../base/log.ts";
 import { ValueError } from "../errors/value_error.ts";
-import { VerificationError } from "../errors/verification_error.ts";
-import { encryptionOf } from "../types/events/encryption_of.ts";
+import { VerificationError } from "../errors/encryption_error.ts";
+import { encryptionOf } from "../types/events/encryption_info.ts";
 import type { EventOf } from "../types/events/event_of.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 

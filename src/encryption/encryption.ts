@@ -32,7 +32,7 @@ import {
 } from "./encryption_options.ts";
 import { EncryptionError } from "../errors/encryption_error.ts";
 import type { Membership } from "../types/enums.ts";
-import { noteEncryption } from "../types/events/encryption_of.ts";
+import { noteEncryption } from "../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent } from "../types/events/event.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
 import { isJsonObject } from "../types/json.ts";

@@ -6,11 +6,14 @@
  * @module
  */
 
-import { AuthenticationNeededError, challengeIn } from "./authentication_needed_error.ts";
+import {
+  AuthenticationNeededError,
+  challengeIn,
+  MatrixRequestError,
+  type RequestErrorInit,
+} from "./request_error.ts";
 import * as account from "./account_errcodes.ts";
 import * as request from "./request_errcodes.ts";
-import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
-import * as room from "./room_errcodes.ts";
 
 const CLASSES: ReadonlyMap<string, typeof MatrixRequestError> = new Map([
   ["M_FORBIDDEN", request.ForbiddenError],
@@ -28,17 +31,17 @@ const CLASSES: ReadonlyMap<string, typeof MatrixRequestError> = new Map([
   ["M_UNAUTHORIZED", account.UnauthorizedError],
   ["M_USER_IN_USE", account.UserInUseError],
   ["M_INVALID_USERNAME", account.InvalidUsernameError],
-  ["M_ROOM_IN_USE", room.RoomInUseError],
-  ["M_INVALID_ROOM_STATE", room.InvalidRoomStateError],
+  ["M_ROOM_IN_USE", request.RoomInUseError],
+  ["M_INVALID_ROOM_STATE", request.InvalidRoomStateError],
   ["M_THREEPID_IN_USE", account.ThreepidInUseError],
   ["M_THREEPID_NOT_FOUND", account.ThreepidNotFoundError],
   ["M_THREEPID_AUTH_FAILED", account.ThreepidAuthFailedError],
   ["M_THREEPID_DENIED", account.ThreepidDeniedError],
   ["M_THREEPID_MEDIUM_NOT_SUPPORTED", account.ThreepidMediumNotSupportedError],
   ["M_SERVER_NOT_TRUSTED", account.ServerNotTrustedError],
-  ["M_UNSUPPORTED_ROOM_VERSION", room.UnsupportedRoomVersionError],
-  ["M_INCOMPATIBLE_ROOM_VERSION", room.IncompatibleRoomVersionError],
-  ["M_BAD_STATE", room.BadStateError],
+  ["M_UNSUPPORTED_ROOM_VERSION", request.UnsupportedRoomVersionError],
+  ["M_INCOMPATIBLE_ROOM_VERSION", request.IncompatibleRoomVersionError],
+  ["M_BAD_STATE", request.BadStateError],
   ["M_GUEST_ACCESS_FORBIDDEN", account.GuestAccessForbiddenError],
   ["M_CAPTCHA_NEEDED", account.CaptchaNeededError],
   ["M_CAPTCHA_INVALID", account.CaptchaInvalidError],
@@ -48,15 +51,15 @@ const CLASSES: ReadonlyMap<string, typeof MatrixRequestError> = new Map([
   ["M_EXCLUSIVE", request.ExclusiveError],
   ["M_RESOURCE_LIMIT_EXCEEDED", request.ResourceLimitExceededError],
   ["M_USER_LIMIT_EXCEEDED", account.UserLimitExceededError],
-  ["M_CANNOT_LEAVE_SERVER_NOTICE_ROOM", room.CannotLeaveServerNoticeRoomError],
+  ["M_CANNOT_LEAVE_SERVER_NOTICE_ROOM", request.CannotLeaveServerNoticeRoomError],
   ["M_WEAK_PASSWORD", account.WeakPasswordError],
-  ["M_INVITE_BLOCKED", room.InviteBlockedError],
-  ["M_UNABLE_TO_AUTHORISE_JOIN", room.UnableToAuthoriseJoinError],
-  ["M_UNABLE_TO_GRANT_JOIN", room.UnableToGrantJoinError],
-  ["M_BAD_ALIAS", room.BadAliasError],
+  ["M_INVITE_BLOCKED", request.InviteBlockedError],
+  ["M_UNABLE_TO_AUTHORISE_JOIN", request.UnableToAuthoriseJoinError],
+  ["M_UNABLE_TO_GRANT_JOIN", request.UnableToGrantJoinError],
+  ["M_BAD_ALIAS", request.BadAliasError],
   ["M_NOT_YET_UPLOADED", request.NotYetUploadedError],
   ["M_CANNOT_OVERWRITE_MEDIA", request.CannotOverwriteMediaError],
-  ["M_DUPLICATE_ANNOTATION", room.DuplicateAnnotationError],
+  ["M_DUPLICATE_ANNOTATION", request.DuplicateAnnotationError],
   ["M_WRONG_ROOM_KEYS_VERSION", request.WrongRoomKeysVersionError],
   ["M_INVALID_SIGNATURE", request.InvalidSignatureError],
   ["M_UNKNOWN_DEVICE", account.UnknownDeviceError],
@@ -71,9 +74,9 @@ const CLASSES: ReadonlyMap<string, typeof MatrixRequestError> = new Map([
   ["M_SESSION_EXPIRED", account.SessionExpiredError],
   ["M_NO_VALID_SESSION", account.NoValidSessionError],
   ["M_UNKNOWN_ENDPOINT", request.UnknownEndpointError],
-  ["M_ALREADY_JOINED", room.AlreadyJoinedError],
-  ["M_NOT_JOINED", room.NotJoinedError],
-  ["M_INSUFFICIENT_POWER", room.InsufficientPowerError],
+  ["M_ALREADY_JOINED", request.AlreadyJoinedError],
+  ["M_NOT_JOINED", request.NotJoinedError],
+  ["M_INSUFFICIENT_POWER", request.InsufficientPowerError],
 ]);
 
 /** MSC3848 gives `M_FORBIDDEN` a reason, which the servers that have it put here. */

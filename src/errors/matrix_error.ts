@@ -1,8 +1,22 @@
 /**
- * The root of every error Greenroom throws.
+ * The root of every error Greenroom throws, the words of others in its message, and the error for calls of a
+ * client that has ended.
  *
  * @module
  */
+
+/** Control and format characters, tags, line and paragraph separators, halves of characters. */
+export const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
+/** Longer texts are cut off. */
+const MAX_TEXT = 500;
+
+/**
+ * Others' words, made fit for a message: short, and without characters that move a terminal's
+ * cursor, turn the direction of what follows, or are not shown.
+ */
+export function printable(text: string, maxLength: number = MAX_TEXT): string {
+  return text.slice(0, maxLength).replace(UNSHOWN, " ");
+}
 
 /**
  * What all errors of Greenroom have in common: catch this to catch them all.
@@ -36,4 +50,15 @@ export class MatrixError extends Error {
     super(message, options);
     this.name = new.target.name;
   }
+}
+
+/**
+ * The client was stopped, was closed, or has failed, before it could do what was asked. If it has
+ * failed, the `cause` is the {@linkcode ActorError} that `client.done` rejects with.
+ *
+ * Mend: Make a new client with the same store; read `cause` if it has failed.
+ */
+export class ClientEndedError extends MatrixError {
+  /** Always `CLIENT_ENDED`. */
+  override readonly code = "CLIENT_ENDED";
 }

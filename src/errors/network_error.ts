@@ -4,9 +4,8 @@
  * @module
  */
 
-import { MatrixError } from "./matrix_error.ts";
+import { MatrixError, printable } from "./matrix_error.ts";
 import { missingPermission } from "./missing_permission_error.ts";
-import { printable } from "./printable.ts";
 
 /**
  * The homeserver could not be reached, or the connection broke before the answer was whole. The

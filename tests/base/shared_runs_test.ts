@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { SharedRuns } from "../../src/base/shared_runs.ts";
+import { SharedRuns } from "../../src/base/runs.ts";
 
 /** Runs that end when they are told to. */
 function stage(): { runs: SharedRuns; begun: PromiseWithResolvers<void>[] } {

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Turns } from "../../src/base/turns.ts";
+import { Turns } from "../../src/base/runs.ts";
 
 Deno.test("Turns.take() begins a piece of work when those before it have ended", async () => {
   const turns = new Turns();

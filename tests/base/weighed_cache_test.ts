@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { WeighedCache } from "../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../src/base/recent_map.ts";
 
 /** What is left under the letters of the alphabet. */
 function kept(cache: WeighedCache<string, number>): string {

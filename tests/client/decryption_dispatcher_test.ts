@@ -1,9 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type DecryptingClient, DecryptionDispatcher } from "../../src/client/decryption_dispatcher.ts";
 import { EncryptionError } from "../../src/errors/encryption_error.ts";
-import type { MessageEvent } from "../../src/types/events/event.ts";
-import { InternalEventType } from "../../src/types/events/internal_event_type.ts";
-import { SyncStream } from "../../src/types/events/sync_stream.ts";
+import { type MessageEvent, SyncStream } from "../../src/types/events/event.ts";
+import { InternalEventType } from "../../src/types/events/event_type.ts";
 import { message } from "../actors/support/events.ts";
 
 type Encrypted = MessageEvent<"m.room.encrypted">;

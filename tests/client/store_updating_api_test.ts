@@ -5,7 +5,7 @@ import { coreAPI } from "../../src/api/api.ts";
 import { profileAPI } from "../../src/api/account/profile.ts";
 import type { MatrixError } from "../../src/errors/matrix_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";
-import type { RoomMemberContent } from "../../src/types/content/member_content.ts";
+import type { RoomMemberContent } from "../../src/types/content/room_state_content.ts";
 import type { UserID } from "../../src/types/ids.ts";
 import type { JsonObject } from "../../src/types/json.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";

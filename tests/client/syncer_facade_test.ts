@@ -1,10 +1,9 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { defineEvent } from "../../src/types/events/define_event.ts";
-import type { MatrixEvent } from "../../src/types/events/event.ts";
+import { type MatrixEvent, SyncStream } from "../../src/types/events/event.ts";
 import { eventType } from "../../src/types/events/event_type.ts";
 import type { JsonObject } from "../../src/types/json.ts";
-import { SyncStream } from "../../src/types/events/sync_stream.ts";
 import { message, ROOM } from "../actors/support/events.ts";
 import { syncerStage } from "../actors/support/syncer_stage.ts";
 

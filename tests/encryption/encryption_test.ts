@@ -16,7 +16,7 @@ import { DeviceConflictError, EncryptionError } from "../../src/errors/encryptio
 import { NetworkError } from "../../src/errors/network_error.ts";
 import { ValueError } from "../../src/errors/value_error.ts";
 import { TestClock } from "../../src/testing/mod.ts";
-import { encryptionOf } from "../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../src/types/events/encryption_info.ts";
 import type { MessageEvent } from "../../src/types/events/event.ts";
 import type { DeviceID, UserID } from "../../src/types/ids.ts";
 import { recordingLogger, rejectionOf } from "../actors/kernel/support.ts";

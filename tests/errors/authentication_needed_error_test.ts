@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { AuthenticationNeededError } from "../../src/errors/authentication_needed_error.ts";
+import { AuthenticationNeededError } from "../../src/errors/request_error.ts";
 import { requestError } from "../../src/errors/errcodes.ts";
 import { ForbiddenError } from "../../src/errors/request_errcodes.ts";
 import type { JsonObject } from "../../src/types/json.ts";

@@ -5,7 +5,7 @@
  */
 
 import { encryptAttachment } from "../../src/crypto/attachments/attachments.ts";
-import type { EncryptedFileSecrets } from "../../src/types/api/attachment_cipher.ts";
+import type { EncryptedFileSecrets } from "../../src/types/content/file_info.ts";
 
 /** A file's encrypted bytes, and what decrypts them. */
 export interface Sealed {

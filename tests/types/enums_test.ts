@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import * as enums from "../../src/types/enums.ts";
-import { InternalEventType } from "../../src/types/events/internal_event_type.ts";
-import { SyncStream } from "../../src/types/events/sync_stream.ts";
+import { InternalEventType } from "../../src/types/events/event_type.ts";
+import { SyncStream } from "../../src/types/events/event.ts";
 import { readSharedJson, specificationTest } from "./shared_schemas.ts";
 
 /** Every list of values in a schema, each sorted and as text. */

@@ -12,7 +12,7 @@ import { RecentMap } from "../../base/recent_map.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { ShareReport } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { DispatcherHandlers } from "../dispatcher/dispatcher.ts";
 import type { Actor, ActorRef } from "../kernel/mod.ts";

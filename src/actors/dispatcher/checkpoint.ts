@@ -5,7 +5,7 @@
  */
 
 import type { Started } from "./deliver.ts";
-import { SharedRuns } from "../../base/shared_runs.ts";
+import { SharedRuns } from "../../base/runs.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";

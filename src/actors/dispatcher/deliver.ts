@@ -9,15 +9,13 @@
 import type { Logger } from "../../base/log.ts";
 import { HandlerCall } from "../../base/handler_call.ts";
 import { placeOf } from "../../base/own_code.ts";
-import { ClientEndedError } from "../../errors/client_ended_error.ts";
+import { ClientEndedError } from "../../errors/matrix_error.ts";
 import { isEmpty, Malformed } from "../../types/events/content_check.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
-import type { MatrixEvent } from "../../types/events/event.ts";
+import { type MatrixEvent, SyncStream } from "../../types/events/event.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import type { EventTypeRef } from "../../types/events/event_type.ts";
+import { type EventTypeRef, InternalEventType } from "../../types/events/event_type.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import { ActorStoppedError } from "../kernel/mod.ts";
 import { DeliveryScope, PlainContext, type SendIds } from "./delivery_scope.ts";
 import type { AnyContext } from "./handler_context.ts";

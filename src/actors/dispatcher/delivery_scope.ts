@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { HandlerScope, Outgoing } from "../../base/handler_scope.ts";
+import type { HandlerScope, Outgoing } from "../../base/handler_call.ts";
 import type { TransactionID } from "../../types/ids.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { nodeCrypto } from "../../base/node_crypto.ts";

@@ -13,10 +13,10 @@ import { type Actor, type ActorRef, fatal, type Later, later, spawn } from "../k
 import { CAREFUL_AFTER, deliverCarefully, Quarantine, type Step } from "./quarantine.ts";
 import type { Deliverer, DelivererOptions, NamedDelivery, Started, Task } from "./deliver.ts";
 import type { InternalDelivery, StoreHandlers, SyncBatch } from "../store/mod.ts";
-import { noteEncryption } from "../../types/events/encryption_of.ts";
+import { noteEncryption } from "../../types/events/encryption_info.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { Checkpoint, PendingTasks } from "./checkpoint.ts";
-import { ClientEndedError } from "../../errors/client_ended_error.ts";
+import { ClientEndedError } from "../../errors/matrix_error.ts";
 import type { UnreadNotes } from "./unread_rooms.ts";
 
 export { type Delivered, Deliverer, type Task } from "./deliver.ts";

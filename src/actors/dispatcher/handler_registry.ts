@@ -9,9 +9,8 @@ import { ValueError } from "../../errors/value_error.ts";
 import { type ContentCheck, contentCheckOf } from "../../types/events/content_check.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { classOf, type EventClass, type EventType, typeName } from "../../types/events/event_type.ts";
-import type { MatrixEvent } from "../../types/events/event.ts";
+import { type MatrixEvent, SyncStream } from "../../types/events/event.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { HandlerContext } from "./handler_context.ts";
 
 /**

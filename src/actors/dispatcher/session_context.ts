@@ -10,7 +10,7 @@ import { DescribedContext } from "./delivery_scope.ts";
 import type { HandlerContext, SessionUpdate } from "./handler_context.ts";
 import { decodeValue, encodeValue } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
-import { asCause, membersAtFault } from "../../types/content/content_schema.ts";
+import { asCause, membersAtFault } from "../../types/events/define_event.ts";
 
 /** What a handler did with its session. */
 export type SessionOutcome =

@@ -8,9 +8,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { isRedacted } from "../../types/checks/event_check.ts";
-import type { MatrixEvent } from "../../types/events/event.ts";
+import { type MatrixEvent, SyncStream } from "../../types/events/event.ts";
 import type { EventID } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { InternalDelivery } from "../store/mod.ts";
 import { eventClassOf, type HandlerRegistry } from "./handler_registry.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { culprits } from "../../base/culprits.ts";
+import { culprits } from "../../base/runs.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
 

@@ -6,7 +6,7 @@
  */
 
 import { DecryptionError } from "../../errors/encryption_error.ts";
-import { type Encryptions, encryptionsOf, noteEncryption } from "../../types/events/encryption_of.ts";
+import { type Encryptions, encryptionsOf, noteEncryption } from "../../types/events/encryption_info.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";
 import type { JsonObject } from "../../types/json.ts";

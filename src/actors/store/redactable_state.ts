@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { KvMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";

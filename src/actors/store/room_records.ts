@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { StoreWriter } from "./writer.ts";

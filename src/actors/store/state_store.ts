@@ -15,7 +15,7 @@ import {
   type StoredState,
 } from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
-import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
@@ -23,7 +23,7 @@ import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import type { StateRead } from "./store_protocol.ts";
 
 /** Makes a request whose answer is stored; for the client alone. */

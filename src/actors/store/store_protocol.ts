@@ -14,7 +14,7 @@ import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 import type { ShownEvents } from "./shown_events.ts";
 import type { InternalEvents } from "../../types/events/internal_event.ts";
-import type { InternalEventType } from "../../types/events/internal_event_type.ts";
+import type { InternalEventType } from "../../types/events/event_type.ts";
 
 /** What one sync response changes of a room. */
 export interface RoomChange {

@@ -16,7 +16,7 @@ import {
   StoreKeys,
 } from "../../store/device/mod.ts";
 import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/base/mod.ts";
-import { SharedRuns } from "../../base/shared_runs.ts";
+import { SharedRuns } from "../../base/runs.ts";
 import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/mod.ts";
 import { acceptableChanges } from "./acceptable_changes.ts";

@@ -6,14 +6,18 @@
  */
 
 import { Membership } from "../../types/enums.ts";
-import type { MatrixEvent, StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
+import {
+  type MatrixEvent,
+  type StateEvent,
+  type StrippedStateEvent,
+  SyncStream,
+} from "../../types/events/event.ts";
 import type { EventID, UserID } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import { isMember, type MemberStateEvent, type RoomPart, type TimelineEvent } from "./sync_parts.ts";
 import { type InternalDelivery, type RememberedRoom, shownAmong } from "../store/mod.ts";
 import type { MemberEvent } from "../../types/events/internal_event.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
 
 /** What is known of a room when its part comes. */
 export interface StayView {

@@ -13,10 +13,10 @@ import { namesOf, shownAmong, type StoreHandlers, withShown } from "../store/mod
 import type { SyncFilter } from "./sync_reader.ts";
 import { isMember, type RoomPart, type SyncParts, type TimelineEvent } from "./sync_parts.ts";
 import { NEVER_SEEN, type RoomMemory, type SyncPosition } from "./sync_progress.ts";
-import { sideBySide } from "../../base/side_by_side.ts";
+import { sideBySide } from "../../base/runs.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import { ForbiddenError } from "../../errors/request_errcodes.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/event.ts";
 
 /** What a {@link RoomContinuity} works with. */
 export interface RoomContinuityOptions extends RoomGapsOptions {

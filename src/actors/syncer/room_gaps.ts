@@ -8,9 +8,9 @@ import { isPassing } from "../../api/http/mod.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
-import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { EventID, SyncToken } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import {
   fillGap,
   type GapEnd,

@@ -4,13 +4,18 @@
  * @module
  */
 
-import { encryptionOf } from "../../types/events/encryption_of.ts";
+import { encryptionOf } from "../../types/events/encryption_info.ts";
 import { Membership } from "../../types/enums.ts";
-import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "../../types/events/event.ts";
+import {
+  type MatrixEvent,
+  type MessageEvent,
+  type StateEvent,
+  type StrippedStateEvent,
+  SyncStream,
+} from "../../types/events/event.ts";
 import type { EventID, SyncToken, UserID } from "../../types/ids.ts";
 import type { UndecryptableEvent } from "../../types/events/internal_event.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
 import type { CommittedSync, FormerRoom, InternalDelivery, RoomBatch, SyncBatch } from "../store/mod.ts";
 import { isMember, type MemberStateEvent, type RoomPart, stateKeyOf, type SyncParts } from "./sync_parts.ts";
 import { FormerMembers, membershipChange, membershipIn, prevMembership } from "./membership.ts";

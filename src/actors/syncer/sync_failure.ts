@@ -8,14 +8,13 @@
 
 import { freshFilter } from "../../api/server/server.ts";
 import { isMatrixRefusal } from "../../api/http/mod.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { AuthenticationNeededError, MatrixRequestError } from "../../errors/request_error.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import { PresenceState } from "../../types/enums.ts";
 import type { SyncToken } from "../../types/ids.ts";
 import type { SyncPosition } from "./sync_progress.ts";
 import type { SyncerOptions } from "./syncer_options.ts";
-import type { BackoffRange } from "../../base/backoff.ts";
-import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
+import type { BackoffRange } from "../../base/clock.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { DeviceConflictError, OwnIdentityError } from "../../errors/encryption_error.ts";

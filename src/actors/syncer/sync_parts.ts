@@ -8,15 +8,16 @@
 
 import type { Logger } from "../../base/log.ts";
 import { Membership } from "../../types/enums.ts";
-import type {
-  AccountDataEvent,
-  EphemeralEvent,
-  MatrixEvent,
-  MessageEvent,
-  PresenceEvent,
-  StateEvent,
-  StrippedStateEvent,
-  ToDeviceEvent,
+import {
+  type AccountDataEvent,
+  type EphemeralEvent,
+  type MatrixEvent,
+  type MessageEvent,
+  type PresenceEvent,
+  type StateEvent,
+  type StrippedStateEvent,
+  SyncStream,
+  type ToDeviceEvent,
 } from "../../types/events/event.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import type { Gap, UndecryptableEvent } from "../../types/events/internal_event.ts";
@@ -31,7 +32,6 @@ import {
 } from "../../types/checks/event_check.ts";
 import { isReceivedRoomId, isReceivedUserId } from "../../types/identifiers.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RememberedRoom } from "../store/mod.ts";
 
 /** An event of a room's timeline. */

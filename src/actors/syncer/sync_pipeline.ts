@@ -5,9 +5,9 @@
  */
 
 import type { CryptoInput, CryptoOutput } from "../../crypto/engine/engine.ts";
-import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
+import { REQUEST_TYPE, VERIFICATION_PREFIX } from "../../types/content/verification_content.ts";
 import { DecryptionError } from "../../errors/encryption_error.ts";
-import { noteEncryption } from "../../types/events/encryption_of.ts";
+import { noteEncryption } from "../../types/events/encryption_info.ts";
 import type { MatrixEvent, MessageEvent, StateEvent } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";

@@ -17,7 +17,7 @@ import type { RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import type { SyncAnswer, SyncerOptions } from "./syncer_options.ts";
 import { type ActorRef, ActorStoppedError } from "../kernel/mod.ts";
 import type { InternalDelivery, RememberedRoom, StoreHandlers } from "../store/mod.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { StayView } from "./membership.ts";
 import type { RoomNews, RoomPart, SyncParts } from "./sync_parts.ts";
 import { syncBatch } from "./sync_batch.ts";

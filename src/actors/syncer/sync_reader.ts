@@ -6,12 +6,11 @@
 
 import { freshFilter, type SyncOptions } from "../../api/server/server.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
-import type { SyncResponse } from "../../types/events/sync_response.ts";
+import type { Filter, RoomEventFilter, SyncResponse } from "../../types/events/sync_response.ts";
 import type { SyncerOptions, SyncSettings } from "./syncer_options.ts";
 import { isJsonObject } from "../../types/json.ts";
 import type { FiltersAPI } from "../../api/account/account.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
-import type { Filter, RoomEventFilter } from "../../types/api/filter.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "../store/mod.ts";
 import type { SyncContext } from "./sync_batch.ts";

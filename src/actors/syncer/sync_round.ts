@@ -9,8 +9,8 @@
 
 import type { SyncToken, UserID } from "../../types/ids.ts";
 import { Membership } from "../../types/enums.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import { RoomContinuity } from "./room_continuity.ts";
 import { markOwn, type SyncedOnce, type SyncerOptions, type SyncSettings } from "./syncer_options.ts";
 import { type Read, SyncFilter, SyncReader } from "./sync_reader.ts";

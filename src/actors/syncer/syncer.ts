@@ -7,14 +7,13 @@
  */
 
 import { abortable } from "@std/async/abortable";
-import { backoff, type BackoffRange } from "../../base/backoff.ts";
-import { elapsed } from "../../base/clock.ts";
+import { backoff, type BackoffRange, elapsed } from "../../base/clock.ts";
 import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { SyncToken, UserID } from "../../types/ids.ts";
-import { InternalEventType } from "../../types/events/internal_event_type.ts";
+import { InternalEventType } from "../../types/events/event_type.ts";
 import type { SyncResponse } from "../../types/events/sync_response.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import {
   type Actor,
   ActorError,

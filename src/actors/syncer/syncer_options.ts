@@ -18,9 +18,9 @@ import type { MessagesAPI } from "../../api/messages/mod.ts";
 import type { SyncAPI } from "../../api/server/server.ts";
 import type { Session } from "../../api/http/mod.ts";
 import type { FilterID, SyncToken, UserID } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { SyncStream } from "../../types/events/event.ts";
 import { isMember, type SyncParts } from "./sync_parts.ts";
-import type { Filter } from "../../types/api/filter.ts";
+import type { Filter } from "../../types/events/sync_response.ts";
 
 /** What the Syncer is made of. */
 export interface SyncerOptions {

@@ -27,13 +27,12 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { RoomTagInfo, TagContent } from "../../types/content/account_data_content.ts";
 import { tags } from "../../types/checks/account_data_shapes.ts";
 import { canBeOfClass, type EventType } from "../../types/events/event_type.ts";
-import type { SyncResponse } from "../../types/events/sync_response.ts";
+import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { PresenceState } from "../../types/enums.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import { freshFilter } from "../server/server.ts";
-import type { Filter } from "../../types/api/filter.ts";
 
 const GLOBAL_PATH = "/_matrix/client/v3/user/{userId}/account_data/{type}";
 const ROOM_PATH = "/_matrix/client/v3/user/{userId}/rooms/{roomId}/account_data/{type}";

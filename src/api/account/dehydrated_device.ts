@@ -10,7 +10,7 @@ import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
   DehydratedDeviceUpload,
-} from "../../types/api/dehydrated_device.ts";
+} from "../../types/api/device_keys.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 

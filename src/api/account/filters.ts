@@ -6,7 +6,7 @@
  */
 
 import { CALL, endpoint, field, fields, type RequestOptions, type Session } from "../http/mod.ts";
-import type { Filter } from "../../types/api/filter.ts";
+import type { Filter } from "../../types/events/sync_response.ts";
 import type { FilterID } from "../../types/ids.ts";
 
 const create = endpoint(

@@ -23,7 +23,7 @@ import { MatrixRequestError } from "../../errors/request_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { PresenceInfo, Profile } from "../../types/api/profile.ts";
+import type { PresenceInfo, Profile } from "../../types/api/public_rooms.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
 import { PresenceState } from "../../types/enums.ts";
 

@@ -8,7 +8,12 @@
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type PushRuleKind, PushRuleScope } from "../../types/enums.ts";
-import type { PushAction, PushCondition, PushRule, PushRuleset } from "../../types/api/push_rule.ts";
+import type {
+  PushAction,
+  PushCondition,
+  PushRule,
+  PushRuleset,
+} from "../../types/content/account_data_content.ts";
 
 const RULES_PATH = "/_matrix/client/v3/pushrules/global/";
 const RULE_PATH = "/_matrix/client/v3/pushrules/{scope}/{kind}/{ruleId}";

@@ -21,7 +21,7 @@ import type {
   KeyBackupDefinition,
   KeyBackupRooms,
   KeyBackupVersion,
-} from "../../types/api/key_backup.ts";
+} from "../../types/api/device_keys.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { mediaDownload } from "../media/media.ts";
 

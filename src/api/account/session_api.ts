@@ -7,17 +7,17 @@
 
 import { CALL, endpoint, field, fields, nothing, type RequestOptions, type Session } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { VersionsResponse } from "../../types/api/discovery.ts";
-import { LoginType, type Open } from "../../types/enums.ts";
-import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type {
   LoginFlow,
   LoginResponse,
   LoginTokenResponse,
   UserIdentifier,
+  VersionsResponse,
   WhoamiResponse,
 } from "../../types/api/login.ts";
+import { LoginType, type Open } from "../../types/enums.ts";
+import type { DeviceID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
 import { followLogin, forgetLogin, storeLogin } from "./store_login.ts";
 import { authenticated, type AuthenticationOptions } from "./uia.ts";
 

@@ -17,14 +17,13 @@ import {
   type Session,
 } from "../http/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
-import { challengeIn } from "../../errors/authentication_needed_error.ts";
-import { MatrixRequestError } from "../../errors/request_error.ts";
+import { challengeIn, MatrixRequestError } from "../../errors/request_error.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import {
   type AuthenticationData,
   type AuthenticationResponse,
   AuthenticationStage,
-} from "../../types/api/uia.ts";
+} from "../../types/api/login.ts";
 
 /** More stages than this no server can mean. */
 const MAX_ROUNDS = 10;

@@ -6,8 +6,7 @@
  * @module
  */
 
-import { currentHandler } from "../../base/handler_call.ts";
-import type { Outgoing } from "../../base/handler_scope.ts";
+import { currentHandler, type Outgoing } from "../../base/handler_call.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { Misfit, type Notes, type Shape } from "../../types/checks/shape.ts";

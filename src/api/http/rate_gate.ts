@@ -9,8 +9,7 @@
  * @module
  */
 
-import { backoff } from "../../base/backoff.ts";
-import { alarm, type Clock } from "../../base/clock.ts";
+import { alarm, backoff, type Clock } from "../../base/clock.ts";
 import type { RetryPolicy } from "./request_options.ts";
 
 /** After how long without an answer to a request the next one goes through, in milliseconds. */

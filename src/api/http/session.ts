@@ -13,10 +13,9 @@ import {
   ServiceResponseError,
 } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { VersionsResponse } from "../../types/api/discovery.ts";
+import type { VersionsResponse, WhoamiResponse } from "../../types/api/login.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
-import type { WhoamiResponse } from "../../types/api/login.ts";
-import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import { endpoint, fields } from "./endpoint.ts";
 import type { HTTPAPI } from "./http_api.ts";
 import { type RequestOptions, requestOptions } from "./request_options.ts";

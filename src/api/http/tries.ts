@@ -9,8 +9,7 @@
  * @module
  */
 
-import { backoff } from "../../base/backoff.ts";
-import type { Clock } from "../../base/clock.ts";
+import { backoff, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { NetworkError } from "../../errors/network_error.ts";
 import { UnrecognizedError } from "../../errors/request_errcodes.ts";

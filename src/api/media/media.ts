@@ -15,11 +15,15 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import type { AttachmentCipher } from "../../types/api/attachment_cipher.ts";
+import type {
+  AttachmentCipher,
+  CreateMediaResponse,
+  EncryptedFile,
+  MediaConfig,
+  UrlPreview,
+} from "../../types/content/file_info.ts";
 import { ResizeMethod } from "../../types/enums.ts";
-import type { EncryptedFile } from "../../types/content/file_info.ts";
 import type { ContentURI } from "../../types/ids.ts";
-import type { CreateMediaResponse, MediaConfig, UrlPreview } from "../../types/api/media.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
 import { checkFile, noCipher } from "./media_cipher.ts";
 import {

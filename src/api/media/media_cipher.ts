@@ -6,8 +6,7 @@
  */
 
 import { DecryptionError, EncryptionError } from "../../errors/encryption_error.ts";
-import type { AttachmentCipher } from "../../types/api/attachment_cipher.ts";
-import type { EncryptedFile } from "../../types/content/file_info.ts";
+import type { AttachmentCipher, EncryptedFile } from "../../types/content/file_info.ts";
 import { parseContentURI } from "../../types/identifiers.ts";
 
 function refuse(): never {

@@ -23,7 +23,7 @@ import {
   type RequestOptions,
   type Session,
 } from "../http/mod.ts";
-import { UNSHOWN } from "../../errors/printable.ts";
+import { UNSHOWN } from "../../errors/matrix_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";

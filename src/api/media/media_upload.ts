@@ -22,7 +22,7 @@ import {
 } from "../http/mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI } from "../../types/ids.ts";
-import type { CreateMediaResponse } from "../../types/api/media.ts";
+import type { CreateMediaResponse } from "../../types/content/file_info.ts";
 
 /** Uploads content. */
 const upload: Endpoint<"/_matrix/media/v3/upload", ContentURI> = endpoint(

@@ -8,8 +8,13 @@
 
 import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { AttachmentCipher, EncryptedAttachment } from "../../types/api/attachment_cipher.ts";
-import type { EncryptedFile, FileInfo, ThumbnailInfo } from "../../types/content/file_info.ts";
+import type {
+  AttachmentCipher,
+  EncryptedAttachment,
+  EncryptedFile,
+  FileInfo,
+  ThumbnailInfo,
+} from "../../types/content/file_info.ts";
 import type { ContentURI, RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { parseContentURI } from "../../types/identifiers.ts";

@@ -11,7 +11,7 @@ import { object } from "../../types/checks/composite_shapes.ts";
 import { number, optional, text } from "../../types/checks/shape.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Open, PaginationDirection, RelationType } from "../../types/enums.ts";
-import type { RelationsResponse, ThreadsResponse } from "../../types/api/history.ts";
+import type { RelationsResponse, ThreadsResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomID, SyncToken } from "../../types/ids.ts";
 
 const parseRelations = shaped(object<RelationsResponse>({

@@ -10,7 +10,7 @@ import { clientEvent, clientStateEvent, eventList } from "../../types/checks/eve
 import { list, map, object } from "../../types/checks/composite_shapes.ts";
 import { number, optional } from "../../types/checks/shape.ts";
 import type { ClientEvent, ClientStateEvent } from "../../types/events/client_event.ts";
-import type { RoomEventFilter } from "../../types/api/filter.ts";
+import type { RoomEventFilter } from "../../types/events/sync_response.ts";
 import type { ContentURI, EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
 
 /** The criteria, by category. */

@@ -5,8 +5,7 @@
  */
 
 import { RelationType } from "../../types/enums.ts";
-import type { Mentions } from "../../types/content/message_content.ts";
-import type { RelatesTo } from "../../types/content/relation.ts";
+import type { Mentions, RelatesTo } from "../../types/content/message_content.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { EventID } from "../../types/ids.ts";

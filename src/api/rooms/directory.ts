@@ -2,7 +2,6 @@
  * Finding rooms and users: aliases, the room directory, the user directory.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
  * @module
  */
 
@@ -22,8 +21,11 @@ import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { type Open, RoomDirectoryVisibility, type RoomType } from "../../types/enums.ts";
 import type { DirectoryPaginationToken, RoomAlias, RoomID } from "../../types/ids.ts";
-import type { UserSearchResponse } from "../../types/api/profile.ts";
-import type { PublicRoomsResponse, RoomAliasResponse } from "../../types/api/public_rooms.ts";
+import type {
+  PublicRoomsResponse,
+  RoomAliasResponse,
+  UserSearchResponse,
+} from "../../types/api/public_rooms.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 
 const ALIAS_PATH = "/_matrix/client/v3/directory/room/{roomAlias}";

@@ -19,7 +19,7 @@ import {
 import { Membership } from "../../types/enums.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { ThirdPartySigned } from "../../types/events/room_records.ts";
 import type { RoomStateAPI } from "./state_events.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";

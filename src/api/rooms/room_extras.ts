@@ -19,8 +19,8 @@ import { clientEvent, clientStateEvent, eventList } from "../../types/checks/eve
 import { object } from "../../types/checks/composite_shapes.ts";
 import { optional, text } from "../../types/checks/shape.ts";
 import type { PaginationDirection } from "../../types/enums.ts";
-import type { RoomEventFilter } from "../../types/api/filter.ts";
-import type { EventContextResponse, TimestampToEventResponse } from "../../types/api/history.ts";
+import type { RoomEventFilter } from "../../types/events/sync_response.ts";
+import type { EventContextResponse, TimestampToEventResponse } from "../../types/events/room_records.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../types/ids.ts";
 import type { RoomSummary } from "../../types/api/public_rooms.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";

@@ -18,7 +18,7 @@ import {
 import { RoomCreatePreset, RoomDirectoryVisibility } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { RoomPowerLevelsContent } from "../../types/content/power_levels_content.ts";
+import type { RoomPowerLevelsContent } from "../../types/content/room_state_content.ts";
 import type { InitialStateEvent } from "../../types/events/room_records.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";
 import type { SpaceHierarchyResponse, SpaceHierarchyRoom } from "../../types/api/public_rooms.ts";

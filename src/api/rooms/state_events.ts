@@ -26,7 +26,7 @@ import type { ContentOf, ReceivedContent } from "../../types/events/event_of.ts"
 import type { EventType } from "../../types/events/event_type.ts";
 import type { EventID, RoomID, SyncToken, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import type { RoomMemberContent } from "../../types/content/member_content.ts";
+import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
 import type { JoinedMember } from "../../types/events/room_records.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { checkIdentifier } from "../../types/identifiers.ts";

@@ -32,7 +32,7 @@ import {
   WellKnownNotURLError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
-} from "../../errors/well_known_error.ts";
+} from "../../errors/service_response_error.ts";
 import type { Logger } from "../../base/log.ts";
 import type { UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";

@@ -7,10 +7,9 @@
 
 import { CALL, checkInteger, endpoint, fields, type RequestOptions, type Session } from "../http/mod.ts";
 import type { PresenceState } from "../../types/enums.ts";
-import type { Filter } from "../../types/api/filter.ts";
+import type { Filter, SyncResponse } from "../../types/events/sync_response.ts";
 import type { FilterID, SyncToken } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { SyncResponse } from "../../types/events/sync_response.ts";
 
 const sync = endpoint(
   "sync",

@@ -9,7 +9,7 @@ import type { ClientAPI } from "../../api/api.ts";
 import type { ClientBasics } from "../client_basics.ts";
 import type { ClientLife } from "../client_life.ts";
 import { PushGateway, WakeKey } from "./push_gateway.ts";
-import { Refusal } from "../../base/refusal.ts";
+import { Refusal } from "../../base/bounded_body.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "../wake_options.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { Pusher } from "../../api/account/account.ts";

@@ -15,7 +15,7 @@ import type {
   BufferOptions,
   EncryptedAttachment,
   EncryptedFileSecrets,
-} from "../../types/api/attachment_cipher.ts";
+} from "../../types/content/file_info.ts";
 import { BLOCK_SIZE, BlockReader, CounterMode } from "../ciphers/ciphers.ts";
 import { AttachmentBuffer } from "./attachment_buffer.ts";
 import { isJsonObject } from "../../types/json.ts";

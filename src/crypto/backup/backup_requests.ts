@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { KeyBackupRooms } from "../../types/api/key_backup.ts";
+import type { KeyBackupRooms } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { type FailureOutput, Retries } from "../requests/mod.ts";

@@ -10,7 +10,7 @@
  */
 
 import { type PkDecryption, type Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
-import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../types/api/key_backup.ts";
+import type { KeyBackupData, KeyBackupDefinition, KeyBackupRooms } from "../../types/api/device_keys.ts";
 import { isJsonObject, parseObject } from "../../types/json.ts";
 import { type ExportedSession, type ImportedRoomKey, readSessionJson, sessionJson } from "../megolm/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";

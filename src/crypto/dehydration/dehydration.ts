@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/dehydrated_device.ts";
+import type { DehydratedDevice, DehydratedDeviceUpload } from "../../types/api/device_keys.ts";
 import type { ToDeviceEvent } from "../../types/events/event.ts";
 import { isReceivedUserId } from "../../types/identifiers.ts";
 import type { DeviceID } from "../../types/ids.ts";

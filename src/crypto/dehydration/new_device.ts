@@ -16,8 +16,8 @@ import type {
   DehydratedDevice,
   DehydratedDeviceData,
   DehydratedDeviceUpload,
-} from "../../types/api/dehydrated_device.ts";
-import type { DeviceKeys } from "../../types/api/device_keys.ts";
+  DeviceKeys,
+} from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { newDeviceKeys, newUpload, OwnKeys } from "../account/mod.ts";

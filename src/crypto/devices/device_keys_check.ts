@@ -8,7 +8,7 @@
  */
 
 import type { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { DeviceKeys } from "../../types/api/device_keys.ts";
 import { isOpaqueId } from "../../types/identifiers.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";

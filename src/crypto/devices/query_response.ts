@@ -5,7 +5,7 @@
  */
 
 import { serverOf } from "../../types/identifiers.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { type CryptoDevice, devicesIn, type UserRecord } from "./user_record.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { isKey, unpadded } from "../../types/base64.ts";

@@ -12,7 +12,7 @@ import { elapsed } from "../../base/clock.ts";
 import { DeviceConflictError } from "../../errors/encryption_error.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { cryptoContext } from "../context/context.ts";
 import type { AnswerOutput, Decryption, RecoveredEvent, UndecryptableEventRef } from "../megolm/mod.ts";
@@ -40,7 +40,7 @@ import type {
 } from "../sharing/mod.ts";
 import { type EngineSteps, engineSteps } from "./steps.ts";
 import { OwnKeys } from "../account/mod.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import { EngineRequests } from "./engine_requests.ts";
 import { recoverFromOldSession } from "./rollback.ts";
 import {

@@ -7,10 +7,10 @@
  * @module
  */
 
-import { culprits } from "../../base/culprits.ts";
+import { culprits } from "../../base/runs.ts";
 import type { Logger } from "../../base/log.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
-import type { MessageEvent, StateEvent } from "../../types/events/event.ts";
+import { type MessageEvent, type StateEvent, SyncStream } from "../../types/events/event.ts";
 import type { UserID } from "../../types/ids.ts";
 import { DamagedAccountError } from "../account/mod.ts";
 import type { Decryption, ToDeviceMessage } from "../megolm/mod.ts";
@@ -20,7 +20,6 @@ import type { CryptoInput, CryptoOutput, EngineParts, MemberChange } from "./eng
 import { receiveToDevice } from "./receive_to_device.ts";
 import { recoverFromRollback, tellsOfRollback } from "./rollback.ts";
 import { Membership } from "../../types/enums.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { RoomDescription, RoomStateInput } from "../sharing/mod.ts";
 
 /** A sync response to receive. */

@@ -18,7 +18,7 @@ import { messagesOf, outboundKey } from "../sharing/mod.ts";
 import type { OwnDevice } from "../context/context.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { Decryption } from "../megolm/mod.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { showsKeys } from "../account/mod.ts";
 import { type DeviceQuery, readCrossSigningKey, shownKeys, userPart } from "../devices/mod.ts";

@@ -15,7 +15,7 @@ import type {
   VerificationSend,
   VerificationWay,
 } from "../verification/mod.ts";
-import type { VerificationEvent } from "../../types/events/verification_event.ts";
+import type { VerificationEvent } from "../../types/content/verification_content.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import type { RecoveredEvent } from "../megolm/mod.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { BackoffRange } from "../../base/backoff.ts";
+import type { BackoffRange } from "../../base/clock.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
 import type { UserID } from "../../types/ids.ts";

@@ -8,12 +8,18 @@
  * @module
  */
 
-import type { EncryptionInfo, SenderInfo, UndecryptableCode } from "../../types/events/encryption_info.ts";
-import { bundledIn, type Encryptions, hasBundle } from "../../types/events/encryption_of.ts";
+import {
+  bundledIn,
+  type EncryptionInfo,
+  type Encryptions,
+  hasBundle,
+  type SenderInfo,
+} from "../../types/events/encryption_info.ts";
+import type { UndecryptableCode } from "../../types/events/internal_event.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { VerificationEvent } from "../../types/events/verification_event.ts";
-import type { DeviceAlarm } from "../../types/api/device_alarm.ts";
+import type { VerificationEvent } from "../../types/content/verification_content.ts";
+import type { DeviceAlarm } from "../../types/api/device_keys.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 
 /** The clear event, with what is known of its encryption. */

@@ -17,11 +17,11 @@ import {
 } from "../../types/identifiers.ts";
 import type { RoomID } from "../../types/ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../../types/json.ts";
-import { isVerification, type VerificationEvent } from "../../types/events/verification_event.ts";
+import { isVerification, type VerificationEvent } from "../../types/content/verification_content.ts";
 import type { Attribution } from "./session_owner.ts";
 import type { VodozemacError, VodozemacErrorCode } from "@greenroom/vodozemac-wasm";
-import { printable } from "../../errors/printable.ts";
-import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
+import { printable } from "../../errors/matrix_error.ts";
+import type { UndecryptableCode } from "../../types/events/internal_event.ts";
 import type { JudgedEvent } from "./decrypted.ts";
 import type { InboundRecord } from "./inbound_record.ts";
 

@@ -5,11 +5,9 @@
  */
 
 import type { InboundGroupSession, MegolmPlaintext, Outcome } from "@greenroom/vodozemac-wasm";
-import type { EncryptionInfo } from "../../types/events/encryption_info.ts";
-import { hasBundle } from "../../types/events/encryption_of.ts";
-import type { MessageEvent } from "../../types/events/event.ts";
+import { type EncryptionInfo, hasBundle } from "../../types/events/encryption_info.ts";
+import { type MessageEvent, SyncStream } from "../../types/events/event.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
 import type { CryptoContext } from "../context/context.ts";
 import { bundledWith, type Decryption, withBundle } from "./decrypted.ts";
 import type { RecordKey, Transaction } from "../records/mod.ts";

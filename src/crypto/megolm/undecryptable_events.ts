@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { UndecryptableCode } from "../../types/events/encryption_info.ts";
+import type { UndecryptableCode } from "../../types/events/internal_event.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoContext } from "../context/context.ts";

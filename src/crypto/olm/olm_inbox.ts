@@ -13,7 +13,7 @@ import { NEW_PEER, type OlmPeer } from "./olm_peer.ts";
 import type { OlmCiphertext, OlmSessions } from "./olm_sessions.ts";
 import { concat } from "@std/bytes/concat";
 import { nodeCrypto } from "../../base/node_crypto.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { UserID } from "../../types/ids.ts";
 
 /** The result of opening a message. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { WeighedCache } from "../../base/weighed_cache.ts";
+import type { WeighedCache } from "../../base/recent_map.ts";
 import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
 
 /** A record that was found. */

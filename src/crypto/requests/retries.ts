@@ -5,8 +5,7 @@
  * @module
  */
 
-import { type BackoffRange, doubled } from "../../base/backoff.ts";
-import { type Clock, elapsed } from "../../base/clock.ts";
+import { type BackoffRange, type Clock, doubled, elapsed } from "../../base/clock.ts";
 
 /** The failures of one thing since it last worked. */
 interface Retry {

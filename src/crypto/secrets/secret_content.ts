@@ -5,7 +5,7 @@
  * @module
  */
 
-import { printable } from "../../errors/printable.ts";
+import { printable } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { encryptedSecret } from "../../types/checks/account_data_shapes.ts";

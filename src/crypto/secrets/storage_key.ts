@@ -6,7 +6,7 @@
  * @module
  */
 
-import { printable } from "../../errors/printable.ts";
+import { printable } from "../../errors/matrix_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { EncryptedSecret, SecretStorageKeyContent } from "../../types/content/account_data_content.ts";

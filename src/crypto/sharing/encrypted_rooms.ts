@@ -5,8 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { StateEvent } from "../../types/events/event.ts";
-import { SyncStream } from "../../types/events/sync_stream.ts";
+import { type StateEvent, SyncStream } from "../../types/events/event.ts";
 import { isUserId } from "../../types/identifiers.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";

@@ -20,7 +20,7 @@ import {
 } from "./outbound_record.ts";
 import { EncryptionError, EventTooLargeError } from "../../errors/encryption_error.ts";
 import type { RoomEncryptedContent } from "../../types/content/encryption_content.ts";
-import type { RelatesTo } from "../../types/content/relation.ts";
+import type { RelatesTo } from "../../types/content/message_content.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { CryptoContext, OwnDevice } from "../context/context.ts";
 

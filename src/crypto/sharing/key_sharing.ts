@@ -8,7 +8,7 @@
  */
 
 import { elapsed } from "../../base/clock.ts";
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { CryptoDevice } from "../devices/mod.ts";
 import type { PrepareInput, RoomReadiness } from "./sharing_protocol.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import { UnsupportedAlgorithmError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, TransactionID, UserID } from "../../types/ids.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { WeighedCache } from "../../base/weighed_cache.ts";
+import { WeighedCache } from "../../base/recent_map.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import type { RoomDescription } from "./sharing_protocol.ts";
 import type { HistoryVisibility } from "./outbound_record.ts";

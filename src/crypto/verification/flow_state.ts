@@ -5,8 +5,11 @@
  * @module
  */
 
-import type { VerificationCancelCode } from "../../types/content/verification_content.ts";
-import type { VerificationEnd } from "../../errors/verification_error.ts";
+import {
+  VERIFICATION_PREFIX,
+  type VerificationCancelCode,
+} from "../../types/content/verification_content.ts";
+import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { OwnDevice } from "../context/context.ts";
@@ -26,7 +29,6 @@ import {
 } from "./protocol.ts";
 import type { QrReciprocation } from "./qr_reciprocation.ts";
 import type { SasBinding, SasExchange } from "./sas_exchange.ts";
-import { VERIFICATION_PREFIX } from "../../types/events/verification_event.ts";
 
 /** What a verification begins with. */
 export interface FlowSetup {

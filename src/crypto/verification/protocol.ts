@@ -6,8 +6,14 @@
  * @module
  */
 
-import type { VerificationCancelCode, VerificationMethod } from "../../types/content/verification_content.ts";
-import type { VerificationEnd } from "../../errors/verification_error.ts";
+import {
+  REQUEST_TYPE,
+  VERIFICATION_PREFIX,
+  type VerificationCancelCode,
+  type VerificationEvent,
+  type VerificationMethod,
+} from "../../types/content/verification_content.ts";
+import { EncryptionError, type VerificationEnd } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 import { Misfit, type Shape, UNNOTED } from "../../types/checks/shape.ts";
 import {
@@ -19,14 +25,8 @@ import {
   verificationReady,
   verificationRequest,
   verificationStart,
-} from "../../types/checks/verification_shapes.ts";
+} from "../../types/checks/to_device_shapes.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import {
-  REQUEST_TYPE,
-  VERIFICATION_PREFIX,
-  type VerificationEvent,
-} from "../../types/events/verification_event.ts";
-import { EncryptionError } from "../../errors/encryption_error.ts";
 
 /** Short strings that are compared. */
 export const SAS = "m.sas.v1";

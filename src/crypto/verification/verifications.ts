@@ -12,7 +12,7 @@ import type { CryptoDevice } from "../devices/mod.ts";
 import { type Outbox, RateLimit } from "../requests/mod.ts";
 import type { Transaction } from "../records/mod.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../types/ids.ts";
-import type { VerificationEnd } from "../../errors/verification_error.ts";
+import type { VerificationEnd } from "../../errors/encryption_error.ts";
 import {
   flowKey,
   type FlowName,
@@ -27,7 +27,7 @@ import {
   type VerificationWay,
   type VerifiedKeys,
 } from "./protocol.ts";
-import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/events/verification_event.ts";
+import { VERIFICATION_PREFIX, type VerificationEvent } from "../../types/content/verification_content.ts";
 import { VerificationFlow } from "./verification_flow.ts";
 import {
   judgePrompt,

@@ -22,9 +22,12 @@ import {
 import type { CryptoHandlers, EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ActorRef } from "../../actors/kernel/mod.ts";
 import { BACKUP_SECRET, readBackupSecret } from "../../crypto/backup/mod.ts";
-import { KeyBackupError, type KeyBackupProblem } from "../../errors/key_backup_error.ts";
-import { SecretStorageError } from "../../errors/secret_storage_error.ts";
-import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
+import {
+  KeyBackupError,
+  type KeyBackupProblem,
+  SecretStorageError,
+} from "../../errors/secret_storage_error.ts";
+import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 import { isWantedBy, leftBackup } from "./key_backup_operations.ts";
 
 /** What it works on. */

@@ -8,12 +8,12 @@
 import type { RequestOptions } from "../../api/http/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { KeyImportReport } from "../key_files.ts";
-import type { KeyBackupProblem } from "../../errors/key_backup_error.ts";
+import type { KeyBackupProblem } from "../../errors/secret_storage_error.ts";
 import { defineEvent } from "../../types/events/define_event.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import { readPublicKey } from "../../types/checks/backup_version.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
-import type { KeyBackupVersion } from "../../types/api/key_backup.ts";
+import type { KeyBackupVersion } from "../../types/api/device_keys.ts";
 
 /** What there is of a backup. */
 export interface KeyBackupInfo {

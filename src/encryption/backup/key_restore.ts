@@ -12,7 +12,7 @@ import { optionsOfEach } from "../../api/http/mod.ts";
 import { type RestoredKey, RoomKeysReader } from "../../crypto/backup/mod.ts";
 import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { NotFoundError } from "../../errors/request_errcodes.ts";
-import { KeyBackupError } from "../../errors/key_backup_error.ts";
+import { KeyBackupError } from "../../errors/secret_storage_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 

@@ -26,7 +26,7 @@ import type {
   DehydratedDevice,
   DehydratedDeviceEvents,
   DehydratedDeviceUpload,
-} from "../../types/api/dehydrated_device.ts";
+} from "../../types/api/device_keys.ts";
 import type { DeviceID } from "../../types/ids.ts";
 import type { ClientAPI } from "../../api/api.ts";
 import type { OwnIdentityState } from "../../crypto/engine/engine.ts";

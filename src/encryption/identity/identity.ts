@@ -6,7 +6,7 @@
 
 import type { EncryptedClient, EngineRunner } from "../../actors/crypto/mod.ts";
 import { RESTART_DELAY } from "../../api/http/mod.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/runs.ts";
 import type { AskedSecrets } from "../../crypto/secret_requests/secret_requests.ts";
 import type { KeyBackupMachine } from "../backup/backup.ts";
 import type { CryptoDoctorOptions, CryptoFinding } from "../crypto_findings.ts";

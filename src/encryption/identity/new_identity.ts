@@ -8,7 +8,7 @@
  * @module
  */
 
-import { AuthenticationNeededError } from "../../errors/authentication_needed_error.ts";
+import { AuthenticationNeededError } from "../../errors/request_error.ts";
 import { OwnIdentityError } from "../../errors/encryption_error.ts";
 import { SecretStorageError } from "../../errors/secret_storage_error.ts";
 import type { Authentication } from "../../api/account/account.ts";

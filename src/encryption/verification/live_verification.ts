@@ -16,7 +16,7 @@ import {
 import type { VerificationPhase, VerificationState, VerificationWay } from "../../crypto/verification/mod.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import { VerificationError } from "../../errors/verification_error.ts";
+import { VerificationError } from "../../errors/encryption_error.ts";
 import type { DeviceID, RoomID, UserID } from "../../types/ids.ts";
 
 /** Does what the user decides in a verification; resolves to the bytes of a QR code, if there are some. */

@@ -7,6 +7,9 @@
 
 export {
   compareParts,
+  decodeValue,
+  encodeValue,
+  isEncodable,
   type KvCheck,
   type KvEntry,
   type KvKey,
@@ -16,4 +19,3 @@ export {
   type KvStore,
 } from "./kv_store.ts";
 export { MemoryStore } from "./memory_store.ts";
-export { decodeValue, encodeValue, isEncodable } from "./value_codec.ts";

@@ -8,10 +8,8 @@ import type { Clock } from "../../base/clock.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { ByteReader } from "./byte_reader.ts";
-import { ChunkReader, ChunkWriter } from "./chunks.ts";
-import { ItemReader, writeItem } from "./items.ts";
-import { assertUsable, COPY_LEASE, ImportTarget } from "./import_target.ts";
+import { ByteReader, ChunkReader, ChunkWriter } from "./chunks.ts";
+import { assertUsable, COPY_LEASE, ImportTarget, ItemReader, writeItem } from "./import_target.ts";
 import type { KvStore } from "../base/mod.ts";
 import { hasRecords, isLocal, Lease } from "../device/mod.ts";
 

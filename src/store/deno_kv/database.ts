@@ -1,10 +1,130 @@
 /**
- * A database of Deno KV, as the store uses it.
+ * A database of Deno KV, as the store uses it, and changes as it takes them: how many at once, and as bytes in
+ * a journal.
  *
  * @module
  */
 
-import { type KvWrite, MAX_READS } from "./writes.ts";
+import { concat } from "@std/bytes/concat";
+import { decodeValue, encodeValue } from "../base/mod.ts";
+import { keyBytes } from "./keys.ts";
+
+/** One change of the database. */
+export interface KvWrite {
+  readonly key: Deno.KvKey;
+  /** The new record; `undefined` removes the entry. */
+  readonly record: Uint8Array | undefined;
+}
+
+/** The most bytes of a record. */
+export const MAX_RECORD_BYTES = 65_536;
+
+/** The most keys of a read. */
+export const MAX_READS = 10;
+
+/**
+ * Less than the 1,000, 819,200 and 81,920 that Deno KV allows: a commit contains some writes of the
+ * store's own.
+ */
+const MAX_WRITES = 990;
+const MAX_BYTES = 810_000;
+const MAX_KEY_BYTES = 75_000;
+
+/**
+ * Whether all fits into one commit.
+ *
+ * @param maxChecks The most checks of a commit.
+ */
+export function fitsOneCommit(
+  writes: readonly KvWrite[],
+  checks: readonly Deno.AtomicCheck[],
+  maxChecks: number,
+): boolean {
+  if (checks.length > maxChecks || writes.length > MAX_WRITES) return false;
+  const reserved = checks.reduce((sum, { key }) => sum + keyBytes(key), 0);
+  return packWrites(writes, reserved).length <= 1;
+}
+
+/**
+ * Splits writes, in order, so that each part fits into one commit.
+ *
+ * @param writes The writes.
+ * @param reserved The bytes that each commit leaves free.
+ */
+export function packWrites(writes: readonly KvWrite[], reserved = 0): KvWrite[][] {
+  const packs: KvWrite[][] = [];
+  let pack: KvWrite[] = [];
+  let [bytes, keys] = [0, 0];
+  for (const write of writes) {
+    const length = keyBytes(write.key);
+    // As measured: a set counts its key twice, and toward the limit of keys; a removal does
+    // neither.
+    const [key, size] = write.record === undefined ? [0, length] : [length, 2 * length + write.record.length];
+    const full = pack.length === MAX_WRITES || bytes + size > MAX_BYTES - reserved ||
+      keys + key > MAX_KEY_BYTES;
+    if (full && pack.length > 0) {
+      packs.push(pack);
+      pack = [];
+      [bytes, keys] = [0, 0];
+    }
+    pack.push(write);
+    bytes += size;
+    keys += key;
+  }
+  return pack.length === 0 ? packs : [...packs, pack];
+}
+
+/** Cuts bytes into pieces that fit into a record each. */
+export function cutBytes(bytes: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += MAX_RECORD_BYTES) {
+    pieces.push(bytes.subarray(start, start + MAX_RECORD_BYTES));
+  }
+  return pieces;
+}
+
+/** The head in front of the records of some writes. */
+interface FrameHead {
+  readonly keys: readonly Deno.KvKey[];
+  /** The length of each record; {@link REMOVAL} if there is none. */
+  readonly lengths: readonly number[];
+}
+
+const REMOVAL = -1;
+
+/** The bytes of the head's length. */
+const LENGTH_BYTES = 4;
+
+/** Encodes writes: the keys, then the records as they are. */
+export function encodeWrites(writes: readonly KvWrite[]): Uint8Array {
+  const head = encodeValue(
+    {
+      keys: writes.map(({ key }) => key),
+      lengths: writes.map(({ record }) => record?.length ?? REMOVAL),
+    } satisfies FrameHead,
+  );
+  const length = new Uint8Array(LENGTH_BYTES);
+  new DataView(length.buffer).setUint32(0, head.length);
+  return concat([length, head, ...writes.flatMap(({ record }) => record ?? [])]);
+}
+
+/** Decodes writes: all that were encoded one behind the other. */
+export function decodeWrites(bytes: Uint8Array): KvWrite[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const writes: KvWrite[] = [];
+  let at = 0;
+  const take = (length: number) => bytes.subarray(at, at += length);
+  while (at < bytes.length) {
+    const length = view.getUint32(at);
+    at += LENGTH_BYTES;
+    const { keys, lengths } = decodeValue(take(length)) as FrameHead; // encodeWrites() made it
+    for (const [index, key] of keys.entries()) {
+      const length = lengths[index] ?? REMOVAL;
+      writes.push({ key, record: length === REMOVAL ? undefined : take(length) });
+    }
+  }
+  return writes;
+}
 
 /** The entry of a key, or that there is none. */
 export type KvRecord = Deno.KvEntryMaybe<unknown>;

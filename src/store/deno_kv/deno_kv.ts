@@ -4,16 +4,15 @@
  * @module
  */
 
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/runs.ts";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvDatabase, KvRecord } from "./database.ts";
+import { type KvDatabase, type KvRecord, MAX_READS } from "./database.ts";
 import { DenoKvJournal, isTorn } from "./journal.ts";
 import { journalKey, logicalKey, valueKey } from "./keys.ts";
 import { type EncodedChange, encodeDelete, encodeSet, readParts, readRecord, SplitIndex } from "./values.ts";
 import { checkFormat, type DenoKvOptions, openDatabase } from "./open.ts";
 import { LocalDatabase } from "./local_database.ts";
-import { MAX_READS } from "./writes.ts";
 import { lockBeside } from "../files/files.ts";
 import {
   decodeValue,

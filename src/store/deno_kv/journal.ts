@@ -1,24 +1,33 @@
 /**
  * Commits that are too large for one atomic operation of Deno KV.
  *
- * The writes are staged under a prefix of their own, in several commits. One small commit then
- * makes them count: it writes a marker that names them, together with the checks. Then they are
- * carried out, again in several commits, and the marker is cleared. After a crash before the small
- * commit, the staged pieces do not count. After a crash behind it, the next process, or the next
- * operation, carries out the rest before anything else. Every commit of the store checks that the
- * marker has not changed since it was seen clear, so that nothing is written in between.
+ * The writes are staged under a prefix of their own, in several commits. One small commit then makes them
+ * count: it writes a marker that names them, together with the checks. Then they are carried out, again in
+ * several commits, and the marker is cleared. After a crash before the small commit, the staged pieces do not
+ * count. After a crash behind it, the next process, or the next operation, carries out the rest before anything
+ * else. Every commit of the store checks that the marker has not changed since it was seen clear.
  *
  * @module
  */
 
 import { concat } from "@std/bytes/concat";
 import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
-import { type KvDatabase, type KvRecord, listAll, readMany } from "./database.ts";
+import {
+  cutBytes,
+  decodeWrites,
+  encodeWrites,
+  fitsOneCommit,
+  type KvDatabase,
+  type KvRecord,
+  type KvWrite,
+  listAll,
+  packWrites,
+  readMany,
+} from "./database.ts";
 import { journalKey, stagedKey } from "./keys.ts";
-import { cutBytes, decodeWrites, encodeWrites, fitsOneCommit, type KvWrite, packWrites } from "./writes.ts";
 import { decodeValue, encodeValue } from "../base/mod.ts";
 
-/** The marker: which journal counts, or is about to. */
+/** Which journal counts, or is about to. */
 interface Marker {
   readonly id: string;
   readonly pieces: number;
@@ -26,14 +35,10 @@ interface Marker {
   readonly locked?: boolean;
 }
 
-interface Pending extends Marker {
-  readonly versionstamp: string;
-}
+type Pending = Marker & { readonly versionstamp: string };
 
 /** A staged journal; the check is that no other process has discarded it. */
-interface Staged extends Marker {
-  readonly header: Deno.AtomicCheck;
-}
+type Staged = Marker & { readonly header: Deno.AtomicCheck };
 
 /** The outcome of a commit; `again`: another process has written in between. */
 type Outcome = "held" | "refused" | "again";

@@ -14,9 +14,8 @@ import {
 import { MatrixError } from "../../errors/matrix_error.ts";
 import { missingPermission } from "../../errors/missing_permission_error.ts";
 import { FilePatience, type FilePatienceOptions } from "../files/files.ts";
-import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
+import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
 import { waitingKey } from "./keys.ts";
-import type { KvWrite } from "./writes.ts";
 
 /** How many entries a page has. */
 const PAGE = 100;

@@ -28,22 +28,21 @@
 import { concat } from "@std/bytes/concat";
 import { equals } from "@std/bytes/equals";
 import type { Clock } from "../../base/clock.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/runs.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { KvConnection } from "./connection.ts";
-import type { KvDatabase, KvPage, KvRecord } from "./database.ts";
+import type { KvDatabase, KvPage, KvRecord, KvWrite } from "./database.ts";
 import { turnKey } from "./keys.ts";
-import { encodeKey } from "./tuple.ts";
 import {
   decodeRead,
   decodeWrite,
+  encodeKey,
   encodeRead,
   encodeWrite,
   rangeOf,
   recordOf,
   type WireRange,
 } from "./wire.ts";
-import type { KvWrite } from "./writes.ts";
 
 /**
  * How long the turn outlives the last write, in milliseconds: two days, so that nothing stays of

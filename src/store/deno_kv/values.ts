@@ -8,9 +8,8 @@ import { concat } from "@std/bytes/concat";
 import { deserialize, serialize } from "node:v8";
 import { StoreFormatError } from "../../errors/store_error.ts";
 import { partKey, partsKey, valueKey } from "./keys.ts";
-import { type KvDatabase, listAll, readMany } from "./database.ts";
+import { cutBytes, type KvDatabase, type KvWrite, listAll, MAX_RECORD_BYTES, readMany } from "./database.ts";
 import type { DenoKvJournal } from "./journal.ts";
-import { cutBytes, type KvWrite, MAX_RECORD_BYTES } from "./writes.ts";
 import { decodeValue, encodeValue, type KvKey } from "../base/mod.ts";
 
 /** The parts of a value that does not fit into one record. */

@@ -9,7 +9,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { DEVICE_PARTS, isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
 import { encodeValue, type KvEntry, type KvKey, type KvStore } from "../base/mod.ts";
-import { assertNotSealed } from "./assert_not_sealed.ts";
+import { assertNotSealed } from "./schema.ts";
 
 /** A user's device. */
 export interface StoredDevice {

@@ -14,8 +14,16 @@ import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { StoreKeys } from "./keys.ts";
 import type { KvCheck, KvKey, KvMutation, KvStore } from "../base/mod.ts";
-import { LeaseLock } from "./lease_lock.ts";
-import { inUse, look, readOwner, readUntil, type Seen, take, type Taking } from "./lease_records.ts";
+import {
+  inUse,
+  LeaseLock,
+  look,
+  readOwner,
+  readUntil,
+  type Seen,
+  take,
+  type Taking,
+} from "./lease_records.ts";
 
 /** The default length of a lease, in milliseconds. */
 export const DEFAULT_LEASE = 15_000;

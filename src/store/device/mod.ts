@@ -14,10 +14,27 @@ export {
   type StoredAmount,
   type StoredDevice,
 } from "./inspection.ts";
-export type { CatchUp, RoomRecord, ShownLogEnd, ShownRecord, StoredState, SyncRecord } from "./records.ts";
-export { hasPower, type PowerAction, powerLevelOf, type RoomPower } from "./room_power.ts";
+export {
+  type CatchUp,
+  hasPower,
+  type PowerAction,
+  powerLevelOf,
+  type RoomPower,
+  type RoomRecord,
+  type ShownLogEnd,
+  type ShownRecord,
+  type StoredState,
+  type SyncRecord,
+} from "./records.ts";
 export { DEFAULT_LEASE, type Holding, Lease, type LeaseOptions, MIN_LEASE } from "./lease.ts";
 export { isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
-export { hasRecords, readSchema, schemaUpgrade } from "./schema.ts";
+export {
+  assertNoSeal,
+  assertNotSealed,
+  hasRecords,
+  isSealKey,
+  readSchema,
+  schemaUpgrade,
+  sealKey,
+} from "./schema.ts";
 export { MAX_LEASE } from "./lease_records.ts";
-export { assertNoSeal, assertNotSealed, isSealKey, sealKey } from "./assert_not_sealed.ts";

@@ -1,14 +1,48 @@
 /**
- * The version of a device's records: checked before anything is written, and upgraded once.
+ * The version of a device's records: checked before anything is written, and upgraded once; and the record
+ * that marks a store as sealed.
  *
  * @module
  */
 
-import { StoreError, StoreFormatError } from "../../errors/store_error.ts";
+import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { isLocal, StoreKeys } from "./keys.ts";
 import type { KvEntry, KvKey, KvMutation, KvStore } from "../base/mod.ts";
-import { assertNoSeal, sealKey } from "./assert_not_sealed.ts";
+import { isLocal, StoreKeys } from "./keys.ts";
+
+/**
+ * The key of the record, in the sealed store. No account's keys begin so: theirs begin with a user
+ * ID.
+ */
+export const sealKey: KvKey = ["greenroom:sealed"];
+
+/** Whether a key is {@link sealKey}. */
+export function isSealKey(key: KvKey): boolean {
+  return key.length === sealKey.length && key[0] === sealKey[0];
+}
+
+/**
+ * Checks that a store is not a sealed one without its `SealedStore`: writing into it would damage
+ * it.
+ *
+ * @param store A store, or a sealed one.
+ * @throws {StoreKeyError} If it is sealed and not opened as a `SealedStore`.
+ */
+export async function assertNotSealed(store: KvStore): Promise<void> {
+  const [seal] = await store.getMany([sealKey]);
+  assertNoSeal(seal);
+}
+
+/**
+ * The same for the record that was read already.
+ *
+ * @param seal The record at {@link sealKey}.
+ * @throws {StoreKeyError} If there is one.
+ */
+export function assertNoSeal(seal: KvEntry | undefined): void {
+  if (seal === undefined) return;
+  throw new StoreKeyError("Cannot use the store: it is sealed; open it with SealedStore.open() and its key");
+}
 
 /** Changes records from one version to the next, by their content alone. */
 export type SchemaStep = (records: SchemaDraft) => void | Promise<void>;

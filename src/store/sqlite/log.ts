@@ -17,7 +17,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../errors/store_error.ts";
-import { SharedRuns } from "../../base/shared_runs.ts";
+import { SharedRuns } from "../../base/runs.ts";
 import { WAL_LIMIT } from "./schema.ts";
 
 /**

@@ -7,7 +7,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../base/clock.ts";
 import { createPrivateFile, FilePatience, lockBeside } from "../files/files.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/runs.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
@@ -21,11 +21,9 @@ import {
   type KvMutation,
   type KvStore,
 } from "../base/mod.ts";
-import { attempt, type SqliteAction, toStoreError } from "./error.ts";
-import { encodeKey, endOfRange } from "./keys.ts";
+import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
+import { encoded, encodeKey, endOfRange, SqliteRows } from "./rows.ts";
 import { SqliteLog } from "./log.ts";
-import { encoded, SqliteRows } from "./rows.ts";
-import { prepareDatabase, refuseOthers } from "./schema.ts";
 
 /** How long the thread waits for another process that writes, in milliseconds; then all else goes on meanwhile. */
 const BUSY_TIMEOUT = 5;

@@ -1,12 +1,16 @@
 /**
- * Public keys of devices and users, and the endpoints they travel through.
+ * The keys of devices, and of one that is nowhere but on the server and receives keys while no other device of
+ * the user is there; backups of room keys; and what may be an attack on them.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-management | Key management}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#device-keys | Device keys}
+ * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
+ * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+ *
  * @module
  */
 
 import type { EncryptionAlgorithm, Open } from "../enums.ts";
-import type { DeviceID, UserID } from "../ids.ts";
+import type { DeviceID, RoomID, UserID } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 
 /** Signatures by user and key ID (`ed25519:ABCDEF`), in unpadded base64. */
@@ -122,3 +126,129 @@ export interface SignaturesUploadResponse {
   /** By user and key, the signatures that were refused, and why. */
   failures?: { [userId: UserID]: { [keyId: string]: JsonObject } };
 }
+
+/** The private keys of a dehydrated device, encrypted. */
+export type DehydratedDeviceData = JsonObject & {
+  /** How they are encrypted. */
+  algorithm: string;
+};
+
+/** A dehydrated device as the server keeps it. */
+export interface DehydratedDevice {
+  /** Identifies it among the devices of its user. */
+  device_id: DeviceID;
+  /** Its private keys, encrypted. */
+  device_data: DehydratedDeviceData;
+}
+
+/** What a client sends to leave a dehydrated device behind. */
+export interface DehydratedDeviceUpload extends DehydratedDevice {
+  /** Its identity keys, signed. */
+  device_keys: DeviceKeys;
+  /** The name of the device; Synapse refuses an upload without the member. */
+  initial_device_display_name: string | null;
+  /** Keys that others can claim once each, by their IDs. */
+  one_time_keys?: OneTimeKeys;
+  /** Its fallback keys, one for each algorithm: it has to serve when the others are used up. */
+  fallback_keys?: OneTimeKeys;
+}
+
+/** A page of the messages to a dehydrated device. */
+export interface DehydratedDeviceEvents {
+  /** The messages, in the order in which they came; unchecked. */
+  events: unknown[];
+  /** Where the next page begins; absent, or with no messages: this is the last one. */
+  next_batch?: string;
+}
+
+/**
+ * What the server shows, be it once, and should not be possible. None of it is used, but another identity of a user who was
+ * never verified.
+ *
+ * - `keys-changed`: a device that is known, or was, has other keys now; the known keys stay;
+ * - `key-reused`: a new device has the Curve25519 key of another device of its user; it is left
+ *   out;
+ * - `device-id-is-key`: a device is called like a cross-signing key; the user's devices are all
+ *   left out;
+ * - `too-many-devices`: a user has more devices than any user has; those that are not known are
+ *   left out;
+ * - `replaced-key`: a self-signing key is shown again that its user had replaced; the newest stays;
+ * - `identity-changed`: a user's master key is not the one that was seen before: the user, or the server, has
+ *   reset the identity. If nobody has verified the user it counts from now on, as in Element, and is
+ *   `accepted`; else devices that it vouches for are in `violation` until the application accepts it.
+ */
+export type DeviceAlarm =
+  | {
+    /** What it is. */
+    readonly kind: "keys-changed" | "key-reused" | "device-id-is-key";
+    /** Whose device it is. */
+    readonly userId: UserID;
+    readonly deviceId: DeviceID;
+  }
+  | {
+    readonly kind: "too-many-devices";
+    readonly userId: UserID;
+    /** How many devices the server shows. */
+    readonly count: number;
+  }
+  | {
+    readonly kind: "replaced-key";
+    readonly userId: UserID;
+    /** The self-signing key, in unpadded base64. */
+    readonly key: string;
+  }
+  | {
+    readonly kind: "identity-changed";
+    readonly userId: UserID;
+    /** The master key that was there before, in unpadded base64. */
+    readonly previous: string;
+    /** The master key that is there now. */
+    readonly current: string;
+    /** Whether it counts in place of the one before. */
+    readonly accepted: boolean;
+  };
+
+/** What makes a version of a backup. */
+export interface KeyBackupDefinition {
+  /** How its keys are encrypted, such as `m.megolm_backup.v1.curve25519-aes-sha2`. */
+  algorithm: string;
+  /** What the algorithm needs, such as the public key. */
+  auth_data: JsonObject;
+}
+
+/** A version of a backup, as the server has it. */
+export interface KeyBackupVersion extends KeyBackupDefinition {
+  /** Its name. */
+  version: string;
+  /** How many keys it holds. */
+  count: number;
+  /** Changes whenever a key in it does. */
+  etag: string;
+}
+
+/** A room key in a backup. */
+export interface KeyBackupData {
+  /** The first index that it decrypts. */
+  first_message_index: number;
+  /** How often it was passed on before it was backed up. */
+  forwarded_count: number;
+  /** Whether the device that backed it up has verified the device that it came from. */
+  is_verified: boolean;
+  /** The key, encrypted as the algorithm says. */
+  session_data: JsonObject;
+}
+
+/** Room keys by the ID of their session. */
+export interface RoomKeyBackup {
+  /** The keys. */
+  sessions: { [sessionId: string]: KeyBackupData };
+}
+
+/** Room keys of all rooms. */
+export interface KeyBackupRooms {
+  /** The keys, by room. */
+  rooms: { [roomId: RoomID]: RoomKeyBackup };
+}
+
+/** What a backup is after its keys have changed. */
+export type KeyBackupChange = Partial<Pick<KeyBackupVersion, "count" | "etag">>;

@@ -1,14 +1,15 @@
 /**
- * The room directory.
+ * What is published: rooms, and what users say about themselves.
  *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#published-room-directory | Published room directory}
+ *
  * @module
  */
 
-import type { EncryptionAlgorithm, JoinRule, Membership, Open, RoomType } from "../enums.ts";
-import type { StrippedState } from "../events/client_event.ts";
-import type { ContentURI, DirectoryPaginationToken, RoomAlias, RoomID } from "../ids.ts";
 import type { SpaceChildContent } from "../content/room_state_content.ts";
+import type { EncryptionAlgorithm, JoinRule, Membership, Open, PresenceState, RoomType } from "../enums.ts";
+import type { StrippedState } from "../events/client_event.ts";
+import type { ContentURI, DirectoryPaginationToken, RoomAlias, RoomID, UserID } from "../ids.ts";
 
 /** A page of the room directory. */
 export interface PublicRoomsResponse {
@@ -106,4 +107,46 @@ export interface RoomAliasResponse {
   room_id: RoomID;
   /** Servers that know the room. */
   servers: string[];
+}
+
+/** A user's profile. */
+export interface Profile {
+  /** The user's display name; absent if there is none. */
+  displayname?: string;
+  /** The user's avatar; absent if there is none. */
+  avatar_url?: ContentURI;
+  /** The user's time zone, by its IANA name. */
+  "m.tz"?: string;
+  /** A field of another kind. */
+  [field: string]: unknown;
+}
+
+/** Whether a user is there, as `getPresence()` answers. */
+export interface PresenceInfo {
+  /** Whether the user is there. */
+  presence: PresenceState;
+  /** How long ago the user last did something, in milliseconds. */
+  last_active_ago?: number;
+  /** What the user says about it. */
+  status_msg?: string | null;
+  /** Whether the user is active right now. */
+  currently_active?: boolean;
+}
+
+/** The answer to a search for users. */
+export interface UserSearchResponse {
+  /** The users found, the best match first. */
+  results: UserSearchResult[];
+  /** Whether there were more than the limit let through. */
+  limited: boolean;
+}
+
+/** A user that a search found. */
+export interface UserSearchResult {
+  /** Who was found. */
+  user_id: UserID;
+  /** The user's display name. */
+  display_name?: string;
+  /** The user's avatar. */
+  avatar_url?: ContentURI;
 }

@@ -12,16 +12,21 @@ import type {
   FullyReadContent,
   IdentityServerContent,
   IgnoredUserListContent,
+  ImagePackRoomsContent,
   InvitePermissionConfigContent,
   KeyBackupContent,
   MarkedUnreadContent,
+  PushCondition,
+  PushRule,
   PushRulesContent,
+  PushRuleset,
   RecentEmoji,
   RecentEmojiContent,
   RoomTagInfo,
   SecretStorageDefaultKeyContent,
   SecretStorageKeyContent,
   SecretStoragePassphrase,
+  SetTweakAction,
   TagContent,
 } from "../content/account_data_content.ts";
 import type {
@@ -30,9 +35,7 @@ import type {
   Receipt,
   ReceiptContent,
   TypingContent,
-} from "../content/ephemeral_content.ts";
-import type { ImagePackRoomsContent } from "../content/image_pack_content.ts";
-import type { PushCondition, PushRule, PushRuleset, SetTweakAction } from "../api/push_rule.ts";
+} from "../content/to_device_content.ts";
 import { list, map, object } from "./composite_shapes.ts";
 import {
   anyObject,

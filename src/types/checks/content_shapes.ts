@@ -17,7 +17,6 @@ import * as message from "./message_shapes.ts";
 import type { AnyShape, Shape } from "./shape.ts";
 import * as state from "./state_shapes.ts";
 import * as device from "./to_device_shapes.ts";
-import * as verification from "./verification_shapes.ts";
 
 /**
  * What contents must be, by type. Applications may add types, and check them by `defineEvent()`.
@@ -59,13 +58,13 @@ const MESSAGE: Shapes<MessageContents> = {
   "m.call.reject": call.callReject,
   "m.call.sdp_stream_metadata_changed": call.callStreams,
   "m.call.select_answer": call.callSelectAnswer,
-  "m.key.verification.accept": verification.verificationAccept,
-  "m.key.verification.cancel": verification.verificationCancel,
-  "m.key.verification.done": verification.verificationDone,
-  "m.key.verification.key": verification.verificationKey,
-  "m.key.verification.mac": verification.verificationMac,
-  "m.key.verification.ready": verification.verificationReady,
-  "m.key.verification.start": verification.verificationStart,
+  "m.key.verification.accept": device.verificationAccept,
+  "m.key.verification.cancel": device.verificationCancel,
+  "m.key.verification.done": device.verificationDone,
+  "m.key.verification.key": device.verificationKey,
+  "m.key.verification.mac": device.verificationMac,
+  "m.key.verification.ready": device.verificationReady,
+  "m.key.verification.start": device.verificationStart,
   "m.reaction": message.reaction,
   "m.room.encrypted": message.megolmEncrypted,
   "m.room.message": message.roomMessage,
@@ -102,14 +101,14 @@ const ACCOUNT_DATA: Shapes<AccountDataContents> = {
 const TO_DEVICE: Shapes<ToDeviceContents> = {
   "m.dummy": device.dummy,
   "m.forwarded_room_key": device.forwardedRoomKey,
-  "m.key.verification.accept": verification.verificationAccept,
-  "m.key.verification.cancel": verification.verificationCancel,
-  "m.key.verification.done": verification.verificationDone,
-  "m.key.verification.key": verification.verificationKey,
-  "m.key.verification.mac": verification.verificationMac,
-  "m.key.verification.ready": verification.verificationReady,
-  "m.key.verification.request": verification.verificationRequest,
-  "m.key.verification.start": verification.verificationStart,
+  "m.key.verification.accept": device.verificationAccept,
+  "m.key.verification.cancel": device.verificationCancel,
+  "m.key.verification.done": device.verificationDone,
+  "m.key.verification.key": device.verificationKey,
+  "m.key.verification.mac": device.verificationMac,
+  "m.key.verification.ready": device.verificationReady,
+  "m.key.verification.request": device.verificationRequest,
+  "m.key.verification.start": device.verificationStart,
   "m.room.encrypted": device.olmEncrypted,
   "m.room_key": device.roomKey,
   "m.room_key.withheld": device.roomKeyWithheld,

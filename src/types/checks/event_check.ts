@@ -19,7 +19,7 @@ import type {
 } from "../events/client_event.ts";
 import type { RoomID } from "../ids.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../json.ts";
-import type { RoomMemberContent } from "../content/member_content.ts";
+import type { RoomMemberContent } from "../content/room_state_content.ts";
 import type { StrippedChildStateEvent } from "../api/public_rooms.ts";
 import { list, object } from "./composite_shapes.ts";
 import { isName, isReceivedEventId, isReceivedUserId } from "../identifiers.ts";

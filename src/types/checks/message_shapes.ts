@@ -5,7 +5,18 @@
  */
 
 import type { MegolmEncryptedContent } from "../content/encryption_content.ts";
-import { EncryptionAlgorithm, RelationType } from "../enums.ts";
+import type {
+  AudioInfo,
+  AvatarInfo,
+  BaseFileInfo,
+  EncryptedFile,
+  EncryptedFileKey,
+  ImageInfo,
+  LocationInfo,
+  ThumbnailedInfo,
+  ThumbnailInfo,
+  VideoInfo,
+} from "../content/file_info.ts";
 import type {
   AudioMessageContent,
   BaseMediaContent,
@@ -14,6 +25,7 @@ import type {
   FileMessageContent,
   FormattedText,
   ImageMessageContent,
+  InReplyTo,
   KeyVerificationRequestMessageContent,
   LocationMessageContent,
   Mentions,
@@ -22,6 +34,8 @@ import type {
   OtherMessageContent,
   OtherMessageType,
   ReactionContent,
+  ReactionRelatesTo,
+  RelatesTo,
   RoomMessageContent,
   RoomRedactionContent,
   ServerNoticeMessageContent,
@@ -29,17 +43,18 @@ import type {
   TextMessageContent,
   VideoMessageContent,
 } from "../content/message_content.ts";
-import type { InReplyTo, ReactionRelatesTo, RelatesTo } from "../content/relation.ts";
+import { EncryptionAlgorithm, RelationType } from "../enums.ts";
 import { isJsonObject } from "../json.ts";
-import { audioInfo, encryptedFile, fileInfo, imageInfo, locationInfo, videoInfo } from "./file_shapes.ts";
-import { list, object, tag, variants } from "./composite_shapes.ts";
+import { list, map, object, tag, variants } from "./composite_shapes.ts";
 import {
   boolean,
   contentUri,
   eventId,
   geoUri,
+  isTrue,
   later,
   type Members,
+  number,
   oneOf,
   optional,
   orElse,
@@ -47,6 +62,61 @@ import {
   text,
   userId,
 } from "./shape.ts";
+
+const baseInfo: Members<BaseFileInfo> = { mimetype: optional(text), size: optional(number) };
+const thumbnailInfo = object<ThumbnailInfo>({ ...baseInfo, w: optional(number), h: optional(number) });
+
+/** Where an encrypted file is, and what decrypts it. */
+export const encryptedFile: Shape<EncryptedFile> = object<EncryptedFile>({
+  url: contentUri,
+  key: object<EncryptedFileKey>({
+    kty: oneOf("oct"),
+    key_ops: list(text),
+    alg: oneOf("A256CTR"),
+    k: text,
+    ext: orElse(isTrue, () => true),
+  }),
+  iv: text,
+  hashes: map<EncryptedFile["hashes"]>(text),
+  v: text,
+});
+
+const thumbnail: Members<LocationInfo> = {
+  thumbnail_url: optional(contentUri),
+  thumbnail_file: optional(encryptedFile),
+  thumbnail_info: optional(thumbnailInfo),
+};
+
+/** Of a location. */
+export const locationInfo: Shape<LocationInfo> = object<LocationInfo>(thumbnail);
+/** Of any file. */
+export const fileInfo: Shape<ThumbnailedInfo> = object<ThumbnailedInfo>({ ...baseInfo, ...thumbnail });
+/** Of an image. */
+export const imageInfo: Shape<ImageInfo> = object<ImageInfo>({
+  ...baseInfo,
+  ...thumbnail,
+  w: optional(number),
+  h: optional(number),
+  is_animated: optional(boolean),
+});
+/** Of a video clip. */
+export const videoInfo: Shape<VideoInfo> = object<VideoInfo>({
+  ...baseInfo,
+  ...thumbnail,
+  w: optional(number),
+  h: optional(number),
+  duration: optional(number),
+});
+/** Of an audio clip. */
+export const audioInfo: Shape<AudioInfo> = object<AudioInfo>({ ...baseInfo, duration: optional(number) });
+/** Of an avatar. */
+export const avatarInfo: Shape<AvatarInfo> = object<AvatarInfo>({
+  ...baseInfo,
+  w: optional(number),
+  h: optional(number),
+  thumbnail_url: optional(contentUri),
+  thumbnail_info: optional(thumbnailInfo),
+});
 
 const mentions = object<Mentions>({ user_ids: optional(list(userId)), room: optional(boolean) });
 

@@ -6,17 +6,10 @@
 
 import type { RoomEncryptionContent } from "../content/encryption_content.ts";
 import { GuestAccess, HistoryVisibility, Membership } from "../enums.ts";
-import type { ImagePackImage, ImagePackMeta, RoomImagePackContent } from "../content/image_pack_content.ts";
-import type {
-  RoomMemberContent,
-  RoomThirdPartyInviteContent,
-  SignedThirdPartyInvite,
-  ThirdPartyInvite,
-  ThirdPartyInviteKey,
-} from "../content/member_content.ts";
-import type { NotificationPowerLevels, RoomPowerLevelsContent } from "../content/power_levels_content.ts";
+import type { ImagePackImage, ImagePackMeta, RoomImagePackContent } from "../content/account_data_content.ts";
 import type {
   AllowCondition,
+  NotificationPowerLevels,
   PolicyRuleContent,
   PolicyServerKeys,
   PreviousRoom,
@@ -27,18 +20,24 @@ import type {
   RoomGuestAccessContent,
   RoomHistoryVisibilityContent,
   RoomJoinRulesContent,
+  RoomMemberContent,
   RoomNameContent,
   RoomPinnedEventsContent,
   RoomPolicyContent,
+  RoomPowerLevelsContent,
   RoomServerAclContent,
+  RoomThirdPartyInviteContent,
   RoomTombstoneContent,
   RoomTopicContent,
+  SignedThirdPartyInvite,
   SpaceChildContent,
   SpaceParentContent,
   TextualRepresentation,
+  ThirdPartyInvite,
+  ThirdPartyInviteKey,
   TopicContentBlock,
 } from "../content/room_state_content.ts";
-import { avatarInfo, imageInfo } from "./file_shapes.ts";
+import { avatarInfo, imageInfo } from "./message_shapes.ts";
 import { having, list, map, object } from "./composite_shapes.ts";
 import {
   boolean,

@@ -10,7 +10,7 @@
 
 import type { EncryptionAlgorithm, Open } from "../enums.ts";
 import type { DeviceID } from "../ids.ts";
-import type { RelatesTo } from "./relation.ts";
+import type { RelatesTo } from "./message_content.ts";
 
 /** Content of `m.room.encryption`. Once a room has it, it stays encrypted. */
 export type RoomEncryptionContent = {

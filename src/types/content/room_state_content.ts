@@ -1,16 +1,15 @@
 /**
- * Contents of a room's state, but for members, power levels and encryption.
+ * Contents of the state of rooms, but for encryption.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`. Where nothing
  * is said of the state key, it is empty.
  *
- * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-events | Room events}
  * @module
  */
 
-import type { GuestAccess, HistoryVisibility, JoinRule, Open, RoomType } from "../enums.ts";
-import type { AvatarInfo } from "./file_info.ts";
+import type { GuestAccess, HistoryVisibility, JoinRule, Membership, Open, RoomType } from "../enums.ts";
 import type { ContentURI, EventID, RoomAlias, RoomID, UserID } from "../ids.ts";
+import type { AvatarInfo } from "./file_info.ts";
 
 /** Content of `m.room.create`, the first event of a room. */
 export type RoomCreateContent = {
@@ -194,3 +193,96 @@ export type SpaceParentContent = {
   /** Whether it is the main one of several parents. Default: `false`. */
   canonical?: boolean;
 };
+
+/** Content of `m.room.member`; the state key is the user it is about. */
+export type RoomMemberContent = {
+  /** What the user is to the room now. */
+  membership: Membership;
+  /** The user's display name in this room. */
+  displayname?: string | null;
+  /** The user's avatar in this room. */
+  avatar_url?: ContentURI | null;
+  /** Whether the invitation is to a direct chat. */
+  is_direct?: boolean;
+  /** Why the membership changed, in the sender's words. */
+  reason?: string;
+  /** Of a restricted join: the user whose server vouched for it. */
+  join_authorised_via_users_server?: UserID;
+  /** The invitation by email address or phone number that this one follows. */
+  third_party_invite?: ThirdPartyInvite;
+};
+
+/** How an invitation by email address or phone number became one of a user. */
+export interface ThirdPartyInvite {
+  /** What to show in place of the address. */
+  display_name: string;
+  /** The identity server's proof, for homeservers to check. */
+  signed: SignedThirdPartyInvite;
+}
+
+/** An identity server's word that a user owns the invited address. */
+export interface SignedThirdPartyInvite {
+  /** The invited user. */
+  mxid: UserID;
+  /** Signatures by identity server and key ID, in unpadded base64. */
+  signatures: { [server: string]: { [keyId: string]: string } };
+  /** The state key of the `m.room.third_party_invite` event. */
+  token: string;
+}
+
+/** Content of `m.room.third_party_invite`; the state key is the token that is to be signed. */
+export type RoomThirdPartyInviteContent = {
+  /** What to show in place of the address, and not the address. */
+  display_name: string;
+  /** Where to ask whether the key still holds: `?public_key=` is added to it. */
+  key_validity_url?: string;
+  /** The Ed25519 key whose signature of the token is accepted. */
+  public_key?: string;
+  /** Further keys whose signature is accepted. */
+  public_keys?: ThirdPartyInviteKey[];
+};
+
+/** A key that may sign a third-party invitation. */
+export interface ThirdPartyInviteKey {
+  /** The Ed25519 key. */
+  public_key: string;
+  /** Where to ask whether the key still holds; without it, it does. */
+  key_validity_url?: string;
+}
+
+/**
+ * Content of `m.room.power_levels`: who may do what. The defaults hold for a room that has the
+ * event; in one that does not, everyone may send state, and all other defaults are the same.
+ *
+ * The creators of a room of version 12 and later stand above all levels, and are not listed.
+ */
+export type RoomPowerLevelsContent = {
+  /** The levels of users. */
+  users?: { [userId: UserID]: number };
+  /** The level of a user not listed. Default: 0. */
+  users_default?: number;
+  /** The levels it takes to send events, by type. */
+  events?: { [type: string]: number };
+  /** The level it takes to send a message whose type is not listed. Default: 0. */
+  events_default?: number;
+  /** The level it takes to send state whose type is not listed. Default: 50. */
+  state_default?: number;
+  /** The level it takes to invite. Default: 0. */
+  invite?: number;
+  /** The level it takes to remove members, and to lift bans together with `ban`. Default: 50. */
+  kick?: number;
+  /** The level it takes to ban. Default: 50. */
+  ban?: number;
+  /** The level it takes to redact events of others. Default: 50. */
+  redact?: number;
+  /** The levels it takes to notify. */
+  notifications?: NotificationPowerLevels;
+};
+
+/** The levels it takes to notify, by key; 50 where a key is not listed. */
+export interface NotificationPowerLevels {
+  /** The level it takes to notify everyone in the room. Default: 50. */
+  room?: number;
+  /** The level it takes for another kind of notification. Default: 50. */
+  [key: string]: number | undefined;
+}

@@ -1,19 +1,19 @@
 /**
- * Contents of the events by which two devices, or two users, verify each other.
+ * Contents of verifications, and the events that have them, as they come: a device that is not trusted enough
+ * for anything else can be heard by them.
  *
  * They travel to devices, with a `transaction_id`, or through a room, with an `m.relates_to` that
  * refers to the request.
  *
  * Contents are type aliases, and not interfaces, so that each is also a `JsonObject`.
  *
- * @see
- * {@link https://spec.matrix.org/v1.16/client-server-api/#device-verification | Device verification}
  * @module
  */
 
-import type { DeviceID } from "../ids.ts";
 import type { Open } from "../enums.ts";
-import type { VerificationRelatesTo } from "./relation.ts";
+import type { DeviceID, EventID, RoomID, UserID } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
+import type { VerificationRelatesTo } from "./message_content.ts";
 
 /** What ties the events of one verification together. */
 export type BaseVerificationContent = {
@@ -139,3 +139,33 @@ export type VerificationCancelContent = BaseVerificationContent & {
   /** Why, in words; to be used only if the code is unknown. */
   reason: string;
 };
+
+/** What the types of all verification events begin with. */
+export const VERIFICATION_PREFIX = "m.key.verification.";
+
+/** The message type of a request in a room. */
+export const REQUEST_TYPE = "m.key.verification.request";
+
+/** An event of a verification: plain data. */
+export interface VerificationEvent {
+  readonly type: string;
+  /** Who has sent it, as the server says. */
+  readonly sender: UserID;
+  /** Which device has sent it, if it came encrypted and the device is known. */
+  readonly senderDevice?: DeviceID;
+  /** Its content, unchecked. */
+  readonly content: JsonObject;
+  /** Where it stands, if it came through a room. */
+  readonly place?: {
+    readonly roomId: RoomID;
+    readonly eventId: EventID;
+    /** When it was sent, as the server says, in milliseconds since the epoch. */
+    readonly at: number;
+  };
+}
+
+/** Whether an event belongs to a verification. */
+export function isVerification(type: string, content: JsonObject): boolean {
+  return type.startsWith(VERIFICATION_PREFIX) ||
+    type === "m.room.message" && content.msgtype === REQUEST_TYPE;
+}

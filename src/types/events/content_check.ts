@@ -5,11 +5,15 @@
  */
 
 import { MalformedContentError } from "../../errors/malformed_content_error.ts";
-import { asCause, type ContentSchemaResult, membersAtFault, pathOf } from "../content/content_schema.ts";
-import type { EventDefinition } from "./define_event.ts";
-import { classOf, type EventType, typeName } from "./event_type.ts";
+import {
+  asCause,
+  type ContentSchemaResult,
+  type EventDefinition,
+  membersAtFault,
+  pathOf,
+} from "./define_event.ts";
+import { classOf, type EventType, type InternalEventType, typeName } from "./event_type.ts";
 import type { InternalEvents, MemberEvent } from "./internal_event.ts";
-import type { InternalEventType } from "./internal_event_type.ts";
 import { isJsonObject } from "../json.ts";
 import { shapeOf } from "../checks/content_shapes.ts";
 import { type AnyShape, Misfit, type Notes } from "../checks/shape.ts";

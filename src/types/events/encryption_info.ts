@@ -1,10 +1,18 @@
 /**
- * What is known of how an event was encrypted, and by whom.
+ * How an event was encrypted, and where that is kept: on the event, but where no JSON can put it.
+ *
+ * A server, and the sender of an event, can give it any member that has a name. So what decryption found
+ * out is kept under a symbol. A copy by `{ ...event }` has it; JSON and structured clone leave it out, so
+ * that what goes into a store has it written down beside the event.
  *
  * @module
  */
 
 import type { DeviceID, UserID } from "../ids.ts";
+import { isJsonObject } from "../json.ts";
+import type { ClientEventWithoutRoomID } from "./client_event.ts";
+import type { MatrixEvent } from "./event.ts";
+import type { InternalEventData } from "./internal_event.ts";
 
 /**
  * How far the device that encrypted an event is to be trusted, from bad to good.
@@ -72,19 +80,90 @@ export interface EncryptionInfo extends SenderInfo {
   readonly relation: RelationSource | undefined;
 }
 
-/** Why an event can't be read. */
-export type UndecryptableCode =
-  /** The key is not there; it may still come. */
-  | "MISSING_KEY"
-  /** The sender keeps the key from this device. */
-  | "WITHHELD"
-  /** The key that is there begins after the event. */
-  | "KEY_TOO_NEW"
-  /** The event was there before, under another ID or in another room. */
-  | "REPLAYED"
-  /** The event is not what an encrypted event must be, or the key does not fit. */
-  | "MALFORMED"
-  /** It is encrypted with something that is not known here. */
-  | "UNSUPPORTED_ALGORITHM"
-  /** The device that sent it is not trusted enough. */
-  | "UNTRUSTED";
+const ENCRYPTION = Symbol("encryption");
+
+interface Marked {
+  [ENCRYPTION]?: EncryptionInfo | SenderInfo;
+}
+
+/** How an event was encrypted, and the events that the server bundled with it: plain data. */
+export interface Encryptions {
+  /** How it was encrypted; absent if it came in clear. */
+  readonly encryption?: EncryptionInfo | SenderInfo;
+  /**
+   * The same of the newest edit that came with it, and of the newest event of its thread; absent if
+   * nothing came.
+   */
+  readonly bundled?: readonly (Encryptions | undefined)[];
+}
+
+/**
+ * How an event was encrypted, and by whom. Nothing but decryption by this library makes it: no
+ * member of an event does, whatever its name and wherever the event came from.
+ *
+ * A copy made with `{ ...event }` has it too; one that went through JSON or `structuredClone()` has
+ * not.
+ *
+ * @param event An event that a handler got, a bundled one within it, or what `crypto.decrypt()`
+ *   made of one.
+ * @returns Undefined if the event came in clear.
+ * @example
+ * ```ts
+ * import { encryptionOf } from "@greenroom/matrix";
+ * import type { MessageEvent } from "@greenroom/matrix/types";
+ *
+ * const isVouchedFor = (event: MessageEvent): boolean => encryptionOf(event)?.senderTrust === "verified";
+ * console.assert(typeof isVouchedFor === "function");
+ * ```
+ */
+export function encryptionOf(event: ClientEventWithoutRoomID): EncryptionInfo | undefined;
+/**
+ * How an event of any kind was encrypted, a message to this device for one, and by whom.
+ *
+ * @param event An event that a handler got.
+ * @returns Undefined if the event came in clear.
+ */
+export function encryptionOf(event: MatrixEvent | InternalEventData): SenderInfo | undefined;
+export function encryptionOf(event: object): EncryptionInfo | SenderInfo | undefined {
+  return (event as Marked)[ENCRYPTION];
+}
+
+/** Notes on an event how it was encrypted, and on those that are bundled with it. */
+export function noteEncryption<Event extends object>(
+  event: Event,
+  { encryption, bundled }: Encryptions,
+): Event {
+  if (encryption !== undefined) (event as Marked)[ENCRYPTION] = encryption;
+  if (bundled !== undefined) {
+    for (const [index, inner] of bundledIn(event).entries()) {
+      const found = bundled[index];
+      if (found !== undefined && isJsonObject(inner)) noteEncryption(inner, found);
+    }
+  }
+  return event;
+}
+
+/**
+ * What is noted on an event of how it was encrypted, and on those that are bundled with it;
+ * undefined: nothing.
+ */
+export function encryptionsOf(event: object): Encryptions | undefined {
+  const { [ENCRYPTION]: encryption } = event as Marked;
+  if (encryption === undefined) return undefined;
+  const bundled = bundledIn(event).map((inner) => isJsonObject(inner) ? encryptionsOf(inner) : undefined);
+  return bundled.some((found) => found !== undefined) ? { encryption, bundled } : { encryption };
+}
+
+/** What the server bundled with an event: the newest edit, and the newest event of its thread. */
+export function bundledIn(event: object): readonly [edit: unknown, latest: unknown] {
+  const { unsigned } = event as { readonly unsigned?: unknown };
+  const relations = isJsonObject(unsigned) ? unsigned["m.relations"] : undefined;
+  if (!isJsonObject(relations)) return [undefined, undefined];
+  const { "m.replace": edit, "m.thread": thread } = relations;
+  return [edit, isJsonObject(thread) ? thread.latest_event : undefined];
+}
+
+/** Whether the server has bundled anything with an event. */
+export function hasBundle({ unsigned }: { readonly unsigned?: unknown }): boolean {
+  return isJsonObject(unsigned) && isJsonObject(unsigned["m.relations"]);
+}

@@ -24,11 +24,13 @@ import type {
   FullyReadContent,
   IdentityServerContent,
   IgnoredUserListContent,
+  ImagePackRoomsContent,
   InvitePermissionConfigContent,
   KeyBackupContent,
   MarkedUnreadContent,
   PushRulesContent,
   RecentEmojiContent,
+  RoomImagePackContent,
   SecretStorageDefaultKeyContent,
   SecretStorageKeyContent,
   TagContent,
@@ -48,16 +50,19 @@ import type {
   RoomEncryptedContent,
   RoomEncryptionContent,
 } from "../content/encryption_content.ts";
-import type { PresenceContent, ReceiptContent, TypingContent } from "../content/ephemeral_content.ts";
-import type { ImagePackRoomsContent, RoomImagePackContent } from "../content/image_pack_content.ts";
-import type { RoomMemberContent, RoomThirdPartyInviteContent } from "../content/member_content.ts";
 import type {
-  ReactionContent,
-  RoomMessageContent,
-  RoomRedactionContent,
-  StickerContent,
-} from "../content/message_content.ts";
-import type { RoomPowerLevelsContent } from "../content/power_levels_content.ts";
+  DummyContent,
+  ForwardedRoomKeyContent,
+  PresenceContent,
+  ReceiptContent,
+  RoomKeyBundleContent,
+  RoomKeyContent,
+  RoomKeyRequestContent,
+  RoomKeyWithheldContent,
+  SecretRequestContent,
+  SecretSendContent,
+  TypingContent,
+} from "../content/to_device_content.ts";
 import type {
   PolicyRuleContent,
   RoomAliasesContent,
@@ -67,25 +72,24 @@ import type {
   RoomGuestAccessContent,
   RoomHistoryVisibilityContent,
   RoomJoinRulesContent,
+  RoomMemberContent,
   RoomNameContent,
   RoomPinnedEventsContent,
   RoomPolicyContent,
+  RoomPowerLevelsContent,
   RoomServerAclContent,
+  RoomThirdPartyInviteContent,
   RoomTombstoneContent,
   RoomTopicContent,
   SpaceChildContent,
   SpaceParentContent,
 } from "../content/room_state_content.ts";
 import type {
-  DummyContent,
-  ForwardedRoomKeyContent,
-  RoomKeyBundleContent,
-  RoomKeyContent,
-  RoomKeyRequestContent,
-  RoomKeyWithheldContent,
-  SecretRequestContent,
-  SecretSendContent,
-} from "../content/to_device_content.ts";
+  ReactionContent,
+  RoomMessageContent,
+  RoomRedactionContent,
+  StickerContent,
+} from "../content/message_content.ts";
 import type {
   VerificationAcceptContent,
   VerificationCancelContent,

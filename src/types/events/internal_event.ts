@@ -4,15 +4,30 @@
  * @module
  */
 
-import type { DeviceAlarm } from "../api/device_alarm.ts";
-import type { UndecryptableCode } from "./encryption_info.ts";
-import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent } from "./event.ts";
+import type { DeviceAlarm } from "../api/device_keys.ts";
+import type { MatrixEvent, MessageEvent, StateEvent, StrippedStateEvent, SyncStream } from "./event.ts";
 import type { RoomID, SyncToken, UserID } from "../ids.ts";
-import type { InternalEventType } from "./internal_event_type.ts";
+import type { InternalEventType } from "./event_type.ts";
 import type { MalformedContentError } from "../../errors/malformed_content_error.ts";
-import type { RoomMemberContent } from "../content/member_content.ts";
+import type { RoomMemberContent } from "../content/room_state_content.ts";
 import type { SyncResponse } from "./sync_response.ts";
-import type { SyncStream } from "./sync_stream.ts";
+
+/** Why an event can't be read. */
+export type UndecryptableCode =
+  /** The key is not there; it may still come. */
+  | "MISSING_KEY"
+  /** The sender keeps the key from this device. */
+  | "WITHHELD"
+  /** The key that is there begins after the event. */
+  | "KEY_TOO_NEW"
+  /** The event was there before, under another ID or in another room. */
+  | "REPLAYED"
+  /** The event is not what an encrypted event must be, or the key does not fit. */
+  | "MALFORMED"
+  /** It is encrypted with something that is not known here. */
+  | "UNSUPPORTED_ALGORITHM"
+  /** The device that sent it is not trusted enough. */
+  | "UNTRUSTED";
 
 /**
  * A member event, whose state key is the user it is about; stripped if it is of a room that the own

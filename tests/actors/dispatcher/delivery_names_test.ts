@@ -3,8 +3,7 @@ import { Deliverer, type NamedDelivery } from "../../../src/actors/dispatcher/de
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import { HandlerRegistry } from "../../../src/actors/dispatcher/handler_registry.ts";
 import { currentHandler } from "../../../src/base/handler_call.ts";
-import type { MatrixEvent } from "../../../src/types/events/event.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { type MatrixEvent, SyncStream } from "../../../src/types/events/event.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { MEGOLM, message, ROOM, state } from "../support/events.ts";
 import { NOTHING_KEPT } from "../support/nothing_kept.ts";

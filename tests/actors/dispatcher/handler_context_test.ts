@@ -6,8 +6,8 @@ import {
   type SessionOutcome,
 } from "../../../src/actors/dispatcher/session_context.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { decodeValue, encodeValue } from "../../../src/store/base/value_codec.ts";
-import type { ContentSchema } from "../../../src/types/content/content_schema.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/kv_store.ts";
+import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 
 interface Counter {

@@ -4,7 +4,7 @@ import { ValueError } from "../../../src/errors/value_error.ts";
 import { defineEvent } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 import { type EventClass, type EventType, eventType } from "../../../src/types/events/event_type.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { SyncStream } from "../../../src/types/events/event.ts";
 import { numberSchema } from "../support/contents.ts";
 
 const first = () => {};

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { SyncStore } from "../../../src/client/syncer_api.ts";
-import type { RoomMemberContent } from "../../../src/types/content/member_content.ts";
+import type { RoomMemberContent } from "../../../src/types/content/room_state_content.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { stateStage } from "../support/state_store.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ContentSchema } from "../../../src/types/content/content_schema.ts";
+import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { isJsonObject } from "../../../src/types/json.ts";
 
 /** The content that {@link numberSchema} lets pass. */

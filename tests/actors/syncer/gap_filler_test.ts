@@ -5,9 +5,9 @@ import type { SyncRequests } from "../../../src/actors/syncer/syncer_options.ts"
 import { requestError } from "../../../src/errors/errcodes.ts";
 import { NetworkError, RequestTimeoutError } from "../../../src/errors/network_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
-import type { MessagesResponse } from "../../../src/types/api/history.ts";
+import type { MessagesResponse } from "../../../src/types/events/room_records.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { SyncStream } from "../../../src/types/events/event.ts";
 import { joined, message, OWN, ROOM, timeline } from "../support/events.ts";
 
 /** A room whose timeline has a gap in front of it, which ends at `prev_batch`. */

@@ -2,9 +2,8 @@ import { assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { FormerMembers, membershipChange, membershipIn } from "../../../src/actors/syncer/membership.ts";
 import { isMember } from "../../../src/actors/syncer/sync_parts.ts";
 import { Membership } from "../../../src/types/enums.ts";
-import type { MatrixEvent, StateEvent } from "../../../src/types/events/event.ts";
+import { type MatrixEvent, type StateEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { member, message } from "../support/events.ts";
 
 const { JOIN, INVITE, KNOCK, BAN, LEAVE } = Membership;

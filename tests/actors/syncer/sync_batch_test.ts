@@ -5,9 +5,8 @@ import { takeApart } from "../../../src/actors/syncer/sync_parts.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { Membership } from "../../../src/types/enums.ts";
-import type { MatrixEvent, MessageEvent } from "../../../src/types/events/event.ts";
+import { type MatrixEvent, type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 import { CONTEXT } from "../support/sync_context.ts";
 

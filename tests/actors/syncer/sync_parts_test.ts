@@ -1,9 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type SyncParts, takeApart } from "../../../src/actors/syncer/sync_parts.ts";
-import type { MatrixEvent } from "../../../src/types/events/event.ts";
+import { type MatrixEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { joined, member, message, OWN, ROOM, state, timeline } from "../support/events.ts";
 
 const { JOINED_ROOM, INVITED_ROOM, LEFT_ROOM, KNOCKED_ROOM, TIMELINE, STATE } = SyncStream;

@@ -5,10 +5,9 @@ import type { Decryption, RecoveredEvent } from "../../../src/crypto/megolm/decr
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { DecryptionError } from "../../../src/errors/encryption_error.ts";
 import type { EncryptionInfo } from "../../../src/types/events/encryption_info.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import { eventType } from "../../../src/types/events/event_type.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { rejectionOf } from "../kernel/support.ts";
 import { joined, MEGOLM, message, ROOM, state, timeline } from "../support/events.ts";
 import { type SyncerStage, syncerStage } from "../support/syncer_stage.ts";

@@ -4,10 +4,9 @@ import { deviceKeysAPI } from "../../../src/api/account/device_keys.ts";
 import { devicesAPI } from "../../../src/api/account/devices.ts";
 import { sessionAPI } from "../../../src/api/account/session_api.ts";
 import { type Authentication, type StageRequest, uiaAPI } from "../../../src/api/account/uia.ts";
-import { AuthenticationNeededError } from "../../../src/errors/authentication_needed_error.ts";
+import { AuthenticationNeededError, MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ForbiddenError } from "../../../src/errors/request_errcodes.ts";
-import { MatrixRequestError } from "../../../src/errors/request_error.ts";
-import type { AuthenticationData } from "../../../src/types/api/uia.ts";
+import type { AuthenticationData } from "../../../src/types/api/login.ts";
 import { refusal, type Rule, scripted } from "../../support/scripted_fetch.ts";
 
 const DELETE = "POST /_matrix/client/v3/delete_devices";

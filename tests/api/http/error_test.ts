@@ -2,7 +2,7 @@ import { IS_ANSWERED } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import * as account from "../../../src/errors/account_errcodes.ts";
 import * as request from "../../../src/errors/request_errcodes.ts";
-import * as room from "../../../src/errors/room_errcodes.ts";
+import * as room from "../../../src/errors/request_errcodes.ts";
 import { messagesAPI } from "../../../src/api/messages/messages.ts";
 import { RedirectError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

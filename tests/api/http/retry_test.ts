@@ -1,6 +1,6 @@
 import { RESTART_DELAY } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { backoff } from "../../../src/base/backoff.ts";
+import { backoff } from "../../../src/base/clock.ts";
 import { retryAfter } from "../../../src/api/http/exchange.ts";
 import { LimitExceededError } from "../../../src/errors/request_errcodes.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { roomsAPI } from "../../../src/api/rooms/rooms.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
-import { RoomInUseError } from "../../../src/errors/room_errcodes.ts";
+import { RoomInUseError } from "../../../src/errors/request_errcodes.ts";
 import { MatrixRequestError } from "../../../src/errors/request_error.ts";
 import { ServiceResponseError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";

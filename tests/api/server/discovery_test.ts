@@ -10,7 +10,7 @@ import {
   WellKnownNotURLError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
-} from "../../../src/errors/well_known_error.ts";
+} from "../../../src/errors/service_response_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { requestProblems } from "../../support/openapi.ts";
 import { untilSettled } from "../../support/scripted_fetch.ts";

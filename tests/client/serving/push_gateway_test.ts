@@ -2,9 +2,8 @@ import { assertEquals } from "@std/assert";
 import type { SyncPass } from "../../../src/actors/syncer/syncer_options.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { loggerOf } from "../../../src/base/log.ts";
-import { BoundedBodies } from "../../../src/base/bounded_body.ts";
+import { BoundedBodies, Refusal } from "../../../src/base/bounded_body.ts";
 import { PushGateway, type WakeKey } from "../../../src/client/serving/push_gateway.ts";
-import { Refusal } from "../../../src/base/refusal.ts";
 
 /** How many wakes may wait for their pass. */
 const MAX_WAITING = 10_000;

@@ -8,7 +8,7 @@ import {
 import { BLOCK_SIZE } from "../../../src/crypto/ciphers/ciphers.ts";
 import { AttachmentError, EncryptionError } from "../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { EncryptedFileSecrets } from "../../../src/types/api/attachment_cipher.ts";
+import type { EncryptedFileSecrets } from "../../../src/types/content/file_info.ts";
 import { bytesOf, inParts, pattern, seal } from "../../support/attachments.ts";
 import { streamOf, text } from "../../support/media.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../src/crypto/backup/session_data.ts";
 import type { ImportedRoomKey } from "../../../src/crypto/megolm/room_key.ts";
 import { type KeyBackup, KeyBackups } from "../../../src/testing/users/mod.ts";
-import type { KeyBackupDefinition } from "../../../src/types/api/key_backup.ts";
+import type { KeyBackupDefinition } from "../../../src/types/api/device_keys.ts";
 import type { RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { aliceAndBob, type Bot, type BotOptions } from "../engine/bot.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { recordKey, Transaction } from "../../../src/crypto/records/transaction.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";
 

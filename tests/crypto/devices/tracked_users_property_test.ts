@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { DeviceQuery } from "../../../src/crypto/devices/tracked_users.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserID } from "../../../src/types/ids.ts";

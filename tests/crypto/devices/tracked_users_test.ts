@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { cleanStageOf, stageOf, TrackedStage } from "../support/tracked_stage.ts";

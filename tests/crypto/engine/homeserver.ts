@@ -8,10 +8,14 @@ import type { EngineRequest } from "../../../src/crypto/engine/engine_parts.ts";
 import type { RequestFailure } from "../../../src/crypto/requests/outbox.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { DeviceKeys, KeysUploadRequest } from "../../../src/types/api/device_keys.ts";
-import type { MessageEvent, StateEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
+import {
+  type MessageEvent,
+  type StateEvent,
+  SyncStream,
+  type ToDeviceEvent,
+} from "../../../src/types/events/event.ts";
 import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { type FakeUser, queryResponse, sign } from "../support/fake_user.ts";
 
 /** The room of all tests. */

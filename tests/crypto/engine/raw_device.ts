@@ -5,10 +5,9 @@ import type { OwnDevice } from "../../../src/crypto/context/context.ts";
 import { newDeviceKeys } from "../../../src/crypto/account/key_upload.ts";
 import { signableJson, withSignature } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
+import { SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import type { Bot } from "./bot.ts";
 import type { EngineServer } from "./homeserver.ts";
 

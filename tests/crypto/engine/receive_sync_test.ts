@@ -2,10 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Logger } from "../../../src/base/log.ts";
-import type { ToDeviceEvent } from "../../../src/types/events/event.ts";
+import { SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { FakeUser } from "../support/fake_user.ts";
 import { aliceAndBob, Bot } from "./bot.ts";
 import { ROOM, stateEvent } from "./homeserver.ts";

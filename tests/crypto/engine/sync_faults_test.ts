@@ -11,8 +11,7 @@ import {
   type SyncStepInput,
 } from "../../../src/crypto/engine/receive_sync.ts";
 import type { Logger } from "../../../src/base/log.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
+import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 
 const event = (index: number): MessageEvent => ({
   type: "m.room.encrypted",

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { ALICE, knownSender, read, Receiver, Sender, toDevice, told } from "./support.ts";
-import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 
 const replacing = (event_id: string) => ({ rel_type: "m.replace", event_id });
 

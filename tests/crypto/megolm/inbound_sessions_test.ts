@@ -3,7 +3,7 @@ import { Vodozemac, VodozemacError } from "@greenroom/vodozemac-wasm";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
 import { memoryVault } from "../support/vault.ts";
 import { ALICE, failure, knownSender, newDevice, read, Receiver, ROOM, Sender, told } from "./support.ts";
-import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 
 Deno.test("an event is read with the envelope of the encrypted one and the inside of the decrypted one", async () => {
   const receiver = new Receiver();

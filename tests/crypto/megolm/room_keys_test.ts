@@ -13,7 +13,7 @@ import {
   Sender,
   told,
 } from "./support.ts";
-import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 
 Deno.test("a key of an earlier index makes more readable, a later one changes nothing", async () => {
   const receiver = new Receiver();

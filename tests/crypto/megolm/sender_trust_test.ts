@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
 import { accepts, ClaimJudge, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
-import type { KeySource, SenderTrust } from "../../../src/types/events/encryption_info.ts";
+import { encryptionOf, type KeySource, type SenderTrust } from "../../../src/types/events/encryption_info.ts";
 import {
   ALICE,
   failure,
@@ -16,7 +16,6 @@ import {
   Sender,
   told,
 } from "./support.ts";
-import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
 
 Deno.test("how far a sender is trusted follows from how far the device is", () => {
   const expected: Record<DeviceTrust, SenderTrust> = {

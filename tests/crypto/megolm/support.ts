@@ -7,17 +7,16 @@ import type { CryptoDevice, DeviceTrust } from "../../../src/crypto/devices/user
 import type { Decryption } from "../../../src/crypto/megolm/decrypted.ts";
 import { InboundSessions } from "../../../src/crypto/megolm/inbound_sessions.ts";
 import type { AddedKey } from "../../../src/crypto/megolm/room_key.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import type { RecordCache, Transaction, Vault } from "../../../src/crypto/records/transaction.ts";
 import type { UnusedLimits } from "../../../src/crypto/megolm/unused_sessions.ts";
 import type { Undecryptable } from "../../../src/crypto/megolm/encrypted_event.ts";
-import type { MessageEvent, ToDeviceEvent } from "../../../src/types/events/event.ts";
+import { type MessageEvent, SyncStream, type ToDeviceEvent } from "../../../src/types/events/event.ts";
 import type { DeviceID, EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { testContext, type TestContextOptions } from "../support/context.ts";
 import { memoryVault, step, type Work } from "../support/vault.ts";
-import { noteEncryption } from "../../../src/types/events/encryption_of.ts";
+import { noteEncryption } from "../../../src/types/events/encryption_info.ts";
 
 export const ROOM: RoomID = "!room:example.org";
 export const ALICE: UserID = "@alice:example.org";

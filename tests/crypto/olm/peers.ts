@@ -9,7 +9,7 @@ import { OlmChannels } from "../../../src/crypto/olm/olm_channels.ts";
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
 import { OwnKeys } from "../../../src/crypto/account/own_keys.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import type { KeysUploadRequest } from "../../../src/types/api/device_keys.ts";

@@ -1,7 +1,7 @@
 /** One step: what it reads, what it asks the vault for, and what is remembered of it. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import {
   type RecordCache,
   type RecordKey,

@@ -3,7 +3,7 @@ import { TestClock } from "../../../src/testing/mod.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { Asker, forwarded } from "./asker.ts";
 import { ALICE, knownSender, ME, MEGOLM, newDevice, read, ROOM, Sender, told } from "../megolm/support.ts";
-import { encryptionOf } from "../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../src/types/events/encryption_info.ts";
 
 const stranger = (asker: Asker) => new Sender(asker, newDevice(asker, ALICE));
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertFalse } from "@std/assert";
 import { Outbox } from "../../../src/crypto/requests/outbox.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, recordKey } from "../../../src/crypto/records/transaction.ts";
 import type { RoomID, TransactionID } from "../../../src/types/ids.ts";
 import { memoryVault, step } from "../support/vault.ts";

@@ -7,7 +7,7 @@ import {
   outboundKey,
 } from "../../../src/crypto/sharing/outbound_record.ts";
 import { Transaction } from "../../../src/crypto/records/transaction.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { testContext } from "../support/context.ts";
 import { memoryVault } from "../support/vault.ts";
 import { FakeCopies } from "./fakes.ts";

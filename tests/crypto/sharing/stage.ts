@@ -15,7 +15,7 @@ import type {
 import { Outbox, type OutboxEntry } from "../../../src/crypto/requests/outbox.ts";
 import { OutboundSessions } from "../../../src/crypto/sharing/outbound_sessions.ts";
 import type { CryptoPolicy } from "../../../src/crypto/context/context.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { EncryptedRooms } from "../../../src/crypto/sharing/encrypted_rooms.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/mod.ts";

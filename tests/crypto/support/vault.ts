@@ -1,6 +1,6 @@
 /** A vault in memory, and steps on it. */
 
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/transaction.ts";
 import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";

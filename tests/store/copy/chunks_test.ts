@@ -1,9 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { ByteReader } from "../../../src/store/copy/byte_reader.ts";
-import { ChunkReader, ChunkWriter } from "../../../src/store/copy/chunks.ts";
-import { ItemReader, writeItem } from "../../../src/store/copy/items.ts";
+import { ByteReader, ChunkReader, ChunkWriter } from "../../../src/store/copy/chunks.ts";
+import { ItemReader, writeItem } from "../../../src/store/copy/import_target.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const LAST = 0x80;

@@ -10,7 +10,7 @@ import {
   fitsOneCommit,
   type KvWrite,
   packWrites,
-} from "../../../src/store/deno_kv/writes.ts";
+} from "../../../src/store/deno_kv/database.ts";
 
 /** Sizes instead of bytes, so that a counterexample can be read. */
 const shape = fc.record({

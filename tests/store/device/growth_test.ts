@@ -1,16 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import type { RoomChange } from "../../../src/actors/store/store_protocol.ts";
-import { WeighedCache } from "../../../src/base/weighed_cache.ts";
+import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
 import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
 import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
 import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { Membership } from "../../../src/types/enums.ts";
-import type { MessageEvent } from "../../../src/types/events/event.ts";
+import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
-import { SyncStream } from "../../../src/types/events/sync_stream.ts";
 import { aliceAndBob, type Bot } from "../../crypto/engine/bot.ts";
 import { ROOM } from "../../crypto/engine/homeserver.ts";
 import { memoryVault } from "../../crypto/support/vault.ts";

@@ -3,11 +3,10 @@ import { StoreKeyError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
-import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import { encodeValue, type KvKey, type KvMutation } from "../../../src/store/base/kv_store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { encodeValue } from "../../../src/store/base/value_codec.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;

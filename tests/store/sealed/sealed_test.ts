@@ -12,7 +12,7 @@ import { ValueError } from "../../../src/errors/value_error.ts";
 import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
-import { assertNotSealed, sealKey } from "../../../src/store/device/assert_not_sealed.ts";
+import { assertNotSealed, sealKey } from "../../../src/store/device/schema.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const OTHER_KEY = new Uint8Array(32).fill(8);

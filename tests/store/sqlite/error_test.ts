@@ -6,7 +6,7 @@ import {
   StoreInUseError,
   StoreReadOnlyError,
 } from "../../../src/errors/store_error.ts";
-import { toStoreError } from "../../../src/store/sqlite/error.ts";
+import { toStoreError } from "../../../src/store/sqlite/schema.ts";
 
 /** An error as node:sqlite makes it. */
 function sqliteError(errcode?: number): Error {

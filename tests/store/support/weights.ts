@@ -1,7 +1,6 @@
 /** How much is written to a store, and how many records of which kind there are. */
 
-import type { KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
-import { encodeValue } from "../../../src/store/base/value_codec.ts";
+import { encodeValue, type KvKey, type KvMutation, type KvStore } from "../../../src/store/base/kv_store.ts";
 
 /** How many bytes of a key and a value a change writes. */
 export function bytesOf(mutation: KvMutation): number {

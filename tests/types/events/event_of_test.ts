@@ -23,7 +23,7 @@ import type {
 } from "../../../src/types/events/event_of.ts";
 import type { EventTypeRef } from "../../../src/types/events/event_type.ts";
 import type { TagContent } from "../../../src/types/content/account_data_content.ts";
-import type { ReceiptContent } from "../../../src/types/content/ephemeral_content.ts";
+import type { ReceiptContent } from "../../../src/types/content/to_device_content.ts";
 import type { EventID, RoomID, UserID } from "../../../src/types/ids.ts";
 import type { MemberEvent, SyncErrored } from "../../../src/types/events/internal_event.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -10,8 +10,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { KeySource } from "../../../../src/types/events/encryption_info.ts";
-import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
-import type { MessageEvent } from "../../../../src/types/events/event.ts";
+import { type MessageEvent, SyncStream } from "../../../../src/types/events/event.ts";
 import { backedUp, stage } from "../../backup/stage.ts";
 import { ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

@@ -13,7 +13,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { ValueError } from "../../../../src/errors/value_error.ts";
-import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
+import { SyncStream } from "../../../../src/types/events/event.ts";
 import { Bot } from "../../engine/bot.ts";
 import { EngineServer, ROOM } from "../../engine/homeserver.ts";
 import { RawDevice, RawSession } from "../../engine/raw_device.ts";

@@ -7,7 +7,7 @@
 
 import { assertEquals } from "@std/assert";
 import { consoleLogger } from "../../../../mod.ts";
-import { printable } from "../../../../src/errors/printable.ts";
+import { printable } from "../../../../src/errors/matrix_error.ts";
 
 const HOSTILE = [
   ...["\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"],

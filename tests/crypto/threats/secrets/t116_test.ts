@@ -1,8 +1,7 @@
 /** Requests for secrets in the name of a device that must not have them. */
 
 import { assert, assertEquals } from "@std/assert";
-import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
-import type { ToDeviceEvent } from "../../../../src/types/events/event.ts";
+import { SyncStream, type ToDeviceEvent } from "../../../../src/types/events/event.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";

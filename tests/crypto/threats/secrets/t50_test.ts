@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { publicBackupKey } from "../../../../src/crypto/backup/session_data.ts";
-import { SyncStream } from "../../../../src/types/events/sync_stream.ts";
+import { SyncStream } from "../../../../src/types/events/event.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
 import { testContext } from "../../support/context.ts";

@@ -8,7 +8,7 @@
 import { assertEquals } from "@std/assert";
 import type { CryptoDevice } from "../../../../src/crypto/devices/user_record.ts";
 import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
-import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 import { ALICE, MALLORY, ME, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
 
 /** Alice's session, and devices of hers and of Mallory's. */

@@ -12,7 +12,7 @@ import {
   Sender,
   told,
 } from "../../megolm/support.ts";
-import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 
 for (const order of ["before", "after"]) {
   Deno.test(`T34: who sends another's key as an own one ${order} them takes nothing from them`, async () => {

@@ -10,7 +10,7 @@
 
 import { assertEquals } from "@std/assert";
 import type { DeviceTrust } from "../../../../src/crypto/devices/user_record.ts";
-import { encryptionOf } from "../../../../src/types/events/encryption_of.ts";
+import { encryptionOf } from "../../../../src/types/events/encryption_info.ts";
 import type { UserID } from "../../../../src/types/ids.ts";
 import { ALICE, MALLORY, newDevice, read, Receiver, ROOM, Sender, told } from "../../megolm/support.ts";
 
