@@ -48,7 +48,7 @@ export function clientOperations(
       asUserId,
     });
   }, attachmentCipher);
-  return { ...api, ...notingEncryption(api, stateStore, log), ...notingMembers(api, client) };
+  return { ...api, ...notingEncryption(api, stateStore, client), ...notingMembers(api, client) };
 }
 
 /**

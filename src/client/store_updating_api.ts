@@ -10,7 +10,7 @@ import type { ProfileAPI } from "../api/account/account.ts";
 import { type OutgoingEvent, outgoingEvent, type RequestOptions } from "../api/http/mod.ts";
 import type { StoredState } from "../store/device/mod.ts";
 import type { ClientStateEvent } from "../types/events/client_event.ts";
-import { Membership } from "../types/enums.ts";
+import { EncryptionAlgorithm, Membership } from "../types/enums.ts";
 import type { Logger } from "../base/log.ts";
 import { typeName } from "../types/events/event_type.ts";
 import type { EventID, RoomID, UserID } from "../types/ids.ts";
@@ -197,14 +197,19 @@ type MakingRooms = Pick<RoomsAPI, "createRoom"> & Pick<RoomExtrasAPI, "upgradeRo
 
 /**
  * The operations that make rooms, and store which are encrypted. The successor of an encrypted room
- * is.
+ * is, whichever record says that the room was.
  */
 export function notingEncryption(
   api: MakingRooms,
   stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">,
-  log: Logger,
+  client: CryptoHolder<CryptoMachine> & { readonly log: Logger },
 ): MakingRooms {
-  const noted = noting(log);
+  const noted = noting(client.log);
+  const encryptionOf = async (roomId: RoomID): Promise<JsonObject | undefined> => {
+    const known = await stateStore.getEncryptionInfo(roomId);
+    if (known !== undefined || !await client.crypto?.isRoomEncrypted(roomId)) return known;
+    return { algorithm: EncryptionAlgorithm.MEGOLM_V1 };
+  };
   const note = async (roomId: RoomID, encryption: JsonObject | undefined): Promise<void> => {
     if (encryption !== undefined) await stateStore.updateContent(roomId, "m.room.encryption", "", encryption);
   };
@@ -217,7 +222,7 @@ export function notingEncryption(
     },
     async upgradeRoom(roomId, newVersion, options) {
       const successor = await api.upgradeRoom(roomId, newVersion, options);
-      await noted(successor, async () => await note(successor, await stateStore.getEncryptionInfo(roomId)));
+      await noted(successor, async () => await note(successor, await encryptionOf(roomId)));
       return successor;
     },
   };

@@ -10,7 +10,7 @@ import { isUserId } from "../../types/identifiers.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
-import { isJsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { CryptoContext } from "../context/context.ts";
 import type { RoomDescription, RoomStateInput } from "./sharing_protocol.ts";
 import { type RecordKey, recordKey, type Transaction } from "../records/mod.ts";
@@ -115,6 +115,8 @@ export class EncryptedRooms {
     for (const event of events) {
       if (event.type === "m.room.encryption" && event.state_key === "") {
         after = withEncryption(after, event.content);
+      } else if (event.type === "m.room.create" && event.state_key === "") {
+        after ??= this.#settingsToInherit(event.content);
       }
     }
     if (after === undefined) return { roomId, left: [], settingsChanged: false, track: [], joined: [] };
@@ -158,6 +160,13 @@ export class EncryptedRooms {
       track: described.map(({ userId }) => userId),
       joined: [],
     };
+  }
+
+  /** The successor of an encrypted room is encrypted. */
+  #settingsToInherit({ predecessor }: JsonObject): RoomSettings | undefined {
+    const roomId = isJsonObject(predecessor) ? predecessor.room_id : undefined;
+    const settings = this.#settings.get(roomId as RoomID); // nothing is known of what is none
+    return settings && { ...settings, historyVisibility: undefined };
   }
 
   #write(
