@@ -170,7 +170,7 @@ function namesIn(statement: ts.Statement): string[] {
   const visit = (node: ts.Node): void => {
     if (isHidden(node) || ts.isConstructorDeclaration(node)) return;
     const isName = ts.isIdentifier(node) &&
-      !(ts.isPropertySignature(node.parent) && node.parent.name === node);
+      !((ts.isTypeElement(node.parent) || ts.isClassElement(node.parent)) && node.parent.name === node);
     if (isName) names.add(node.text);
     ts.forEachChild(node, visit);
   };
