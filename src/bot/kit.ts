@@ -11,6 +11,11 @@ import { Access, Invitations, reportUnread } from "./policy/mod.ts";
 import { BotSessions, Once, Patience, RunTime } from "./run/mod.ts";
 import { Reminders, Timers } from "./timers/mod.ts";
 
+type Behaviour = Pick<
+  BotBehaviour,
+  "autoJoin" | "encryptedOnly" | "help" | "rateLimit" | "saysFailures" | "unknownCommands"
+>;
+
 /** What the functions of one bot share: they are made with it, and it with nothing of theirs. */
 export class Kit {
   /** Sends, and stores. */
@@ -19,8 +24,8 @@ export class Kit {
   readonly prefix: string;
   /** What kind of messages it sends. */
   readonly msgtype: "m.notice" | "m.text";
-  /** How the bot hears and speaks, as it was made. */
-  readonly behaviour: BotBehaviour;
+  /** How the bot hears and speaks, but for what others here know. */
+  readonly behaviour: Behaviour;
   /** Aborted when the bot is closed. */
   readonly signal: AbortSignal;
   readonly access: Access;
@@ -44,7 +49,10 @@ export class Kit {
     if (typeof prefix !== "string" || /^\s*$|\s/.test(prefix)) {
       throw new ValueError('Cannot make a bot: prefix must be a text without spaces, like "!"');
     }
-    [this.client, this.prefix, this.msgtype, this.behaviour] = [client, prefix, msgtype, behaviour];
+    [this.client, this.prefix, this.msgtype] = [client, prefix, msgtype];
+    const { autoJoin, encryptedOnly, help, rateLimit, saysFailures, unknownCommands } = behaviour;
+    // A copy: contexts show it when they are inspected, and the options may hold credentials.
+    this.behaviour = { autoJoin, encryptedOnly, help, rateLimit, saysFailures, unknownCommands };
     this.signal = signal;
     this.access = new Access(client, behaviour);
     reportUnread(client, this.access, signal);
