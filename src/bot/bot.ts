@@ -96,7 +96,8 @@ export class Bot extends Composer<Context> {
     this.#made = clientOf(options);
     this.client = this.#made.client;
     this.#kit = new Kit(this.client, options, this.#ending.signal);
-    this.reminders = this.#kit.reminders;
+    const { reminders } = this.#kit;
+    this.reminders = { list: (room) => reminders.list(room), cancel: (id) => reminders.cancel(id) };
     this.#updates = new Updates(this.#kit, this);
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
     this.#times = new TimedFunctions(this.#kit);

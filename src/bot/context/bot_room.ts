@@ -94,8 +94,8 @@ export class BotRoom {
   }
 
   /** @internal Sends text; without `mentions`, to the notice of those who are linked, and others. */
-  protected sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
-    return this.within((run) => {
+  protected async sendTo(text: string, options: WriteOptions, placing: Placing): Promise<EventID> {
+    return await this.within((run) => {
       checkOptions(options, WRITE, "send");
       checkText(text, "write a message"); // while the application's line is known
       const plain = writePlain(text, options.format);
@@ -308,8 +308,9 @@ export class BotRoom {
       checkOptions(options, STREAM, "stream");
       const begun = options.inThread === true ? this.answered : undefined;
       const placing = { thread: this.thread ?? begun, replyTo: this.answered };
-      const { client, msgtype } = this.kit;
-      const parts = { msgtype, ...options, client, room: this.roomId, signal: run.time.signal, placing };
+      const { client } = this.kit;
+      const { msgtype = this.kit.msgtype } = options;
+      const parts = { ...options, msgtype, client, room: this.roomId, signal: run.time.signal, placing };
       return run.step("stream", (at) => streamText(text, { ...parts, name: `stream ${at}` }));
     });
   }

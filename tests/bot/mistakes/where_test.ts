@@ -26,6 +26,7 @@ const FAILURES: Record<string, { run: (c: Context) => unknown; says: string }> =
   "a step": { run: async (c) => void await c.reactTo("$event", ""), says: "the key is empty" },
   "a step whose promise is returned": { run: (c) => c.reactTo("$event", ""), says: "the key is empty" },
   "an answer without text": { run: (c) => c.reply(""), says: "the text is empty" },
+  "an answer without text that is not awaited": { run: (c) => void c.reply(""), says: "the text is empty" },
   "an answer that is no text": { run: (c) => c.reply(5 as never), says: "must be a string, and is number" },
   "a step that is refused at once": {
     run: async (c) => void await c.remind({ in: NaN }, "Tea!"),
@@ -46,6 +47,24 @@ for (const [what, { run, says }] of Object.entries(FAILURES)) {
     assertEquals(failures().length, 1);
   });
 }
+
+Deno.test("A text that can't be sent rejects, so that .catch() gets it, in contexts and outside", async () => {
+  await using tester = trying((bot) => {
+    bot.command(
+      "go",
+      (c) =>
+        c.reply("").catch(() => c.replyInThread(" ")).catch(() => c.send("", { no: 1 } as never)).catch(() =>
+          c.reply("caught")
+        ),
+    );
+    bot.command("in", (c) => bot.in(c.roomId).send("").catch(() => c.reply("caught outside")));
+  });
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await room.expect("caught");
+  await room.say("!in");
+  await room.expect("caught outside");
+});
 
 Deno.test("The log of a function that throws undefined says so", async () => {
   await using tester = trying((bot) => void bot.command("go", () => Promise.reject()));

@@ -163,3 +163,24 @@ Deno.test("edit() refuses a text that does not fit into one message", async () =
   await room.say("!edit");
   await room.expect("edited");
 });
+
+Deno.test("stream() takes an option that is undefined for one that is not given", async () => {
+  await using tester = trying((bot) => {
+    bot.command("go", (c) =>
+      c.stream(
+        (async function* () {
+          yield "one";
+        })(),
+        {
+          msgtype: undefined,
+          mentions: undefined,
+          inThread: undefined,
+          interval: undefined,
+          note: undefined,
+        },
+      ));
+  });
+  const room = await tester.room("alice");
+  await room.say("!go");
+  await room.expect("one");
+});

@@ -73,3 +73,18 @@ Deno.test("maxReminders has to be a number of at least 1", () => {
     ValueError,
   );
 });
+
+Deno.test("The reminders' functions work apart from the bot, too", async () => {
+  await using tester = trying((bot) => {
+    const { list, cancel } = bot.reminders;
+    bot.command("go", async (c) => {
+      for await (const { id } of list()) await c.reply(String(await cancel(id)));
+    });
+    bot.command("tea", async (c) => void await c.remind({ in: HOUR }, "Tea!"));
+  });
+  const room = await tester.room("alice");
+  await room.say("!tea");
+  await tester.settle();
+  await room.say("!go");
+  await room.expect("true");
+});
