@@ -89,7 +89,7 @@ export class InboundSessions {
       withheld: this.#withheld,
       session: (tx, ref, record) => this.#session(tx, ref, record),
     });
-    this.#export = new SessionExport(context, { claims: this.#claims, judge });
+    this.#export = new SessionExport(context, { claims: this.#claims, judge, owners });
   }
 
   /** Reads what an earlier process has left; done by itself at the first use. */

@@ -10,10 +10,11 @@ import { EncryptionAlgorithm } from "../../types/enums.ts";
 import type { KeySource } from "../../types/events/encryption_info.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
-import { credentialsIn, type CryptoDevice, isVouchedFor } from "../devices/mod.ts";
+import { credentialsIn, type CryptoDevice, type DeviceOwners, isVouchedFor } from "../devices/mod.ts";
 import { isKey, sameKey, unpadded } from "../../types/base64.ts";
 import {
   borneOut,
+  type Hearsay,
   INBOUND_KIND,
   inboundKey,
   type InboundRecord,
@@ -211,18 +212,24 @@ export class SessionExport {
   readonly #context: CryptoContext;
   readonly #claims: SessionClaims;
   readonly #judge: ClaimJudge;
+  readonly #owners: Pick<DeviceOwners, "ownerOf">;
 
   /**
    * @param context What the parts share.
-   * @param parts The claims to sessions, and who judges them.
+   * @param parts The claims to sessions, who judges them, and the owners of devices by their signing keys.
    */
   constructor(
     context: CryptoContext,
-    parts: { readonly claims: SessionClaims; readonly judge: ClaimJudge },
+    { claims, judge, owners }: {
+      readonly claims: SessionClaims;
+      readonly judge: ClaimJudge;
+      readonly owners: Pick<DeviceOwners, "ownerOf">;
+    },
   ) {
     this.#context = context;
-    this.#claims = parts.claims;
-    this.#judge = parts.judge;
+    this.#claims = claims;
+    this.#judge = judge;
+    this.#owners = owners;
   }
 
   /** Exports a page of the sessions. */
@@ -272,9 +279,20 @@ export class SessionExport {
     };
     const senderEd25519 = isSigningKey(vodozemac, named) ? named : "";
     // Who is not heard here is not vouched for elsewhere: the server may delete the device that it has added.
-    const isHeard = claim === undefined || accepts(policy.accept, await this.#judge.judge(tx, claim));
+    const isHeard = claim === undefined
+      ? hearsay === undefined || !await this.#isDisowned(tx, hearsay)
+      : accepts(policy.accept, await this.#judge.judge(tx, claim));
     const source = isHeard ? hearsay?.source ?? "direct" : "backup";
     return { content, senderEd25519, source, sharedHistory: isShareable(record), firstIndex };
+  }
+
+  /** Whether a device is named as the maker that is known here, and not heard. */
+  async #isDisowned(tx: Transaction, hearsay: Hearsay): Promise<boolean> {
+    const owner = await this.#owners.ownerOf(tx, hearsay.senderEd25519);
+    if (owner === undefined) return false;
+    const { trust, isSpared } = await this.#judge.judgeHearsay(tx, owner, hearsay);
+    const { accept } = this.#context.policy;
+    return trust !== "unknown-device" && !accepts(accept, { trust, isSpared, source: hearsay.source });
   }
 }
 

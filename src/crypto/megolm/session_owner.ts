@@ -141,6 +141,20 @@ export class ClaimJudge {
     };
   }
 
+  /**
+   * How far hearsay is trusted. Nothing proves that a session is of the device that it names, which could
+   * be the best of all; but what is said to be of one that nobody vouches for is no better than that.
+   */
+  async judgeHearsay(
+    tx: Transaction,
+    userId: UserID,
+    { senderKey, senderEd25519 }: Hearsay,
+  ): Promise<Pick<Attribution, "trust" | "isSpared">> {
+    const { trust, isSpared } = await this.judge(tx, { userId, senderKey, senderEd25519 });
+    const isPoor = trust === "unsigned-device" || trust === "verification-violation";
+    return isPoor ? { trust, isSpared } : { trust: "unknown-device" };
+  }
+
   /** Whether one device is trusted further than another. */
   isBetter(one: Attribution, other: Attribution): boolean {
     return rank(one) > rank(other);
@@ -201,7 +215,7 @@ export class SessionOwners {
       const { source, senderKey, sharedBy, isMet } = hearsay;
       return {
         ...(!isMet && { learnt: { ...record, hearsay: metHearsay(all, hearsay) } }),
-        ...await this.#trustOf(tx, sender, hearsay),
+        ...await this.#options.judge.judgeHearsay(tx, sender, hearsay),
         source,
         senderKey,
         senderDevice: undefined,
@@ -210,20 +224,6 @@ export class SessionOwners {
     }
     const senderKey = record.claims[0]?.senderKey ?? "";
     return { trust: "mismatched-sender", source: "direct", senderKey, senderDevice: undefined };
-  }
-
-  /**
-   * How far hearsay is trusted. Nothing proves that a session is of the device that it names, which could
-   * be the best of all; but what is said to be of one that nobody vouches for is no better than that.
-   */
-  async #trustOf(
-    tx: Transaction,
-    userId: UserID,
-    { senderKey, senderEd25519 }: Hearsay,
-  ): Promise<Pick<Attribution, "trust" | "isSpared">> {
-    const { trust, isSpared } = await this.#options.judge.judge(tx, { userId, senderKey, senderEd25519 });
-    const isPoor = trust === "unsigned-device" || trust === "verification-violation";
-    return isPoor ? { trust, isSpared } : { trust: "unknown-device" };
   }
 
   async #ofClaims(
