@@ -188,7 +188,7 @@ Deno.test("An expired token is refreshed, and the sync goes on", async () => {
   here.client("alice");
   const alice = here.client("nobody", { accessToken: undefined });
   await alice.login(
-    { identifier: "@alice:localhost", password: "password of alice", refreshToken: true } as never,
+    { identifier: "@alice:localhost", password: "password of alice", withRefreshToken: true },
   );
   const room = await alice.createRoom();
   const texts = heard(alice);

@@ -190,7 +190,7 @@ async function hearing(stage: ClientStage, { hasSession, sequential }: Way, proc
   const id = await alice.createRoom({ preset: "public_chat" });
   const store = new MemoryStore();
   const texts: string[] = [];
-  const options = { token: user.accessToken, retry: false, closeTimeout: 1_000 } as const;
+  const options = { accessToken: user.accessToken, retry: false, closeTimeout: 1_000 } as const;
   const bot = (by: KvStore = process.store(store)): Client => {
     const client = stage.client("other", { ...options, store: by });
     const hears = async (body: string): Promise<void> => {

@@ -188,8 +188,8 @@ Deno.test("A start as a user with the token of another is refused, sends nothing
     const { bot, store } = await botInARoom(stage);
     await bot.close();
     const before = await Array.fromAsync(store.list([]));
-    const { accessToken: token, userId: mallory } = stage.homeserver.createUser("mallory");
-    const options = { encryption, store, token, mxid: BOT } as const;
+    const { accessToken, userId: mallory } = stage.homeserver.createUser("mallory");
+    const options = { encryption, store, accessToken, mxid: BOT } as const;
     for (const way of ["start", "syncOnce"] as const) {
       const client = stage.client("bot", options);
       const error = await rejectionOf(client[way]());
