@@ -12,6 +12,8 @@ import { proseFindings } from "../../tools/docs/prose.ts";
 
 const pages = await readPages();
 const guides = [...pages].filter(([path]) => path.startsWith("docs/"));
+/** What the table of habits calls things of the reader's, and of the language. */
+const LOCAL = new Set(["bot", "c", "client", "appservice", "crypto", "event", "await", "new"]);
 const page = (path: string): string => pages.get(path) ?? "";
 
 Deno.test("Each link between pages leads to a file and a heading that are there", async () => {
@@ -111,6 +113,24 @@ Deno.test("Each page of docs/ is reached from docs/README.md, says for whom it i
     if (/errors|internals/.test(path)) continue;
     assert(text.includes("\n## When it goes wrong\n"), `${path} does not say what to do when it goes wrong`);
   }
+});
+
+Deno.test("What one writes out of habit is answered by names that the API has", async () => {
+  const rows = [...page("docs/migration/guesses.md").matchAll(/^\| `.*? \| (.*) \|$/gm)];
+  assert(rows.length >= 100, `it has ${rows.length} rows`);
+  const entries = [...Deno.readDirSync("tools/api")].map(({ name }) =>
+    Deno.readTextFile(`tools/api/${name}`)
+  );
+  const known = new Set((await Promise.all(entries)).flatMap((text) => text.match(/\w+/g) ?? []));
+  const queries = new Set((await Promise.all(entries)).flatMap((text) => text.match(/"[^"\s]+"/g) ?? []));
+  const unknown = rows.flatMap(([, here = ""]) =>
+    [...here.matchAll(/`(.+?)`/g)].flatMap(([, code = ""]) => [
+      ...(code.match(/"[^"\s]+"/g) ?? []).filter((name) => !queries.has(name)),
+      ...(code.replaceAll(/"[^"]*"/g, "").match(/(?<=\.|^)[A-Za-z_]+|[A-Z]\w+|(?<=\{ |, )\w+/g) ?? [])
+        .filter((name) => !LOCAL.has(name) && !known.has(name)),
+    ])
+  );
+  assertEquals(unknown, []);
 });
 
 Deno.test("README has at most 120 lines", () => {
