@@ -21,9 +21,9 @@ Deno.test("A project elsewhere uses a checkout by the links that CONTRIBUTING.md
       import { MemoryStore } from "@greenroom/matrix";
       import { Homeserver } from "@greenroom/matrix/testing";
       await using homeserver = new Homeserver();
-      const { accessToken: token } = homeserver.createUser("bot");
+      const { accessToken } = homeserver.createUser("bot");
       const { baseUrl, fetch } = homeserver;
-      await using bot = new Bot({ baseUrl, fetch, token, store: new MemoryStore(), encryption: true, log: false });
+      await using bot = new Bot({ baseUrl, fetch, accessToken, store: new MemoryStore(), encryption: true, log: false });
       await bot.client.crypto.start(); // which loads vodozemac
       console.log("it works");`,
     );
