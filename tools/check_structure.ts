@@ -18,6 +18,7 @@ import { folderCycles } from "./structure/folder_cycles.ts";
 import { checkFolders } from "./structure/folders.ts";
 import { importGraph } from "./structure/import_graph.ts";
 import { checkCryptoModules, checkKernel, checkLayers } from "./structure/layers.ts";
+import { lonelyExports } from "./structure/lonely_exports.ts";
 import { lonelyFiles } from "./structure/lonely_files.ts";
 import { type Debts, grown, partOf, shrunk } from "./structure/ratchet.ts";
 import { checkSurface } from "./structure/surface.ts";
@@ -87,6 +88,7 @@ function violationsOf(tree: Tree): Violation[] {
     ...checkKernel(edges),
     ...checkCryptoModules(edges),
     ...checkFiles(files),
+    ...lonelyExports(files, entries),
     ...checkSurface(files),
     ...checkFolders(files.filter(({ text }) => text !== "").map(({ path }) => path)),
   ];

@@ -57,7 +57,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Whether something is a state event, as far as it was not checked. */
-export function isStateEvent(event: unknown): event is JsonObject {
+function isStateEvent(event: unknown): event is JsonObject {
   return isJsonObject(event) && typeof event.state_key === "string";
 }
 

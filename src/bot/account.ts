@@ -246,7 +246,7 @@ function newDeviceId(): DeviceID {
 const MAX_DEVICES = 20;
 
 /** What a bot that has a new device goes on without. */
-export const KEPT_BY_DEVICE =
+const KEPT_BY_DEVICE =
   "conversations, reminders, sessions and all else that is kept by device stay with the old one";
 
 /**

@@ -195,14 +195,14 @@ function builtIn(name: string, usage: string, description: string): Command {
 }
 
 /** `help`. */
-export const HELP = builtIn("help", "[command]", "Says what I can do");
+const HELP = builtIn("help", "[command]", "Says what I can do");
 /** `cancel`. */
 export const CANCEL = builtIn("cancel", "", "Ends what I asked you");
 /** Stands for a command that is not there. */
-export const UNKNOWN = builtIn("unknown", "", "");
+const UNKNOWN = builtIn("unknown", "", "");
 
 /** Stands for a command that came in clear, and is taken only encrypted. */
-export const IN_CLEAR = builtIn("in clear", "", "");
+const IN_CLEAR = builtIn("in clear", "", "");
 
 /** Whether a command is one of these. */
 export function isBuiltIn(command: Command): boolean {

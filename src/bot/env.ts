@@ -177,7 +177,7 @@ function missing(name: keyof typeof VARIABLES): ValueError {
   return new ValueError(`Cannot make a bot: ${name} is not set in the environment: ${VARIABLES[name]}`);
 }
 
-export interface RecoveryKeyFile {
+interface RecoveryKeyFile {
   /** The key that is in it; undefined: none yet. */
   readonly recoveryKey: string | undefined;
   /**
@@ -194,7 +194,7 @@ export interface RecoveryKeyFile {
  * @param path The file, which need not be there.
  * @throws {ValueError} If it can't be read.
  */
-export function readRecoveryKeyFile(path: string): RecoveryKeyFile {
+function readRecoveryKeyFile(path: string): RecoveryKeyFile {
   return { recoveryKey: keyIn(path), keep: (recoveryKey) => keep(path, recoveryKey) };
 }
 

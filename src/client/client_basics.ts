@@ -114,7 +114,7 @@ const BACKOFF: OptionNames<NonNullable<StartOptions["backoff"]>> = { base: true,
  *
  * @throws {ValueError} If there is one.
  */
-export function checkClientOptions(options: ClientOptions): void {
+function checkClientOptions(options: ClientOptions): void {
   const action = "make a client";
   if (options === undefined) throw new ValueError("Cannot make a client: it has no options; give it baseUrl");
   checkOptions(options, CLIENT, action);

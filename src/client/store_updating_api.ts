@@ -183,7 +183,7 @@ function isMember({ type }: StoredState): boolean {
  * caller: the server has done its part, and a store that fails rejects the client's
  * `done`.
  */
-export function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>) => Promise<void> {
+function noting(log: Logger): (roomId: RoomID, note: () => Promise<void>) => Promise<void> {
   return async (roomId, note) => {
     try {
       await note();

@@ -127,7 +127,7 @@ export class RedactableState implements RoomState {
 const CREATE = nameOf({ type: "m.room.create", state_key: "" });
 
 /** Names a piece of state. */
-export function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
+function nameOf({ type, state_key }: Pick<StoredState, "type" | "state_key">): string {
   return JSON.stringify([type, state_key]);
 }
 

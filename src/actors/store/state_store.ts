@@ -307,7 +307,7 @@ export class StateStore {
 }
 
 /** A state event of which only the content is known. */
-export function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
+function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
   return {
     type,
     room_id: roomId,
@@ -319,7 +319,7 @@ export function synthetic(roomId: RoomID, type: string, stateKey: string, conten
 }
 
 /** The content of a member event; undefined if it does not fit. */
-export function memberContent({ content }: StoredState): RoomMemberContent | undefined {
+function memberContent({ content }: StoredState): RoomMemberContent | undefined {
   const fitting = roomMember(content, UNNOTED);
   return fitting instanceof Misfit ? undefined : fitting;
 }
@@ -332,7 +332,7 @@ export function memberContent({ content }: StoredState): RoomMemberContent | und
  * @param read Names the request, and the room.
  * @param request Makes it, and stores its answer.
  */
-export async function whileReading<Answer>(
+async function whileReading<Answer>(
   actors: OpenableStore,
   read: StateRead,
   request: () => Promise<Answer>,

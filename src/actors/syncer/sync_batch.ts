@@ -256,7 +256,7 @@ function isEntryIn(news: RoomPart["news"], { event_id }: MemberStateEvent): bool
 /**
  * The events of a room in the order of delivery. State that is in the timeline, too, is left out.
  */
-export function inOrder(
+function inOrder(
   { state, filled, timeline }: Pick<RoomPart, "state" | "filled" | "timeline">,
 ): readonly (MessageEvent | StateEvent | StrippedStateEvent)[] {
   const after = filled.length === 0 ? timeline : [...filled, ...timeline];
@@ -282,7 +282,7 @@ function among(ids: readonly (string | undefined)[]): (id: string | undefined) =
 }
 
 /** The state that changes lead to: the last event of each piece of state. */
-export function asState(changes: readonly MemberStateEvent[]): MemberStateEvent[] {
+function asState(changes: readonly MemberStateEvent[]): MemberStateEvent[] {
   const latest = new Map<string, MemberStateEvent>();
   for (const event of changes) {
     event.source = event.source & ~SyncStream.TIMELINE | SyncStream.STATE;

@@ -230,7 +230,7 @@ function isStrange(error: unknown): boolean {
  * Whether any of a server's versions is `wanted` or later. Each `v1` version includes those before
  * it; the `r0` ones of old come before all.
  */
-export function atLeast(versions: readonly unknown[], wanted: string): boolean {
+function atLeast(versions: readonly unknown[], wanted: string): boolean {
   const floor = ordinal(wanted);
   return versions.some((version) => ordinal(version) >= floor);
 }

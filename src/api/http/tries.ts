@@ -130,7 +130,7 @@ function ownRetries({ retry }: RequestOptions): number | undefined {
 }
 
 /** Has what is done in a room done one after the other, in the order in which it was asked for. */
-export class RoomOrder {
+class RoomOrder {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
@@ -178,12 +178,12 @@ export function isPassing({ status }: MatrixRequestError): boolean {
 }
 
 /** Whether a server has refused since it wants fewer requests. */
-export function isLimit(error: unknown): error is MatrixRequestError {
+function isLimit(error: unknown): error is MatrixRequestError {
   return error instanceof MatrixRequestError && error.status === 429;
 }
 
 /** How long to wait before the next try, in milliseconds; undefined if there is to be none. */
-export function retryDelay(error: unknown, retries: number, policy: RetryPolicy): number | undefined {
+function retryDelay(error: unknown, retries: number, policy: RetryPolicy): number | undefined {
   if (retries >= policy.maxRetries) return undefined;
   const own = backoff(retries, policy);
   if (error instanceof NetworkError) return own;
@@ -203,7 +203,7 @@ export function isMatrixRefusal(error: unknown): boolean {
 const singleTries = new WeakSet<object>();
 
 /** Notes that a request had one try because it must not be repeated. */
-export function singleTry(error: unknown): unknown {
+function singleTry(error: unknown): unknown {
   if (error instanceof Error) singleTries.add(error);
   return error;
 }

@@ -99,7 +99,7 @@ export class RateLimiter {
 const MAX_USERS = 10_000;
 
 /** What is known of the users who came last. */
-export class RecentUsers<State> {
+class RecentUsers<State> {
   readonly #users = new Map<string, State>();
 
   /** What is known of a user; undefined: nothing. */

@@ -141,7 +141,7 @@ export function keptError(error: unknown): KeptError {
  * Makes the error that was kept: of the same class, if it is one of Greenroom's or JavaScript's; else
  * a {@link ConversationError} with its name.
  */
-export function revivedError({ name, message, members = {} }: KeptError): Error {
+function revivedError({ name, message, members = {} }: KeptError): Error {
   const error = new ConversationError(message);
   Object.setPrototypeOf(error, (CLASSES.get(name) ?? ConversationError).prototype);
   for (const [key, value] of Object.entries({ ...structuredClone(members), name })) {

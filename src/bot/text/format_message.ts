@@ -165,7 +165,7 @@ const ESCAPED = /\\([!-/:-@[-`{-~]|(?=[\r\n]))|(`+)|<\/?[a-z][^<>]*>/gi;
  * @param markdown The Markdown.
  * @param tokens What the parser has made of it.
  */
-export function unescapeMarkdown(markdown: string, tokens: readonly Token[]): string {
+function unescapeMarkdown(markdown: string, tokens: readonly Token[]): string {
   if (!markdown.includes("\\")) return markdown;
   const lines = markdown.match(LINES) ?? [];
   const said: string[] = [];

@@ -187,7 +187,7 @@ export function byteLength(text: string): number {
 }
 
 /** The head of a table. */
-export interface Table {
+interface Table {
   /** The header and the delimiter row, as they are written. */
   readonly head: string;
   /** How many columns it has. */
@@ -204,7 +204,7 @@ const DELIMITER = /^[ \t]*:?-+:?[ \t]*$/;
 const OTHER_BLOCK = /^(?:`{3}|~{3}|#{1,6}(?:\s|$)|[-+*]\s|\d{1,9}[.)]\s|(?:[-*_][ \t]*){3,}$|<|>)/;
 
 /** The table that begins with two lines; undefined: none does. */
-export function tableOf(header: string, delimiter: string): Table | undefined {
+function tableOf(header: string, delimiter: string): Table | undefined {
   const [first, second] = [parsed(header), parsed(delimiter)];
   if (first === undefined || second === undefined || first.depth !== second.depth) return undefined;
   if (!first.row.includes("|") || !isDelimiterRow(second.row)) return undefined;
@@ -214,13 +214,13 @@ export function tableOf(header: string, delimiter: string): Table | undefined {
 }
 
 /** Whether a table goes on with a line. */
-export function isRowOf({ depth }: Table, line: string): boolean {
+function isRowOf({ depth }: Table, line: string): boolean {
   const found = parsed(line);
   return found !== undefined && found.depth === depth && found.row !== "" && !OTHER_BLOCK.test(found.row);
 }
 
 /** What stands in front of the rest of a row that was cut, so that the rest is in its column. */
-export function restPrefix({ columns }: Table, begun: string): string {
+function restPrefix({ columns }: Table, begun: string): string {
   const { quotes = "", row = "" } = parsed(begun) ?? {};
   const bars = barsIn(row) + (row.startsWith("|") ? 0 : 1);
   return `${quotes}${"|".repeat(Math.min(bars, columns))} `;

@@ -6,12 +6,10 @@
 
 export {
   type AdoptInput,
-  type AdoptOutcome,
   BACKUP_SECRET,
   type BackupRequest,
   backupSecret,
   type BackupState,
-  type NewBackup,
   type NewBackupInput,
   readBackupSecret,
   type RestoredKey,

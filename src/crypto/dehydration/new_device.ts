@@ -54,7 +54,7 @@ const MAX_PICKLE = 524_288;
 const MAX_NONCE = 64;
 
 /** Encrypts the private keys. */
-export function writeDeviceData(account: Account, key: Uint8Array): DehydratedDeviceData {
+function writeDeviceData(account: Account, key: Uint8Array): DehydratedDeviceData {
   const { ciphertext, nonce } = account.dehydrate(key);
   return { algorithm: ALGORITHMS[0], device_pickle: ciphertext, nonce };
 }

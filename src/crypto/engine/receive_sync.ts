@@ -193,7 +193,7 @@ function emptied({ type, sender, room_id, event_id, origin_server_ts, source }: 
 }
 
 /** Receives the state of a room. */
-export async function receiveRoomState(
+async function receiveRoomState(
   tx: Transaction,
   { rooms, devices, outbound, history }: EngineParts,
   room: RoomStateInput,

@@ -192,7 +192,7 @@ export function uploadOf(due: readonly DueSignature[]): SignaturesUpload {
 }
 
 /** Why the server has refused a signature, in its words; undefined: it has not. */
-export function refusalIn({ failures }: JsonObject, { userId, name }: SignedName): string | undefined {
+function refusalIn({ failures }: JsonObject, { userId, name }: SignedName): string | undefined {
   const ofUser = isJsonObject(failures) ? failures[userId] : undefined;
   const failure = isJsonObject(ofUser) ? ofUser[name] : undefined;
   return failure === undefined ? undefined : JSON.stringify(failure).slice(0, MAX_REASON);

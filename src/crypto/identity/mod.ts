@@ -8,7 +8,6 @@ export {
   type DueSignature,
   DueSignatures,
   OwnSignature,
-  type SignatureFate,
   type SignaturesUpload,
   type SignedName,
   uploadOf,

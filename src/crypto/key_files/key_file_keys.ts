@@ -43,12 +43,12 @@ export interface KeyFileKeys {
 }
 
 /** Makes the head of a new file. */
-export function newHead(rounds: number): KeyFileHead {
+function newHead(rounds: number): KeyFileHead {
   return { salt: crypto.getRandomValues(new Uint8Array(SALT_BYTES)), iv: newCounter(), rounds };
 }
 
 /** Writes a head. */
-export function writeHead({ salt, iv, rounds }: KeyFileHead): Bytes {
+function writeHead({ salt, iv, rounds }: KeyFileHead): Bytes {
   const count = new Uint8Array(4);
   new DataView(count.buffer).setUint32(0, rounds);
   return concat([Uint8Array.of(VERSION), salt, iv, count]);
@@ -92,7 +92,7 @@ const END = "-----END MEGOLM SESSION DATA-----";
 const LINE_BYTES = 72;
 
 /** Writes the text, as its bytes come. */
-export class ArmorWriter {
+class ArmorWriter {
   #rest: Bytes = new Uint8Array();
   #begun = false;
 

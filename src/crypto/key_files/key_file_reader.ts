@@ -39,7 +39,7 @@ export interface OpenKeyFile {
 }
 
 /** How large a file may be, in bytes behind its base64: it is held in memory, encrypted. */
-export const MAX_SIZE: number = 256 * 2 ** 20;
+const MAX_SIZE: number = 256 * 2 ** 20;
 
 /**
  * Reads a file to its end, and authenticates it.

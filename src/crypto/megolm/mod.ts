@@ -23,7 +23,6 @@ export {
   OTHER_SHARED,
   readSessionJson,
   sessionJson,
-  type SessionPage,
   type SessionQuery,
 } from "./room_key.ts";
 export { accepts, isPastOnly, senderTrustOf } from "./session_owner.ts";

@@ -62,7 +62,7 @@ interface SecretRequest extends AskedDevices {
 const KIND = "secret_request";
 
 /** How long an answer is awaited, in milliseconds: the user has just verified, or started, the device. */
-export const ANSWER_TIME = 15 * 60_000;
+const ANSWER_TIME = 15 * 60_000;
 
 /** How soon they are not asked again, in milliseconds. */
 const PATIENCE = 60_000;

@@ -22,7 +22,7 @@ import { decodeBase64, encodeBase64 } from "../../types/base64.ts";
 import { MAX_ITERATIONS, newCounter } from "../ciphers/ciphers.ts";
 
 /** The largest secret, in bytes of UTF-8. */
-export const MAX_SECRET = 65_536;
+const MAX_SECRET = 65_536;
 
 const IV_BYTES = 16;
 const MAC_BYTES = 32;

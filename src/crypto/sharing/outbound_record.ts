@@ -144,7 +144,7 @@ export interface RoomSettings {
 export type HistoryVisibility = (typeof HISTORY_VISIBILITIES)[number];
 
 /** The shortest time for which a session is used, in milliseconds: an hour. */
-export const MIN_ROTATION_PERIOD_MS = 3_600_000;
+const MIN_ROTATION_PERIOD_MS = 3_600_000;
 
 const DEFAULT_ROTATION_PERIOD_MS = 604_800_000;
 

@@ -50,7 +50,7 @@ const MIN_SECRET = 8;
 const MAX_BYTES = 2_953;
 
 /** How many bytes the secret of a new code has. */
-export const SECRET_BYTES = 16;
+const SECRET_BYTES = 16;
 
 /** Writes a code. */
 export function encodeQrCode({ mode, flowId, ownKey, theirKey, secret }: QrCode): Uint8Array<ArrayBuffer> {
