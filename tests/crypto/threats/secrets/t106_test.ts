@@ -42,7 +42,7 @@ Deno.test("T106: what is made of options shows none of them that is secret", asy
   const planted = new Planted();
   const options = {
     baseUrl: "https://hs.example",
-    token: planted.token("access token"),
+    accessToken: planted.token("access token"),
     refreshToken: planted.token("refresh token"),
     log: false as const,
   };
