@@ -2114,6 +2114,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Asks for the dehydrated device.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param options Request options.
    * @returns The device, of which nothing is proven.
    * @throws {NotFoundError} If the account has none.
@@ -2125,6 +2126,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Makes a dehydrated device, in place of the one that is there, whose messages are lost.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param device The device.
    * @param options Request options.
    * @returns The device's ID.
@@ -2136,6 +2138,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Deletes the dehydrated device, with all messages to it.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param options Request options.
    * @returns The ID that it had.
    * @throws {NotFoundError} If the account has none.
@@ -2147,6 +2150,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Asks for messages to the dehydrated device; they stay on the server.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param deviceId The device, which must be the present one.
    * @param options Where to begin, and request options.
    * @returns A page of messages.

@@ -6,8 +6,9 @@
 
 import { MatrixError } from "./matrix_error.ts";
 
-/** What the content of an event lacks. */
-interface MalformedContentErrorInit extends ErrorOptions {
+/** What makes a {@linkcode MalformedContentError}. */
+export interface MalformedContentErrorInit extends ErrorOptions {
+  /** Whose content does not fit, like `m.room.topic`. */
   readonly eventType: string;
   /** The members at fault. */
   readonly members: readonly string[];

@@ -38,7 +38,7 @@ export type SecretStorageProblem =
   | "closed";
 
 /** What makes a {@linkcode SecretStorageError}. */
-interface SecretStorageErrorInit extends ErrorOptions {
+export interface SecretStorageErrorInit extends ErrorOptions {
   /** What is wrong. */
   readonly problem: SecretStorageProblem;
 }
@@ -89,7 +89,7 @@ export type KeyBackupProblem =
   | "changed";
 
 /** What makes a {@linkcode KeyBackupError}. */
-interface KeyBackupErrorInit extends ErrorOptions {
+export interface KeyBackupErrorInit extends ErrorOptions {
   /** What is wrong. */
   readonly problem: KeyBackupProblem;
 }

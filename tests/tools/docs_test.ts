@@ -133,6 +133,19 @@ Deno.test("What one writes out of habit is answered by names that the API has", 
   assertEquals(unknown, []);
 });
 
+Deno.test("What follows proposals to Matrix is tagged as experimental: polls, descriptions of commands, dehydrated devices", async () => {
+  const unstable =
+    /poll|Dehydrated(?!Outcome)|^(COMMAND_DESCRIPTION|Argument(Kind|Values|Description)|CommandState|StructuredCommand)$/i;
+  const found = (await exportedSymbols()).flatMap((symbol) => [
+    symbol,
+    ...symbol.members.filter(({ kind }) => kind === "method"),
+    ...(symbol.name === "Queries" ? symbol.members : []),
+  ]).filter(({ name, kind }) => unstable.test(name) && kind !== "moduleDoc");
+  assert(found.length > 30, `it finds ${found.length}`);
+  const untagged = found.filter(({ jsDoc }) => !jsDoc?.tags?.some(({ kind }) => kind === "experimental"));
+  assertEquals(untagged.map(({ name }) => name), []);
+});
+
 Deno.test("README has at most 120 lines", () => {
   const lines = page("README.md").trimEnd().split("\n").length;
   assert(lines <= 120, `it has ${lines}`);

@@ -31,6 +31,7 @@ export interface Exported {
   readonly entry: string;
   readonly kind: string;
   readonly doc: string;
+  readonly jsDoc: JsDoc | undefined;
   /** The class that it extends. */
   readonly base: string | undefined;
   readonly members: readonly ExportedMember[];
@@ -80,7 +81,7 @@ export async function everyExport(): Promise<Exported[]> {
     for (const { name, declarations } of symbols) {
       for (const { kind, jsDoc, def } of declarations) {
         all.push({
-          ...{ name, kind, entry: `${denoJson.name}${path.slice(1)}`, doc: jsDoc?.doc ?? "" },
+          ...{ name, kind, entry: `${denoJson.name}${path.slice(1)}`, doc: jsDoc?.doc ?? "", jsDoc },
           base: typeof def?.extends === "string" ? def.extends : undefined,
           members: [...def?.properties ?? [], ...def?.methods ?? []],
         });

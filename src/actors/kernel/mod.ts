@@ -13,6 +13,13 @@ export {
   type Lifecycle,
   type TurnContext,
 } from "./actor.ts";
-export { ActorError, ActorStoppedError, fatal, reasonOf, unwrapped } from "./actor_error.ts";
+export {
+  ActorError,
+  type ActorErrorInit,
+  ActorStoppedError,
+  fatal,
+  reasonOf,
+  unwrapped,
+} from "./actor_error.ts";
 export { spawn } from "./spawn.ts";
 export { supervise, type Supervisor } from "./supervisor.ts";

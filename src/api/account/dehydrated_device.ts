@@ -56,7 +56,11 @@ function bare(event: unknown): unknown {
   return { type, sender, content };
 }
 
-/** Options of {@link DehydratedDeviceAPI.getDehydratedDeviceEvents}. */
+/**
+ * Options of {@link DehydratedDeviceAPI.getDehydratedDeviceEvents}.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
+ */
 export interface GetDehydratedDeviceEventsOptions extends RequestOptions {
   /** Where to begin: `next_batch` of the page before. Default: with the first message. */
   from?: string;
@@ -69,11 +73,14 @@ export interface GetDehydratedDeviceEventsOptions extends RequestOptions {
  *
  * The endpoints are those of MSC3814, which is not part of the specification: Synapse has them with
  * `experimental_features: msc3814_enabled`.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
  */
 export interface DehydratedDeviceAPI {
   /**
    * Asks for the dehydrated device.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param options Request options.
    * @returns The device, of which nothing is proven.
    * @throws {NotFoundError} If the account has none.
@@ -85,6 +92,7 @@ export interface DehydratedDeviceAPI {
   /**
    * Makes a dehydrated device, in place of the one that is there, whose messages are lost.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param device The device.
    * @param options Request options.
    * @returns The device's ID.
@@ -96,6 +104,7 @@ export interface DehydratedDeviceAPI {
   /**
    * Deletes the dehydrated device, with all messages to it.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param options Request options.
    * @returns The ID that it had.
    * @throws {NotFoundError} If the account has none.
@@ -107,6 +116,7 @@ export interface DehydratedDeviceAPI {
   /**
    * Asks for messages to the dehydrated device; they stay on the server.
    *
+   * @experimental It uses the unstable form of MSC3814: a minor version may change it.
    * @param deviceId The device, which must be the present one.
    * @param options Where to begin, and request options.
    * @returns A page of messages.

@@ -14,15 +14,27 @@ import type { JsonObject, UserID } from "../../../types.ts";
 import { isObject, memberOf, textOf } from "../text/mod.ts";
 import { linkOf, readArgument } from "./argument_types.ts";
 
-/** The type of the state event that describes a command. */
+/**
+ * The type of the state event that describes a command.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export const COMMAND_DESCRIPTION = "org.matrix.msc4391.command_description";
 /** Under which names invocations stand in messages. */
 const INVOCATIONS = ["m.bot.command", "org.matrix.msc4391.command"];
 
-/** What an argument of a command may be. */
+/**
+ * What an argument of a command may be.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export type ArgumentKind = "text" | "number" | "boolean" | "user" | "room" | "event" | "rest";
 
-/** What the value of an argument is, by its kind. */
+/**
+ * What the value of an argument is, by its kind.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export interface ArgumentValues {
   /** Text without spaces, unless it is put in quotes. */
   text: string;
@@ -40,7 +52,11 @@ export interface ArgumentValues {
   rest: string;
 }
 
-/** An argument of a command. */
+/**
+ * An argument of a command.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export interface ArgumentDescription {
   /** As handlers find the value. */
   readonly name: string;
@@ -52,7 +68,11 @@ export interface ArgumentDescription {
   readonly description?: string;
 }
 
-/** A command, as it is described to clients. */
+/**
+ * A command, as it is described to clients.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export interface CommandDescription {
   /** Its name, which may have several words: `rooms add`. */
   readonly name: string;
@@ -64,7 +84,11 @@ export interface CommandDescription {
   readonly args?: readonly ArgumentDescription[];
 }
 
-/** A command, as somebody gave it. */
+/**
+ * A command, as somebody gave it.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export interface StructuredCommand {
   /** Its name. */
   readonly command: string;
@@ -72,7 +96,11 @@ export interface StructuredCommand {
   readonly arguments: Readonly<JsonObject>;
 }
 
-/** A state event to send. */
+/**
+ * A state event to send.
+ *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
+ */
 export interface CommandState {
   /** Its type: {@link COMMAND_DESCRIPTION}. */
   readonly type: typeof COMMAND_DESCRIPTION;
@@ -100,6 +128,7 @@ const asText = (body: string) => ({ "m.text": [{ body }] });
 /**
  * Writes the state event that describes a command. The bot needs the power to send it.
  *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  * @param command The command.
  * @param owner The user ID of the bot.
  * @returns What to give to `sendStateEvent()`.
@@ -158,6 +187,7 @@ const MAX_NAME = 255;
 /**
  * Reads an invocation out of a message.
  *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  * @param content The content of the message, as it was received.
  * @param own The user ID of the bot: a command in a message that mentions others, and not it, is
  *   for them. Default: unknown, and not looked at.
@@ -190,6 +220,7 @@ export function readStructuredCommand(content: unknown, own?: UserID): Structure
  * Checks the arguments of an invocation, and makes of each what its kind says: clients send numbers,
  * users and rooms in several forms.
  *
+ * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  * @param command The command.
  * @param given What was filled in.
  * @returns The values by name; arguments that were left out are absent, and so are unknown ones.

@@ -260,6 +260,7 @@ export class BotRoom {
   /**
    * Begins a poll.
    *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many a user may choose, and whether votes are shown before the end.
@@ -281,6 +282,7 @@ export class BotRoom {
   /**
    * Ends a poll of the bot's, and says in it what it came to.
    *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param poll Its ID.
    * @returns The votes by answer, and who has won.
    * @throws {ValueError} If it is no poll.

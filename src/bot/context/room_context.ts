@@ -77,6 +77,7 @@ export class RoomContext extends BotRoom {
    * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
    * homeserver can write, do not count.
    *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param poll Its ID.
    * @returns The votes by answer, and who leads.
    * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
@@ -389,6 +390,7 @@ export interface RoomContext {
   /**
    * Begins a poll.
    *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param question The question.
    * @param answers The answers, 1 to 20.
    * @param options How many a user may choose, and whether votes are shown before the end.
@@ -404,6 +406,7 @@ export interface RoomContext {
   /**
    * Ends a poll of the bot's, and says in it what it came to.
    *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param poll Its ID.
    * @returns The votes by answer, and who has won.
    * @throws {ValueError} If it is no poll.

@@ -12,7 +12,11 @@ import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { PollAnswer } from "./read_poll.ts";
 import type { PollTally } from "./tally_poll.ts";
 
-/** The types of the events of a poll, by which they are sent. */
+/**
+ * The types of the events of a poll, by which they are sent.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export const POLL_EVENTS = {
   /** A poll begins. */
   START: "org.matrix.msc3381.poll.start",
@@ -26,7 +30,11 @@ const TEXT = "org.matrix.msc1767.text";
 /** More answers are cut off by clients. */
 const MAX_ANSWERS = 20;
 
-/** What {@link pollStart} takes. */
+/**
+ * What {@link pollStart} takes.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface PollOptions {
   /** What is asked. */
   question: string;
@@ -45,7 +53,11 @@ const OPTIONS: OptionNames<PollOptions> = {
   ...{ question: true, answers: true, maxSelections: true, undisclosed: true },
 };
 
-/** Content of `org.matrix.msc3381.poll.start`. */
+/**
+ * Content of `org.matrix.msc3381.poll.start`.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type PollStartContent = {
   "org.matrix.msc3381.poll.start": {
     /** Whether votes are shown while it runs. */
@@ -60,7 +72,11 @@ export type PollStartContent = {
   "org.matrix.msc1767.text": string;
 };
 
-/** How the events of a poll refer to its beginning. */
+/**
+ * How the events of a poll refer to its beginning.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type PollRelation = {
   /** Always a reference. */
   rel_type: "m.reference";
@@ -68,14 +84,22 @@ export type PollRelation = {
   event_id: EventID;
 };
 
-/** Content of `org.matrix.msc3381.poll.response`. */
+/**
+ * Content of `org.matrix.msc3381.poll.response`.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type PollResponseContent = {
   "m.relates_to": PollRelation;
   /** The vote. */
   "org.matrix.msc3381.poll.response": { answers: string[] };
 };
 
-/** Content of `org.matrix.msc3381.poll.end`. */
+/**
+ * Content of `org.matrix.msc3381.poll.end`.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type PollEndContent = {
   "m.relates_to": PollRelation;
   "org.matrix.msc3381.poll.end": Record<string, never>;
@@ -86,6 +110,7 @@ export type PollEndContent = {
 /**
  * Writes the beginning of a poll, to be sent as an event of the type `POLL_EVENTS.START`.
  *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  * @param options The question and the answers.
  * @returns The content, with question and answers as text for clients without polls.
  * @throws {ValueError} If there is no question, there are no answers, more than 20 or two with one
@@ -128,6 +153,7 @@ export function pollStart(options: PollOptions): PollStartContent {
 /**
  * Writes a vote, to be sent as an event of the type `POLL_EVENTS.RESPONSE`.
  *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  * @param pollId The event with which the poll began.
  * @param answers The IDs of the answers; none to take the vote back.
  */
@@ -138,6 +164,7 @@ export function pollResponse(pollId: EventID, answers: readonly string[]): PollR
 /**
  * Writes the end of a poll, to be sent as an event of the type `POLL_EVENTS.END`.
  *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  * @param pollId The event with which the poll began.
  * @param result The result: a tally, which is put in words, or words.
  */

@@ -8,7 +8,11 @@
 import type { EventID, UserID } from "../../../types.ts";
 import { isObject, memberOf, textOf } from "../text/mod.ts";
 
-/** What users can choose. */
+/**
+ * What users can choose.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface PollAnswer {
   /** What votes call it. */
   readonly id: string;
@@ -16,7 +20,11 @@ export interface PollAnswer {
   readonly text: string;
 }
 
-/** What a poll asks. */
+/**
+ * What a poll asks.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface Poll {
   /** What is asked, in plain text. */
   readonly question: string;
@@ -53,6 +61,7 @@ export function pollEventOf(type: string): "start" | "response" | "end" | undefi
  * What is optional and not there, or not as it should be, is taken for its default: one selection,
  * and undisclosed.
  *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  * @param content The content of the event, as it was received.
  * @returns The poll; undefined if there is no question, or no answer.
  * @example
@@ -153,7 +162,11 @@ function isLater(one: PollEvent, other: PollEvent): boolean {
     : one.origin_server_ts > other.origin_server_ts;
 }
 
-/** As much of an event as is needed for counting. */
+/**
+ * As much of an event as is needed for counting.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface PollEvent {
   /** Distinguishes starts, responses and ends. */
   readonly type: string;

@@ -11,7 +11,11 @@ import { POLL_EVENTS, pollEnd, type PollOptions, pollStart } from "./poll_conten
 import { editedPoll, pollEventOf } from "./read_poll.ts";
 import { countOf, type PollTally, tallyOf } from "./tally_poll.ts";
 
-/** What {@linkcode BotRoom.sendPoll} takes beside the question and the answers. */
+/**
+ * What {@linkcode BotRoom.sendPoll} takes beside the question and the answers.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type SendPollOptions = Omit<PollOptions, "question" | "answers">;
 
 export const POLL: OptionNames<SendPollOptions> = { maxSelections: true, undisclosed: true };

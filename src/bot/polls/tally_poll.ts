@@ -19,7 +19,11 @@ import {
 import { ValueError } from "../../../mod.ts";
 import { checkOptions } from "../../errors/known_names.ts";
 
-/** Options of {@link tallyPoll}. */
+/**
+ * Options of {@link tallyPoll}.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface TallyPollOptions {
   /**
    * Who may end the poll beside its creator: those who may redact others' events in the room.
@@ -28,7 +32,11 @@ export interface TallyPollOptions {
   mayRedact?: (user: UserID) => boolean;
 }
 
-/** The votes for one answer. */
+/**
+ * The votes for one answer.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface PollAnswerTally extends PollAnswer {
   /** How many votes it has. */
   readonly votes: number;
@@ -36,7 +44,11 @@ export interface PollAnswerTally extends PollAnswer {
   readonly voters: readonly UserID[];
 }
 
-/** The result of a poll. */
+/**
+ * The result of a poll.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export interface PollTally {
   /** What was asked, with its latest edit. */
   readonly poll: Poll;
@@ -64,6 +76,7 @@ export interface PollTally {
  * redacted votes too, so all that refers to the poll can be given, in any order. What came in clear into an
  * encrypted room is not to be given: the homeserver can write it. `c.getPollResults()` leaves it out.
  *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  * @param start The event with which the poll began.
  * @param related Votes, edits and ends, decrypted, as `client.iterateRelations()` gives them.
  * @param options Who may end it.

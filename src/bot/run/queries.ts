@@ -25,7 +25,11 @@ export type MessageOf<Kind extends keyof MessageTypeContents> = MessageEvent<
 
 /** An `m.room.message` of whatever `msgtype`. */
 export type AnyMessage = MessageEvent<"m.room.message", RoomMessageContent>;
-/** An event of a poll, which has no type of its own in Greenroom. */
+/**
+ * An event of a poll, which has no type of its own in Greenroom.
+ *
+ * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+ */
 export type AnyPollEvent = MessageEvent<string, JsonObject>;
 
 /**
@@ -81,11 +85,23 @@ export interface Queries {
   "member:knock": MemberEvent;
   /** A member changed name or picture. */
   "member:profile": MemberEvent;
-  /** A poll began. */
+  /**
+   * A poll began.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   */
   "poll:start": AnyPollEvent;
-  /** A user voted in a poll. */
+  /**
+   * A user voted in a poll.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   */
   "poll:vote": AnyPollEvent;
-  /** Nobody can answer any more. */
+  /**
+   * Nobody can answer any more.
+   *
+   * @experimental It uses the unstable form of MSC3381: a minor version may change it.
+   */
   "poll:end": AnyPollEvent;
 }
 

@@ -18,8 +18,7 @@ import type { DeviceID, UserID } from "../../types/ids.ts";
 export interface EnsureVerifiedOptions {
   /**
    * The recovery key of the secret storage, which has the private keys of the own identity. If the
-   * account has neither, this key makes the storage: so one key, made once by
-   * `newRecoveryKey()`, does from the first start on. Default: none.
+   * account has no storage and no identity, both are made with this key. Default: none.
    */
   recoveryKey?: string;
   /** The passphrase of the secret storage, likewise. Default: none. */

@@ -127,13 +127,21 @@ export interface SignaturesUploadResponse {
   failures?: { [userId: UserID]: { [keyId: string]: JsonObject } };
 }
 
-/** The private keys of a dehydrated device, encrypted. */
+/**
+ * The private keys of a dehydrated device, encrypted.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
+ */
 export type DehydratedDeviceData = JsonObject & {
   /** How they are encrypted. */
   algorithm: string;
 };
 
-/** A dehydrated device as the server keeps it. */
+/**
+ * A dehydrated device as the server keeps it.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
+ */
 export interface DehydratedDevice {
   /** Identifies it among the devices of its user. */
   device_id: DeviceID;
@@ -141,7 +149,11 @@ export interface DehydratedDevice {
   device_data: DehydratedDeviceData;
 }
 
-/** What a client sends to leave a dehydrated device behind. */
+/**
+ * What a client sends to leave a dehydrated device behind.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
+ */
 export interface DehydratedDeviceUpload extends DehydratedDevice {
   /** Its identity keys, signed. */
   device_keys: DeviceKeys;
@@ -153,7 +165,11 @@ export interface DehydratedDeviceUpload extends DehydratedDevice {
   fallback_keys?: OneTimeKeys;
 }
 
-/** A page of the messages to a dehydrated device. */
+/**
+ * A page of the messages to a dehydrated device.
+ *
+ * @experimental It uses the unstable form of MSC3814: a minor version may change it.
+ */
 export interface DehydratedDeviceEvents {
   /** The messages, in the order in which they came; unchecked. */
   events: unknown[];
