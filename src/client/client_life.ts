@@ -25,7 +25,7 @@ import { alarm } from "../base/clock.ts";
 import { ClientEndedError } from "../errors/matrix_error.ts";
 import { ValueError } from "../errors/value_error.ts";
 
-/** The operations that begin or end something. */
+/** The operations that begin or end something; `syncer_facade.ts` and `src/api/account/` make the plain ones. */
 export type LifeAPI =
   & Pick<SyncerAPI, "start" | "stop" | "syncOnce">
   & Pick<SessionAPI, "logout" | "logoutAll">

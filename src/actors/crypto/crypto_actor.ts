@@ -217,7 +217,7 @@ export interface CryptoHolder<Machine> {
   readonly crypto: Machine | undefined;
 }
 
-/** What a sync calls. */
+/** What a sync calls: `Encryption`, in `src/encryption/encryption.ts`. */
 export interface SyncCrypto {
   /**
    * Opens the engine, compares the device's keys with what the server has of it, and publishes them

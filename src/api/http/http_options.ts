@@ -14,9 +14,9 @@ import type { PathParams, Query } from "./endpoint.ts";
 import type { RawBody } from "./exchange.ts";
 import { checkRetry, type RequestOptions, type RetryPolicy } from "./request_options.ts";
 
-/** Makes a request of an endpoint. */
+/** Names the method of {@link HTTPAPI} (`http_api.ts`) that makes a request of an endpoint. */
 export const CALL: unique symbol = Symbol("call");
-/** Makes a request whose answer is read by the caller. */
+/** The same, where the caller reads the answer. */
 export const DOWNLOAD: unique symbol = Symbol("download");
 /** Whether a homeserver has answered. */
 export const IS_ANSWERED: unique symbol = Symbol("isAnswered");

@@ -24,7 +24,9 @@ export type Act = (id: string, act: VerificationAct) => Promise<Uint8Array<Array
 
 /** How a device can verify by default. */
 const WAYS: readonly VerificationWay[] = ["sas"];
-const KNOWN_WAYS: readonly VerificationWay[] = ["sas", "show-qr", "scan-qr"];
+const KNOWN_WAYS: readonly string[] = Object.keys(
+  { "sas": true, "show-qr": true, "scan-qr": true } satisfies Record<VerificationWay, true>,
+);
 
 export class LiveVerification implements VerificationRequest {
   readonly #act: Act;

@@ -177,7 +177,7 @@ export function encodeValue(value: unknown): Uint8Array {
 }
 
 /**
- * Decodes a value.
+ * Decodes a value. Views in it may share the memory of the bytes: give it a copy of what is kept.
  *
  * @throws {StoreFormatError} If the bytes are not of {@link encodeValue}.
  */
