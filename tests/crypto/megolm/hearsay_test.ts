@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type Hearsay, withHearsay } from "../../../src/crypto/megolm/inbound_record.ts";
+import { type Hearsay, metHearsay, withHearsay } from "../../../src/crypto/megolm/inbound_record.ts";
 
 const said = (source: Hearsay["source"], maker: string, sharedHistory = true): Hearsay => {
   return { source, senderKey: maker, senderEd25519: `${maker}'s`, sharedHistory };
@@ -52,6 +52,24 @@ Deno.test("who says nothing of sharing neither allows it nor takes it back", () 
   const silent = { source: "export", senderKey: "one", senderEd25519: "one's" } as const;
   assertEquals(withHearsay([], silent)?.[0]?.sharedHistory, NOT_SHARED);
   assertEquals(withHearsay([said("export", "one")], silent), undefined);
+});
+
+Deno.test("of one maker it is remembered who has said so first, or better, and of others nothing is changed", () => {
+  const by = (sharedBy: Hearsay["sharedBy"], shared: boolean): Hearsay => {
+    return { ...said("bundle", "one", shared), ...(sharedBy && { sharedBy }) };
+  };
+  const other = said("bundle", "two");
+  const both = known(by("@a:x", true), other, by("@b:x", false));
+  assertEquals(both, [by("@a:x", false), other]);
+  assertEquals(known(...both, said("export", "one")), [said("export", "one", NOT_SHARED), other]);
+  assertEquals(known(said("backup", "one"), other, by("@a:x", true)), [other, by("@a:x", true)]);
+  const sameEd25519 = { ...said("export", "three"), senderEd25519: "one's" };
+  assertEquals(known(said("export", "one"), sameEd25519).length, 2);
+});
+
+Deno.test("whose message has come is named first, and nobody else is", () => {
+  const [best, other, worst] = [said("forwarded", "one"), said("export", "two"), said("backup", "three")];
+  assertEquals(metHearsay([best, other, worst], worst), [{ ...worst, isMet: true }, best, other]);
 });
 
 Deno.test("four makers are kept; one more takes the place of one from a worse source, and of no other", () => {

@@ -15,6 +15,8 @@ Deno.test("a session's key goes to users who are invited later if all who sent i
   const open = { ...device, userId: ALICE, sharedHistory: true };
   const closed = { ...open, sharedHistory: false };
   const said = { ...device, source: "backup" } as const;
+  const met = { ...said, sharedHistory: true, isMet: true } as const;
+  const unused = { userId: ALICE, number: 0 };
   const rows: [claimed: Claimed, isShareable: boolean][] = [
     [{ claims: [] }, false],
     [{ claims: [], hearsay: [{ ...said, sharedHistory: true }] }, true],
@@ -26,6 +28,11 @@ Deno.test("a session's key goes to users who are invited later if all who sent i
     [{ claims: [open, closed] }, false],
     [{ claims: [open], others: { count: 1, sharedHistory: true } }, true],
     [{ claims: [open], others: { count: 1, sharedHistory: false } }, false],
+    // Who merely claims the session changes nothing of what delivered messages have shown.
+    [{ claims: [closed], unused, hearsay: [met] }, true],
+    [{ claims: [open], unused, hearsay: [{ ...met, sharedHistory: false }] }, false],
+    [{ claims: [], hearsay: [met, { ...said, sharedHistory: false }] }, true],
+    [{ claims: [closed], hearsay: [met] }, false],
   ];
   for (const [claimed, expected] of rows) {
     const record: InboundRecord = { state: new Uint8Array(), firstIndex: 0, ...claimed };
