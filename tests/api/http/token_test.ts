@@ -1,8 +1,10 @@
 import { IS_TOKEN_DEAD } from "../../../src/api/http/http_options.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Tokens } from "../../../src/api/http/credentials.ts";
-import { UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
+import { MissingTokenError, UnknownTokenError } from "../../../src/errors/account_errcodes.ts";
+import { MatrixError } from "../../../src/errors/matrix_error.ts";
 import { NetworkError } from "../../../src/errors/network_error.ts";
+import { RedirectError } from "../../../src/errors/service_response_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { expiring, REFRESH, softLogout, tokenOf } from "../../support/expiring.ts";
@@ -72,6 +74,33 @@ Deno.test("A redirect to plain http, or to another port, counts as another serve
     });
     await http.request("GET", "/x");
     assertEquals(requests.map(tokenOf), ["Bearer secret", null]);
+  }
+});
+
+Deno.test("That another server refuses a request without the token is told as the redirect that led there", async () => {
+  const routes = {
+    "GET /x": new Response(null, { status: 302, headers: { location: "https://other.example.org/there" } }),
+    "GET /there": Response.json({ errcode: "M_MISSING_TOKEN" }, { status: 401 }),
+  };
+  const { session: { http } } = scripted(routes);
+  await assertRejects(() => http.request("GET", "/x"), RedirectError, "other.example.org");
+  const { session: { http: without } } = scripted(routes, { accessToken: "" });
+  await assertRejects(() => without.request("GET", "/x"), MissingTokenError);
+});
+
+Deno.test("An answer is a redirect if its status says so, and it names a place", async () => {
+  for (const status of [300, 399]) {
+    const moved = new Response(null, { status, headers: { location: "/there" } });
+    const { session: { http } } = scripted({ "GET /x": moved, "GET /there": { done: true } });
+    assertEquals(await http.request("GET", "/x"), { done: true });
+  }
+  for (const [status, headers] of [[400, { location: "/there" }], [307, {}]] as const) {
+    const { session: { http }, requests } = scripted({
+      "GET /x": new Response(null, { status, headers }),
+      "GET /there": { done: true },
+    });
+    await assertRejects(() => http.request("GET", "/x"), MatrixError);
+    assertEquals(requests.length, 1);
   }
 });
 

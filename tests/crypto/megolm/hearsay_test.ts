@@ -55,14 +55,13 @@ Deno.test("who says nothing of sharing neither allows it nor takes it back", () 
 });
 
 Deno.test("of one maker it is remembered who has said so first, or better, and of others nothing is changed", () => {
-  const by = (sharedBy: Hearsay["sharedBy"], shared: boolean): Hearsay => {
-    return { ...said("bundle", "one", shared), ...(sharedBy && { sharedBy }) };
-  };
+  const byOne = { ...said("bundle", "one"), sharedBy: "@a:x" } as const;
+  const byAnother = { ...said("bundle", "one", NOT_SHARED), sharedBy: "@b:x" } as const;
   const other = said("bundle", "two");
-  const both = known(by("@a:x", true), other, by("@b:x", false));
-  assertEquals(both, [by("@a:x", false), other]);
+  const both = known(byOne, other, byAnother);
+  assertEquals(both, [{ ...byOne, sharedHistory: false }, other]);
   assertEquals(known(...both, said("export", "one")), [said("export", "one", NOT_SHARED), other]);
-  assertEquals(known(said("backup", "one"), other, by("@a:x", true)), [other, by("@a:x", true)]);
+  assertEquals(known(said("backup", "one"), other, byOne), [other, byOne]);
   const sameEd25519 = { ...said("export", "three"), senderEd25519: "one's" };
   assertEquals(known(said("export", "one"), sameEd25519).length, 2);
 });
