@@ -8,7 +8,7 @@
  */
 
 import { type Clock, elapsed } from "../base/clock.ts";
-import { RecentMap } from "../base/recent_map.ts";
+import { RecentSet } from "../base/recent_map.ts";
 import { isJsonObject } from "../types/json.ts";
 import { type HTTPAPI, Session } from "../api/http/mod.ts";
 import { freshFilter, type SyncAPI, syncAPI } from "../api/server/server.ts";
@@ -142,7 +142,7 @@ export class QueueWatch {
   /** What was said last of the keys that are left. */
   #keys = "";
   /** The sessions whose events have had the queue looked at. */
-  readonly #sessions = new RecentMap<string, string>(MAX_SESSIONS);
+  readonly #sessions = new RecentSet<string>(MAX_SESSIONS);
   /** When the queue was looked at, and nothing was left in it; undefined: there may be something. */
   #looked: number | undefined;
 
@@ -189,8 +189,8 @@ export class QueueWatch {
   #noteSession(event: unknown): void {
     if (!isJsonObject(event) || event.type !== "m.room.encrypted" || !isJsonObject(event.content)) return;
     const { session_id: session } = event.content;
-    if (typeof session !== "string" || this.#sessions.get(session) !== undefined) return;
-    this.#sessions.set(session, session);
+    if (typeof session !== "string" || this.#sessions.has(session)) return;
+    this.#sessions.add(session);
     this.#looked = undefined;
   }
 }

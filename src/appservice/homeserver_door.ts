@@ -7,7 +7,7 @@
  */
 
 import { type Clock, elapsed } from "../base/clock.ts";
-import { RecentMap } from "../base/recent_map.ts";
+import { RecentSet } from "../base/recent_map.ts";
 import { isSameSecret } from "../base/node_crypto.ts";
 import { BoundedBodies, Refusal } from "../base/bounded_body.ts";
 import type { RoomAlias, UserID } from "../types/ids.ts";
@@ -51,7 +51,7 @@ export class HomeserverDoor {
   readonly #bodies: BoundedBodies;
   readonly #order: ArrivalOrder;
   /** The IDs of the latest pings that came. */
-  readonly #pings = new RecentMap<string, string>(MAX_PINGS);
+  readonly #pings = new RecentSet<string>(MAX_PINGS);
 
   /**
    * @param kit Of the application service.
@@ -66,7 +66,7 @@ export class HomeserverDoor {
 
   /** Whether the homeserver has pinged with this ID. */
   hasPinged(id: string): boolean {
-    return this.#pings.get(id) !== undefined;
+    return this.#pings.has(id);
   }
 
   /**
@@ -114,7 +114,7 @@ export class HomeserverDoor {
         return await this.#kit.queries.room?.(name as RoomAlias) === true ? {} : undefined;
       default: {
         const { transaction_id: id } = await this.#bodies.json(request);
-        if (typeof id === "string" && id.length <= MAX_PING_ID) this.#pings.set(id, "");
+        if (typeof id === "string" && id.length <= MAX_PING_ID) this.#pings.add(id);
         return {};
       }
     }

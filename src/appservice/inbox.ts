@@ -11,6 +11,7 @@
 
 import { alarm, type Clock } from "../base/clock.ts";
 import { nodeCrypto } from "../base/node_crypto.ts";
+import { Turns } from "../base/runs.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
 import type { KvKey, KvMutation, KvStore } from "../store/base/mod.ts";
@@ -70,7 +71,7 @@ export class Inbox {
   readonly #clock: Clock;
   readonly #prefix: KvKey;
   /** The changes of this process, one after the other. */
-  #changes: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Turns();
   #arrival = Promise.withResolvers<void>();
   #last = 0;
 
@@ -164,9 +165,7 @@ export class Inbox {
   #change<Result>(
     make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
   ): Promise<Result | { readonly head: Head }> {
-    const change = this.#changes.then(() => this.#inTime((isLate) => this.#commit(make, isLate)));
-    this.#changes = change.catch(() => {}); // its caller gets that
-    return change;
+    return this.#changes.take(() => this.#inTime((isLate) => this.#commit(make, isLate)));
   }
 
   /**

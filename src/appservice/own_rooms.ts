@@ -6,7 +6,7 @@
  */
 
 import type { Logger } from "../base/log.ts";
-import { RecentMap } from "../base/recent_map.ts";
+import { RecentSet } from "../base/recent_map.ts";
 import type { Client } from "../client/client.ts";
 import { Membership } from "../types/enums.ts";
 import type { RoomID, UserID } from "../types/ids.ts";
@@ -108,7 +108,7 @@ type Own = Pick<OwnRooms, "userId" | "isOwn" | "isThere" | "joinedRooms" | "log"
 export class UnreadRooms {
   readonly #own: Own;
   /** The rooms that were looked at. */
-  readonly #known = new RecentMap<string, RoomID>(MAX_LOOKED_AT);
+  readonly #known = new RecentSet<string>(MAX_LOOKED_AT);
 
   /** @param own Says where the own user is. */
   constructor(own: Own) {
@@ -124,7 +124,7 @@ export class UnreadRooms {
       if (!isJsonObject(event) || typeof event.room_id !== "string") continue;
       const { type, room_id: roomId, sender, state_key: who, content } = event;
       const isSaid = type === "m.room.encrypted" && !this.#own.isOwn(String(sender));
-      if (isSaid && this.#known.get(roomId) === undefined) rooms.add(roomId as RoomID);
+      if (isSaid && !this.#known.has(roomId)) rooms.add(roomId as RoomID);
       const isOfOwn = type === "m.room.member" && who === userId && isJsonObject(content);
       if (isOfOwn && content.membership === Membership.JOIN) joined.add(roomId);
     }
@@ -149,6 +149,6 @@ export class UnreadRooms {
   }
 
   #note(roomId: RoomID): void {
-    this.#known.set(roomId, roomId);
+    this.#known.add(roomId);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Maps that are bounded: the entries that were used last stay.
+ * Maps and sets that are bounded: the entries that were used last stay.
  *
  * @module
  */
@@ -105,6 +105,26 @@ export class RecentMap<Key, Value> {
     if (newer === undefined) this.#newest = older;
     else newer.older = older;
     entry.older = entry.newer = undefined;
+  }
+}
+
+/** A set that is bounded: the values that were added or looked for last stay. */
+export class RecentSet<Value extends string> {
+  readonly #values: RecentMap<Value, Value>;
+
+  /** @param capacity How many values it has at most: one more takes the place of the oldest. */
+  constructor(capacity: number) {
+    this.#values = new RecentMap(capacity);
+  }
+
+  /** Whether it has a value, which becomes the newest. */
+  has(value: Value): boolean {
+    return this.#values.get(value) !== undefined;
+  }
+
+  /** Adds a value, which becomes the newest. */
+  add(value: Value): void {
+    this.#values.set(value, value);
   }
 }
 

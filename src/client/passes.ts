@@ -8,7 +8,7 @@ import { abortable } from "@std/async/abortable";
 import type { SyncOnceOptions, SyncPass, SyncSettings } from "../actors/syncer/syncer.ts";
 import { ActorStoppedError, reasonOf, unwrapped } from "../actors/kernel/mod.ts";
 import { alarm, type Clock } from "../base/clock.ts";
-import { RecentMap } from "../base/recent_map.ts";
+import { RecentSet } from "../base/recent_map.ts";
 import { ValueError } from "../errors/value_error.ts";
 import type { Holding } from "../store/device/mod.ts";
 import type { ClientBasics } from "./client_basics.ts";
@@ -39,7 +39,7 @@ export class Passes {
   readonly #clock: Clock;
   #current: Pass | undefined;
   /** The events that passes have handled lately. */
-  readonly #handled = new RecentMap<string, string>(REMEMBERED);
+  readonly #handled = new RecentSet<string>(REMEMBERED);
   #wentWell = true;
   /** Ends the pass under way. */
   #ending = new AbortController();
@@ -77,7 +77,7 @@ export class Passes {
 
   /** Whether a pass of this process has handled an event, lately. */
   hasHandled(eventId: string): boolean {
-    return this.#handled.get(eventId) !== undefined;
+    return this.#handled.has(eventId);
   }
 
   /** Whether the last pass has reached the store and the homeserver, or there was none. */
@@ -148,7 +148,7 @@ export class Passes {
   }
 
   #note(ids: readonly string[]): void {
-    for (const id of ids) this.#handled.set(id, id);
+    for (const id of ids) this.#handled.add(id);
   }
 
   #free(): void {

@@ -1,5 +1,5 @@
-import { assertEquals } from "@std/assert";
-import { RecentMap } from "../../src/base/recent_map.ts";
+import { assert, assertEquals } from "@std/assert";
+import { RecentMap, RecentSet } from "../../src/base/recent_map.ts";
 
 /** The values from the oldest to the newest, which are removed. */
 function drain(map: RecentMap<string, number>): number[] {
@@ -45,4 +45,13 @@ Deno.test("RecentMap with a capacity forgets the oldest entry for one more, and 
   map.set("c", 4);
   assertEquals([map.get("b"), map.size], [undefined, 2]);
   assertEquals(drain(map), [2, 4]);
+});
+
+Deno.test("RecentSet keeps the values that were added or looked for last", () => {
+  const set = new RecentSet<string>(2);
+  set.add("a");
+  set.add("b");
+  assert(set.has("a"));
+  set.add("c");
+  assertEquals(["a", "b", "c"].map((value) => set.has(value)), [true, false, true]);
 });

@@ -26,7 +26,7 @@ export interface BoundsRow extends Collections {
   readonly test: string;
 }
 
-const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet|RecentMap|WeighedCache)$/;
+const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet|WeighedCache)$/;
 /** Nodes know what they are in. */
 const PARENTS = true;
 const ADDS = /^(?:set|add|push|unshift|splice|getOrInsert|getOrInsertComputed)$/;
@@ -76,7 +76,10 @@ function collectionsOf({ path: file, text }: SourceFile): Collections[] {
 
 function isCollection({ name, initializer, type }: ts.PropertyDeclaration, owner: ts.Node): boolean {
   if (initializer !== undefined && isNew(initializer)) return true;
-  if (type !== undefined && /^(?:Map|Set|WeakMap|WeakSet|RecentMap|WeighedCache)</.test(type.getText())) {
+  if (
+    type !== undefined &&
+    /^(?:Map|Set|WeakMap|WeakSet|RecentMap|RecentSet|WeighedCache)</.test(type.getText())
+  ) {
     return true;
   }
   const isList = type?.getText().endsWith("[]") ||

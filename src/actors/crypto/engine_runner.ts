@@ -8,7 +8,7 @@
 import type { Session } from "../../api/http/mod.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { RecentMap } from "../../base/recent_map.ts";
+import { RecentSet } from "../../base/recent_map.ts";
 import type { AnswerOutput, RecoveredEvent } from "../../crypto/megolm/mod.ts";
 import type { ShareReport } from "../../crypto/sharing/mod.ts";
 import { EncryptionError } from "../../errors/encryption_error.ts";
@@ -84,7 +84,7 @@ export class EngineRunner {
   onRecovered: ((events: readonly RecoveredEvent[]) => void) | undefined;
   readonly #options: EngineRunnerOptions;
   readonly #rooms: RoomPreparer;
-  readonly #recovered = new RecentMap<EventID, EventID>(MAX_RECOVERED);
+  readonly #recovered = new RecentSet<EventID>(MAX_RECOVERED);
   readonly #stopping = new AbortController();
   #opening: Promise<unknown> | undefined;
   #isOpen = false;
@@ -143,12 +143,12 @@ export class EngineRunner {
 
   /** Remembers events that could be decrypted late. */
   noteRecovered(events: readonly RecoveredEvent[]): void {
-    for (const { ref: { eventId } } of events) this.#recovered.set(eventId, eventId);
+    for (const { ref: { eventId } } of events) this.#recovered.add(eventId);
   }
 
   /** Whether an event is one of these. */
   wasRecovered(eventId: EventID): boolean {
-    return this.#recovered.get(eventId) !== undefined;
+    return this.#recovered.has(eventId);
   }
 
   /**

@@ -6,6 +6,7 @@
  */
 
 import { RecentMap } from "../../base/recent_map.ts";
+import { Turns } from "../../base/runs.ts";
 import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { type AnyContext, sessionKey, type SessionUpdate } from "./handler_context.ts";
@@ -55,7 +56,7 @@ export class HandlerSessions {
   /** The other sessions, those that were used last. */
   readonly #idle = new RecentMap<string, Kept>(IDLE_SESSIONS);
   #next: Group | undefined;
-  #committed: Promise<unknown> = Promise.resolve();
+  readonly #commits = new Turns();
 
   /** @param options The parts that it uses. */
   constructor(options: OpenableStore) {
@@ -197,11 +198,10 @@ export class HandlerSessions {
   #group(): Group {
     const mutations = new Map<Kept, KvMutation>();
     const settled: string[] = [];
-    const done = this.#committed.then(async () => {
+    const done = this.#commits.take(async () => {
       this.#next = undefined;
       await this.#options.store.commitSessions({ mutations: [...mutations.values()], settled });
     });
-    this.#committed = done.catch(() => {}); // a failed store rejects its `done`
     return { mutations, settled, done };
   }
 }

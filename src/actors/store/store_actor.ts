@@ -6,6 +6,7 @@
  * @module
  */
 
+import { Turns } from "../../base/runs.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import {
@@ -76,7 +77,7 @@ export class StoreHandlers implements AsyncDisposable {
   readonly #quarantine: QuarantinedEvents;
   readonly #deliveries: StoreDeliveries;
   readonly #attempts: StoreAttempts;
-  #opening: Promise<void> = Promise.resolve();
+  readonly #opening = new Turns();
 
   /**
    * @param writer Reads and writes records.
@@ -104,9 +105,7 @@ export class StoreHandlers implements AsyncDisposable {
   open(prefix: KvKey, { stopping, signal = stopping }: TurnContext): Later<void> {
     // Another process may hold the device, and no turn waits for that. After a cancelled message, the
     // next one goes on.
-    const go = () => this.#open(prefix, stopping, AbortSignal.any([stopping, signal]));
-    this.#opening = this.#opening.then(go, go);
-    return later(this.#opening);
+    return later(this.#opening.take(() => this.#open(prefix, stopping, AbortSignal.any([stopping, signal]))));
   }
 
   /** The position in the sync stream. */

@@ -7,6 +7,7 @@
 
 import type { EngineRunner } from "../../actors/crypto/mod.ts";
 import type { ClientAPI } from "../../api/api.ts";
+import { Turns } from "../../base/runs.ts";
 import type { CryptoDevice, UserIdentity } from "../../crypto/devices/mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { CryptoOutput, VerificationAct, VerificationReply } from "../../crypto/engine/engine.ts";
@@ -60,7 +61,7 @@ export class VerificationHub {
   readonly #identity: Pick<AccountIdentity, "requestSecrets">;
   readonly #live = new Map<string, LiveVerification>();
   readonly #underway = new Set<Promise<unknown>>();
-  #sending: Promise<unknown> = Promise.resolve();
+  readonly #sending = new Turns();
   #waiting = new AbortController();
   #isStopped = false;
 
@@ -257,15 +258,14 @@ export class VerificationHub {
 
   /** Sends to a room, one message after the other. */
   #send(send: VerificationSend): void {
-    const sent = this.#sending.then(() => this.#toRoom(send));
-    this.#background(
-      this.#sending = sent.catch(async (error) => {
+    this.#background(this.#sending.take(() =>
+      this.#toRoom(send).catch(async (error) => {
         if (this.#isStopped) return;
         this.#engine.log.warn("Could not send a message of a verification", { error: String(error) });
         const act = { act: "cancel", code: "m.user", reason: "A message could not be sent" } as const;
         await this.#decided(send.id, act).catch(() => {}); // it has ended
-      }),
-    );
+      })
+    ));
   }
 
   /** Waits for the next verification that takes too long. */
