@@ -43,9 +43,9 @@ import { Updates } from "./updates.ts";
 
 /** Options of {@linkcode Bot.every}. */
 export interface EveryOptions {
-  /** The same after a restart, and for nothing else. Default: the pattern. */
+  /** Names the schedule in the store: it is found by that after a restart. Default: the pattern. */
   name?: string;
-  /** Where the clock hangs, like `Europe/Rome`. Default: `UTC`. */
+  /** The IANA time zone of the pattern, like `Europe/Rome`. Default: `UTC`. */
   timezone?: string;
 }
 
@@ -301,8 +301,8 @@ export class Bot extends Composer<Context> {
   /**
    * A session, from outside of handlers.
    *
-   * @param definition What it is.
-   * @param key Which one: a room, a user, or what the definition says.
+   * @param definition The definition of the session.
+   * @param key The key of the session: a room, a user, or what the definition says.
    */
   session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
     return this.#kit.sessions.session(definition, key);

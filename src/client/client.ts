@@ -133,7 +133,7 @@ export class Client {
    * Finds a domain's homeserver.
    *
    * @param domain The server name, as in a user ID, or the user ID; a port is left out.
-   * @param options How to ask.
+   * @param options How the requests are made.
    * @returns The homeserver's address, for `baseUrl`; undefined if the domain does not say (404).
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server
@@ -678,7 +678,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   can't go on (its token died, it is being closed) is called again with the next start. It has
    *   settled when the client's operations that it has begun have ended, too, awaited or not; what
    *   fails in it and is not awaited is reported, and does not end the process.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
@@ -718,7 +718,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   other name, a type with its class from `eventType()`, or one of your own from
    *   `defineEvent()`, whose schema then checks the content.
    * @param handler Called with each event of the type.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    * @throws {ValueError} If the type is no event type.
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
@@ -794,7 +794,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @param eventType The type.
    * @param handler Called with each event of the type.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    * @returns The handler.
    */
   on<
@@ -1693,7 +1693,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param kind The kind of rule.
    * @param ruleId The rule.
    * @param options Request options.
-   * @returns Whether it is.
+   * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
    */
@@ -1861,7 +1861,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
   /**
    * Asks for a version of the backup.
    *
-   * @param options Which version, and request options.
+   * @param options The version to ask for, and request options.
    * @returns The version, of which nothing is proven: the server could have made it.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
@@ -2432,7 +2432,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @param data Bytes, a `Blob` or `File`, a stream, or a file such as `Deno.open()` gives.
    * @param options What the content is, progress, and request options.
-   * @returns Where the content is.
+   * @returns The `mxc://` URL of the content.
    * @throws {TooLargeError} If the server takes no content as large as this; see
    *   `getMediaRepoConfig()`.
    * @throws {ServiceResponseError} If the server does not say where the content is.
@@ -2931,7 +2931,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * all others.
    *
    * @param request Sends the request, with `auth` in its body if there is any.
-   * @param authentication How to authenticate.
+   * @param authentication What proves that the user agrees, such as a password.
    * @param options Request options, of which the signal counts.
    * @returns What the request returned in the end.
    * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was
@@ -3069,7 +3069,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * Sends a sticker.
    *
    * @param roomId The room.
-   * @param url Where the image is.
+   * @param url The `mxc://` URL of the image.
    * @param info What is known of the image.
    * @param options What it shows, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.

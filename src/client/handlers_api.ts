@@ -46,7 +46,7 @@ export interface HandlersAPI {
    *   can't go on (its token died, it is being closed) is called again with the next start. It has
    *   settled when the client's operations that it has begun have ended, too, awaited or not; what
    *   fails in it and is not awaited is reported, and does not end the process.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
@@ -86,7 +86,7 @@ export interface HandlersAPI {
    *   other name, a type with its class from `eventType()`, or one of your own from
    *   `defineEvent()`, whose schema then checks the content.
    * @param handler Called with each event of the type.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    * @throws {ValueError} If the type is no event type.
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
@@ -162,7 +162,7 @@ export interface HandlersAPI {
    *
    * @param eventType The type.
    * @param handler Called with each event of the type.
-   * @param options How it is called.
+   * @param options How the handler is called, and its name.
    * @returns The handler.
    */
   on<

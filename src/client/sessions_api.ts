@@ -38,7 +38,7 @@ const LISTING: OptionNames<ListSessionsOptions> = { after: true, before: true };
 
 /** A session as it is stored. */
 export interface StoredSession<State extends object> {
-  /** Which one. */
+  /** A room, a user, or what the definition says. */
   readonly key: SessionKey;
   /** A copy of what handlers have left. */
   readonly state: State;
@@ -65,8 +65,8 @@ export interface SessionsAPI {
   /**
    * Reads a session.
    *
-   * @param definition What it is.
-   * @param key Which one.
+   * @param definition The definition of the session.
+   * @param key The key of the session.
    * @returns A copy of what handlers have left; undefined if there is none.
    * @throws {ValueError} If the definition has no such key, or its schema refuses what was kept.
    */
@@ -78,8 +78,8 @@ export interface SessionsAPI {
    * Changes a session, in a commit of its own. In a handler, `ctx.updateSession()` changes it in the
    * commit of the handler; one that has the session itself as `ctx.session` must not wait for this.
    *
-   * @param definition What it is.
-   * @param key Which one.
+   * @param definition The definition of the session.
+   * @param key The key of the session.
    * @param change What to make of it.
    * @returns Resolves when that is committed.
    * @throws {ValueError} If the definition has no such key, or what was made can't be kept.
@@ -92,8 +92,8 @@ export interface SessionsAPI {
   /**
    * Ends a session. Does nothing if there is none.
    *
-   * @param definition What it is.
-   * @param key Which one.
+   * @param definition The definition of the session.
+   * @param key The key of the session.
    * @throws {ValueError} If the definition has no such key.
    */
   end<State extends object>(definition: SessionDefinition<State>, key: SessionKey): Promise<void>;
@@ -101,8 +101,8 @@ export interface SessionsAPI {
    * The sessions of a definition, in the order of their keys, as far as they are committed. They are
    * read as they are asked for.
    *
-   * @param definition What they are.
-   * @param options Which ones.
+   * @param definition The definition of the sessions.
+   * @param options Limits the list to a part of the sessions.
    */
   list<State extends object>(
     definition: SessionDefinition<State>,

@@ -149,7 +149,7 @@ export interface PushRulesAPI {
    * @param kind The kind of rule.
    * @param ruleId The rule.
    * @param options Request options.
-   * @returns Whether it is.
+   * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
    */

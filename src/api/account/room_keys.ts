@@ -124,7 +124,7 @@ export interface RoomKeysAPI {
   /**
    * Asks for a version of the backup.
    *
-   * @param options Which version, and request options.
+   * @param options The version to ask for, and request options.
    * @returns The version, of which nothing is proven: the server could have made it.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}

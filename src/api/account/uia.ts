@@ -107,7 +107,7 @@ export interface UIAAPI {
    * all others.
    *
    * @param request Sends the request, with `auth` in its body if there is any.
-   * @param authentication How to authenticate.
+   * @param authentication What proves that the user agrees, such as a password.
    * @param options Request options, of which the signal counts.
    * @returns What the request returned in the end.
    * @throws {AuthenticationNeededError} If no way that the server offers can be gone with what was

@@ -89,7 +89,7 @@ export interface MediaAPI {
    *
    * @param data Bytes, a `Blob` or `File`, a stream, or a file such as `Deno.open()` gives.
    * @param options What the content is, progress, and request options.
-   * @returns Where the content is.
+   * @returns The `mxc://` URL of the content.
    * @throws {TooLargeError} If the server takes no content as large as this; see
    *   `getMediaRepoConfig()`.
    * @throws {ServiceResponseError} If the server does not say where the content is.

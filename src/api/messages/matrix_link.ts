@@ -97,7 +97,7 @@ export function parseMatrixLink(link: string): MatrixLink {
 /**
  * Writes a `matrix:` URI.
  *
- * @param link Where it leads.
+ * @param link The user, room or event that the link leads to.
  * @throws {ValueError} If an ID or a server name can't be one, or the parts do not go together.
  * @see {@link https://spec.matrix.org/v1.16/appendices/#matrix-uri-scheme | Matrix URI scheme}
  * @example
@@ -120,7 +120,7 @@ export function matrixUri(link: MatrixLink): string {
  * Writes a URL of matrix.to, which opens in any browser. It does not say what to do: `action` is
  * left out.
  *
- * @param link Where it leads.
+ * @param link The user, room or event that the link leads to.
  * @throws {ValueError} If an ID or a server name can't be one, or the parts do not go together.
  * @see {@link https://spec.matrix.org/v1.16/appendices/#matrixto-navigation | matrix.to navigation}
  * @example

@@ -84,7 +84,7 @@ export interface RedactOptions extends TransactionOptions {
 
 /** Options of {@link MessagesAPI.getMessages}. */
 export interface GetMessagesOptions extends RequestOptions {
-  /** Where to stop. Default: at `limit` events, or where the history ends. */
+  /** The token at which to stop. Default: at `limit` events, or where the history ends. */
   toToken?: SyncToken;
   /** How many events to return at most, at least 1. Default: the server's, which is 10. */
   limit?: number;

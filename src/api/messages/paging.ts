@@ -21,7 +21,7 @@ import type { GetRelationsOptions, GetThreadsOptions, RelationsAPI } from "./rel
 
 /** Options of {@link PagingAPI.iterateMessages}. */
 export interface IterateMessagesOptions extends GetMessagesOptions {
-  /** Where to begin. Default: the newest end, or the oldest with `f`. */
+  /** The token at which to begin. Default: the newest end, or the oldest with `f`. */
   fromToken?: SyncToken;
 }
 

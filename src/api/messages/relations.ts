@@ -56,11 +56,11 @@ export interface GetRelationsOptions extends RequestOptions {
    * oldest with `f`.
    */
   from?: SyncToken;
-  /** Where to stop. Default: the other end. */
+  /** The token at which to stop. Default: the other end. */
   to?: SyncToken;
   /** At most how many, at least 1. Default: as the server likes. */
   limit?: number;
-  /** Which way to go. Default: `b`, from new to old. */
+  /** The direction in which to read. Default: `b`, from new to old. */
   direction?: PaginationDirection;
   /**
    * Whether to have events that relate to the related ones, too, as deep as the server goes.

@@ -165,7 +165,7 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * Sends a sticker.
    *
    * @param roomId The room.
-   * @param url Where the image is.
+   * @param url The `mxc://` URL of the image.
    * @param info What is known of the image.
    * @param options What it shows, relation, transaction ID, encryption, and request options.
    * @returns The ID of the event.

@@ -34,7 +34,7 @@ export interface Command {
   readonly usage: string;
   /** What checks arguments: schemas and types. */
   readonly schemas: Readonly<Record<string, ArgumentSchema | ArgumentType | undefined>>;
-  /** Who may use it. */
+  /** Who may use the command. */
   readonly access: NonNullable<CommandOptions<string>["access"]>;
   /** Whether it is taken only from encrypted messages. */
   readonly isEncryptedOnly: boolean;

@@ -47,7 +47,7 @@ export interface Place {
  * functions: what is called first is done first, awaited or not.
  */
 export class BotRoom {
-  /** Where it acts. */
+  /** The room that it sends to. */
   readonly roomId: RoomID;
   /** The first event of the thread; undefined: none. */
   readonly thread: EventID | undefined;

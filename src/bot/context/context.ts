@@ -33,7 +33,7 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
    * {@linkcode Context.encryption} says. Default: `message:text`.
    */
   filter?: Q | readonly Q[];
-  /** Whose: a user, or `anyone`. Default: who has sent the event. */
+  /** The user whose answer counts, or `anyone`. Default: the sender of the event. */
   from?: UserID | "anyone";
   /** The room to ask in: a moderators' room, for one. Default: that of the event, and its thread. */
   roomId?: RoomID;
@@ -155,7 +155,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * Waits for an event, as {@linkcode Context.ask} does, without a question. What comes before it is
    * called is no answer: a question to others is put with `ask()`, which loses none.
    *
-   * @param options What for, and how long.
+   * @param options Which events count as the answer, and how long to wait.
    * @returns The event, as a context.
    * @throws {ConversationEndedError} If it does not come.
    */
@@ -216,7 +216,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
    * @param question What to say.
    * @param options Who is asked, and how long to wait; the words of another language; whether reactions in
    *   clear count.
-   * @returns Whether it was a yes.
+   * @returns True if the user said yes.
    * @throws {ConversationEndedError} If there is no answer.
    * @throws {ValueError} If a word means both.
    *
@@ -500,8 +500,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * committed together with the record that the event was handled. When a handler asks, it gives its
    * sessions back: take them again after the answer.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event, as `definition.per` says.
    * @returns The state, to be changed.
    * @throws {ValueError} If it has none, or another handler that has it waits for this one.
    */
@@ -513,8 +513,8 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /**
    * Ends a session, when the handler has ended.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event.
    */
   endSession<State extends object>(
     definition: SessionDefinition<State>,
@@ -561,7 +561,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /** A link to this room, or to an event in it, that any client opens. */
   permalink(eventId?: EventID): string;
 
-  /** Where it acts. */
+  /** The room that it sends to. */
   readonly roomId: RoomID;
 
   /** The first event of the thread; undefined: none. */

@@ -134,8 +134,8 @@ export class RoomContext extends BotRoom {
    * committed together with the record that the event was handled. When a handler asks, it gives its
    * sessions back: take them again after the answer.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event, as `definition.per` says.
    * @returns The state, to be changed.
    * @throws {ValueError} If it has none, or another handler that has it waits for this one.
    */
@@ -149,8 +149,8 @@ export class RoomContext extends BotRoom {
   /**
    * Ends a session, when the handler has ended.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event.
    */
   async endSession<State extends object>(
     definition: SessionDefinition<State>,
@@ -282,7 +282,7 @@ import type { BotMedia, FileOptions, ImageOptions, StickerOptions, WriteOptions 
 
 /** What it has from elsewhere. */
 export interface RoomContext {
-  /** Where it acts. */
+  /** The room that it sends to. */
   readonly roomId: RoomID;
 
   /** The first event of the thread; undefined: none. */

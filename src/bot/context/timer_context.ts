@@ -125,8 +125,8 @@ export interface TimerContext {
    * committed together with the record that the event was handled. When a handler asks, it gives its
    * sessions back: take them again after the answer.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event, as `definition.per` says.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event, as `definition.per` says.
    * @returns The state, to be changed.
    * @throws {ValueError} If it has none, or another handler that has it waits for this one.
    */
@@ -138,8 +138,8 @@ export interface TimerContext {
   /**
    * Ends a session, when the handler has ended.
    *
-   * @param definition What it is.
-   * @param key Which one. Default: that of the event.
+   * @param definition The definition of the session.
+   * @param key The key of the session. Default: that of the event.
    */
   endSession<State extends object>(
     definition: SessionDefinition<State>,
@@ -194,7 +194,7 @@ export interface TimerContext {
   /** A link to this room, or to an event in it, that any client opens. */
   permalink(eventId?: EventID): string;
 
-  /** Where it acts. */
+  /** The room that it sends to. */
   readonly roomId: RoomID;
 
   /** The first event of the thread; undefined: none. */

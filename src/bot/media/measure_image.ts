@@ -16,7 +16,7 @@ export interface ImageMeasures {
   readonly w: number;
   /** The height as it is shown, in pixels. */
   readonly h: number;
-  /** Whether the image moves. */
+  /** Whether the image is animated. */
   readonly isAnimated: boolean;
   /** How to turn what is stored, as Exif counts it: from 1, not at all, to 8. */
   readonly orientation: number;

@@ -55,7 +55,7 @@ const PAGE = 100;
  *
  * @param client The client.
  * @param roomId The room.
- * @param userId Whose events.
+ * @param userId The user whose events are redacted.
  * @param options How many, why, and where to begin.
  * @returns What was redacted, and where there may be more.
  * @throws {ForbiddenError} If the client lacks the power, or is not in the room, and nothing was redacted.

@@ -8,9 +8,9 @@ import { ValueError } from "../../../mod.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
-  /** How many. */
+  /** The most updates of a user that are handled in `window`. */
   count: number;
-  /** In which time, in milliseconds. */
+  /** The time in which they are counted, in milliseconds. */
   window: number;
 }
 
@@ -140,7 +140,7 @@ export class InviteLimiter {
   readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
 
   /**
-   * @param limit How many. Default: 50 of one user in an hour, 500 of all.
+   * @param limit The most invitations that are taken. Default: 50 of one user in an hour, 500 of all.
    * @throws {ValueError} If it lets none through.
    */
   constructor(limit: Partial<InviteLimit> = {}) {

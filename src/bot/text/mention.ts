@@ -82,7 +82,8 @@ export type LinkTarget = UserID | RoomID | RoomAlias | MatrixLink;
 /**
  * Writes a link to a user, a room or an event in Markdown.
  *
- * @param target Where it leads. A room's ID needs `via` to be of use to those who are not in it.
+ * @param target The user, room, alias or link that it leads to. A room's ID needs `via` to be of use to
+ *   those who are not in it.
  * @param text What it says; anybody's text is safe. Default: the ID.
  * @throws {ValueError} If it is no ID, or the parts do not go together.
  * @example

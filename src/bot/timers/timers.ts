@@ -255,7 +255,7 @@ export class Timers {
  * Reads a pattern of cron.
  *
  * @param pattern Five fields, or six with seconds first: minute, hour, day, month, weekday.
- * @param timezone Where the clock hangs, like `Europe/Rome`.
+ * @param timezone The IANA time zone of the pattern, like `Europe/Rome`.
  * @returns The next time after a time.
  * @throws {ValueError} If the pattern or the time zone can't be read.
  */

@@ -36,7 +36,7 @@ export type SessionKey = string | readonly [roomId: string, second: string];
 export interface SessionDefinition<State extends object> {
   /** Its name in the store. */
   readonly name: string;
-  /** Whose it is. */
+  /** Which key the session has, such as one for each room. */
   readonly per: SessionScope;
   /** Makes the state that a session begins with. */
   readonly initial: () => State;
@@ -48,7 +48,7 @@ export interface SessionDefinition<State extends object> {
 export interface DefineSessionOptions<State extends object> {
   /** Its name in the store: another name is another session. 1 to 100 characters. */
   name: string;
-  /** Whose it is. */
+  /** Which key the session has, such as one for each room. */
   per: SessionScope;
   /**
    * Makes the state that a session begins with: plain data, whatever structured clone can carry.
