@@ -149,7 +149,7 @@ for (const deadline of [0, -1, NaN]) {
     await assertRejects(
       () => stage.client("bot").syncOnce({ passTimeout: deadline }),
       ValueError,
-      "deadline",
+      "passTimeout",
     );
   });
 }
