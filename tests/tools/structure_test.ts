@@ -38,6 +38,7 @@ Deno.test("checkLayers() accepts imports that go down", () => {
       "mod.ts -> src/client/client.ts",
       "src/bot/text/mention.ts -> mod.ts",
       "src/bot/text/mention.ts ~> types.ts",
+      "src/bot/env.ts -> src/store/sqlite.ts",
       "src/client/client.ts -> src/actors/syncer/syncer.ts",
       "src/actors/syncer/syncer.ts -> src/api/server/sync.ts",
       "src/actors/syncer/syncer.ts -> src/actors/kernel/spawn.ts",
@@ -58,6 +59,7 @@ Deno.test("checkLayers() refuses imports that go up, sideways, or out of the pro
     const line of [
       "src/client/client.ts -> mod.ts",
       "src/bot/text/mention.ts -> src/api/messages/matrix_link.ts",
+      "src/bot/env.ts -> src/store/base/mod.ts",
       "src/api/server/sync.ts -> src/actors/syncer/syncer.ts",
       "src/api/server/sync.ts ~> src/store/kv_store.ts",
       "src/store/kv_store.ts -> src/api/server/sync.ts",
