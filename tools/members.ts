@@ -276,7 +276,7 @@ function isDeclaration(node: ts.Node): node is ts.DeclarationStatement & { reado
 }
 
 async function formatted(text: string): Promise<string> {
-  const fmt = new Deno.Command("deno", {
+  const fmt = new Deno.Command(Deno.execPath(), {
     args: ["fmt", "--ext=ts", "-"],
     ...{ cwd: ROOT, stdin: "piped", stdout: "piped" } as const,
   }).spawn();
