@@ -34,9 +34,9 @@ function botTest(
 ): void {
   synapseTest(name, async (server: SynapseServer) => {
     await using scene = new Scene(synapseHost(server));
-    const { userId, deviceId, accessToken: token, password } = await newUser(server, "bot");
+    const { userId, deviceId, accessToken, password } = await newUser(server, "bot");
     const { paths, fetch } = watched();
-    const account = { mxid: userId, deviceId, token };
+    const account = { mxid: userId, deviceId, accessToken };
     const bot = scene.client({
       ...account,
       fetch,
