@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { Refusal, ROOM } from "../engine/homeserver.ts";
 import { RawSession } from "../engine/raw_device.ts";
-import { ALICE, bundleWith, historyScene, MALLORY } from "./stage.ts";
+import { ALICE, bundleWith, fileAt, historyScene, MALLORY } from "./stage.ts";
 
 const FILE = "mxc://example.org/bundle";
 
@@ -23,6 +23,17 @@ Deno.test("A file is fetched when it was announced and the invitation of its sen
     assertEquals(asked.length, 1, "it is fetched once");
   }
 });
+
+for (const type of ["m.room_key_bundle", "io.element.msc4268.room_key_bundle"]) {
+  Deno.test(`A file that is announced as ${type} is read`, async () => {
+    const { bot, alice, accepts, files, read } = await historyScene();
+    const session = new RawSession();
+    files.set(FILE, bundleWith(session, alice));
+    await bot.sync({ toDevice: [alice.message(bot, type, { room_id: ROOM, file: fileAt(FILE) })] });
+    await accepts(ALICE);
+    assertEquals(await read(session), "hello");
+  });
+}
 
 Deno.test("A sender of whom nothing is known is looked up before anything is fetched", async () => {
   const scene = await historyScene();
