@@ -71,7 +71,7 @@ export class ActingClients {
 
   /**
    * @param options What they are made of.
-   * @param feed Is told why the store has failed for a user who acts in a handler.
+   * @param feed Receives why the store has failed for a user who acts in a handler.
    */
   constructor(options: ActingClientsOptions, feed: Pick<SyncFeed, "fails">) {
     this.#options = options;

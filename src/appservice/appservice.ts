@@ -138,7 +138,7 @@ export class Appservice {
    *
    * It answers the application-service API: transactions, users, aliases, networks, and the pings
    * of {@linkcode Appservice.ping}; and `health` as {@linkcode Client.fetch} does.
-   * Whoever has not got the homeserver's token is refused.
+   * A request without the homeserver's token is refused.
    *
    * While the application service is started, a transaction is answered when it is durable.
    * Otherwise, as where no process stays, it is answered when it has been handled as well, or after

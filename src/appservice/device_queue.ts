@@ -148,7 +148,7 @@ export class QueueWatch {
 
   /**
    * @param options What it works with.
-   * @param onDevice Is told whose devices were sent something, of the other users.
+   * @param onDevice Receives the other users whose devices were sent something.
    */
   constructor(options: QueueWatchOptions, onDevice: (userId: string) => void) {
     this.#options = options;

@@ -139,7 +139,7 @@ export class HomeserverDoor {
       this.#order.refused(id);
       throw new Refusal(503, "M_LIMIT_EXCEEDED", "Too many transactions wait", SOON);
     }
-    await this.#delivery.arrived(); // one that comes again may not have been handled by whoever kept it
+    await this.#delivery.arrived(); // one that comes again may have been kept, and not handled
     return {};
   }
 

@@ -88,7 +88,7 @@ export interface ResponseParts {
   readonly late: ReadonlySet<unknown>;
   /** Rooms that nobody of the application service is in any more. */
   readonly left: readonly string[];
-  /** Is told of what belongs nowhere. */
+  /** Counts what belongs nowhere. */
   readonly unusable: { count: number };
 }
 

@@ -270,13 +270,13 @@ export class Client {
    * - `POST …/_matrix/push/v1/notify`: the homeserver tells of an event ({@linkcode
    *   WakeAPI.registerWake}); only with the option `wake`. The answer comes when the bot has made a
    *   pass, as `syncOnce()` makes it, in which handlers have settled. If that takes longer than
-   *   `wake.passTimeout`, or fails, it is 503, and the homeserver asks again. Whoever has not got the push
-   *   key that the homeserver has wakes nobody.
+   *   `wake.passTimeout`, or fails, it is 503, and the homeserver asks again. A request without
+   *   the homeserver's push key does nothing.
    * - `GET …/health`: 200 with the `status` `ok`, or `failing` if the last pass could not reach the store or
    *   the homeserver; 503 with `ended` if the client has ended and another has to take its place.
    *
-   * Whoever reads it, reads it in a place where no process stays: from then on the client does not
-   * keep its device between two passes, unless it is started.
+   * Read it only where no process stays: from then on the client does not keep its device between two
+   * passes, unless it is started.
    *
    * @example
    * ```ts

@@ -64,7 +64,7 @@ export class ClientCore {
   /**
    * @param client What lasts.
    * @param api The operations.
-   * @param first Is told when the handlers of a first response have settled.
+   * @param first Called when the handlers of a first response have settled.
    */
   constructor(client: ClientBasics, api: ClientAPI, first: FirstSync) {
     const { options: { store: kv, log }, session, clock, holding } = this.#client = client;

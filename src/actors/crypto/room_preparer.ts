@@ -265,7 +265,7 @@ export class Following {
     return this.isOn ? undefined : this.fresh;
   }
 
-  /** The same for what syncs may not show: whoever shares no room with this user changes unseen. */
+  /** The same for what syncs may not show: a user who shares no room with this one changes unseen. */
   get fresh(): number {
     return freshSince(this.#clock);
   }

@@ -113,7 +113,7 @@ export interface SyncParts {
 /**
  * Takes a response apart whose `next_batch` is a string. The events are tagged in place.
  *
- * @param log Is told of a server's faults. Default: nothing is.
+ * @param log Receives a server's faults. Default: they are not logged.
  */
 export function takeApart(response: JsonObject, own: UserID, log?: Logger): SyncParts {
   const reader = new Reader(own);

@@ -30,7 +30,7 @@ export interface SyncerOptions {
   readonly session: Pick<Session, "mxid" | "userId">;
   /** Has what decrypts. */
   readonly encryption: CryptoHolder<SyncCrypto>;
-  /** Is told which syncs follow one another. */
+  /** Receives which syncs follow one another. */
   readonly clearRooms: { answered(answer: SyncAnswer): void; interrupted(): void };
   /**
    * Which messages in clear count in an encrypted room, if there is encryption. Undefined: all do.
@@ -44,7 +44,7 @@ export interface SyncerOptions {
   readonly dispatcher: ActorRef<DispatcherHandlers>;
   /** Is called after each sync; never rejects. */
   readonly afterSync: () => Promise<void>;
-  /** Is told when the handlers have settled of the first response of a start. */
+  /** Called when the handlers of the first response of a start have settled. */
   readonly first: { resolve(): void };
   /** Has the user's presence as others see it. */
   readonly user: { readonly presence: PresenceState };

@@ -48,7 +48,7 @@ export interface Exchange {
   readonly credentials: () => readonly string[];
   /** What sends the request. */
   readonly fetch: typeof fetch;
-  /** Is told of the server's time; undefined: nobody wants to know it. */
+  /** Receives the server's time. Default: it is not read. */
   readonly onTime: ((time: ServerTime) => void) | undefined;
   /** Measures the timeout. */
   readonly clock: Clock;

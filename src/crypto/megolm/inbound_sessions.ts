@@ -49,7 +49,7 @@ export interface InboundSessionsOptions {
   readonly devices: SenderDevices;
   /** The owners of devices by their signing keys. */
   readonly owners: Pick<DeviceOwners, "ownerOf">;
-  /** Is told of keys that are to be backed up. Default: none are. */
+  /** Receives the keys to back up. Default: none are backed up. */
   readonly due?: Pick<DueSessions, "add">;
   /**
    * How many sessions may wait for their first message. Default: 10,000 of a user, 200,000 in all.
