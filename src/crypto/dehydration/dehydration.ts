@@ -103,9 +103,7 @@ export class Dehydration {
   /** How it is. */
   async state(tx: Transaction): Promise<DehydrationState> {
     const { key, isKeyOld = false, made, reading } = await tx.get(RECORD) ?? {};
-    const { phase, missing } = this.#options.ownIdentity.known ?? {};
-    const canSign = phase === "published" && missing?.includes("selfSigning") !== true;
-    return { hasKey: key !== undefined, isKeyOld, canSign, made, reading: reading && stateOf(reading) };
+    return { hasKey: key !== undefined, isKeyOld, made, reading: reading && stateOf(reading) };
   }
 
   /** Keeps the key that secret storage has; returns whether it is one. */
@@ -203,12 +201,9 @@ export class Dehydration {
     const read = { deviceId, ed25519, messages, keys: before.keys + sessions.length };
     const from = next === undefined ? before.from : next.from;
     const isRead = next !== undefined && !this.#goesOn(before, { messages, from });
-    const reading: ReadingRecord = isRead
-      ? { ...read, isRead }
-      : { ...read, isRead, account, ...(from !== undefined && { from }) };
+    const reading: ReadingRecord = isRead ? { ...read, isRead } : { ...read, isRead, account, from };
     tx.set(RECORD, { ...record, reading });
-    const recovered = sessions.length === 0 ? [] : await this.#options.undecryptable.retry(tx, sessions);
-    return { reading: stateOf(reading), recovered };
+    return { reading: stateOf(reading), recovered: await this.#options.undecryptable.retry(tx, sessions) };
   }
 
   /**
@@ -220,9 +215,7 @@ export class Dehydration {
     const left = await tx.page({ limit: RECORDS_A_STEP }, SESSION_KIND);
     for (const [parts] of left) tx.delete(recordKey(SESSION_KIND, ...parts));
     if (left.length === RECORDS_A_STEP) return false;
-    const record = await tx.get(RECORD);
-    if (record?.reading === undefined) return true;
-    const { reading: _reading, ...kept } = record;
+    const { reading: _reading, ...kept } = await tx.get(RECORD) ?? {};
     tx.set(RECORD, kept);
     return true;
   }
@@ -290,7 +283,7 @@ export class Dehydration {
 }
 
 function stateOf({ deviceId, from, isRead, messages, keys }: ReadingRecord): ReadingState {
-  return { deviceId, isRead, messages, keys, ...(from !== undefined && { from }) };
+  return { deviceId, from, isRead, messages, keys };
 }
 
 function isToDevice(event: unknown): event is ToDeviceEvent {

@@ -8,7 +8,6 @@
 import {
   type Account,
   type DehydratedAccount,
-  type OlmSession,
   type Vodozemac,
   VodozemacError,
 } from "@greenroom/vodozemac-wasm";
@@ -151,7 +150,6 @@ interface SessionRecord {
 /** Decrypts messages in one step. */
 export class RehydratedDevice implements Disposable {
   readonly #options;
-  readonly #sessions = new Map<string, OlmSession>();
 
   /** @param options What it is made with. */
   constructor(options: {
@@ -191,10 +189,8 @@ export class RehydratedDevice implements Disposable {
     }
   }
 
-  /** Frees the objects of vodozemac. */
+  /** Frees its account. */
   [Symbol.dispose](): void {
-    for (const session of this.#sessions.values()) session[Symbol.dispose]();
-    this.#sessions.clear();
     this.#options.account[Symbol.dispose]();
   }
 
@@ -202,31 +198,19 @@ export class RehydratedDevice implements Disposable {
     const { context: { vodozemac }, account, newSessions } = this.#options;
     const { sessionId, identityKey } = vodozemac.olm.readPreKeyMessage(body);
     if (identityKey !== peer.curve25519) return "it names two different senders";
-    const known = await this.#session(tx, sessionId);
-    if (known !== undefined) {
+    const key = sessionKey(sessionId);
+    const record = await tx.get(key);
+    if (record !== undefined) {
+      using known = vodozemac.olm.restoreSession(record.state);
       const plaintext = known.decrypt({ type: 0, body });
-      this.#write(tx, sessionId, known);
+      tx.set(key, { state: known.state() });
       return plaintext;
     }
     if (!newSessions.take(peer.userId)) return "its user begins too many sessions";
     const { session, plaintext } = account.createInboundSession(peer.curve25519, { type: 0, body });
-    this.#sessions.set(sessionId, session);
-    this.#write(tx, sessionId, session);
+    using begun = session;
+    tx.set(key, { state: begun.state() });
     return plaintext;
-  }
-
-  async #session(tx: Transaction, sessionId: string): Promise<OlmSession | undefined> {
-    const live = this.#sessions.get(sessionId);
-    if (live !== undefined) return live;
-    const record = await tx.get(sessionKey(sessionId));
-    if (record === undefined) return undefined;
-    const session = this.#options.context.vodozemac.olm.restoreSession(record.state);
-    this.#sessions.set(sessionId, session);
-    return session;
-  }
-
-  #write(tx: Transaction, sessionId: string, session: OlmSession): void {
-    tx.set(sessionKey(sessionId), { state: session.state() });
   }
 }
 
@@ -262,8 +246,6 @@ export interface DehydrationState {
   readonly hasKey: boolean;
   /** Whether another key is to take its place before the next device is made. */
   readonly isKeyOld: boolean;
-  /** Whether this device can sign one. */
-  readonly canSign: boolean;
   /** The one that was made last; undefined: none was. */
   readonly made: MadeDevice | undefined;
   /** The one that is being read; undefined: none is. */

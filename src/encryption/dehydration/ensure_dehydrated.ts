@@ -70,7 +70,6 @@ async function ensured(
     if (state.reading !== undefined) await clearRehydration(actor);
     return "on";
   }
-  if (!state.canSign) return "no-secret";
   let shown = await present(engine, api);
   if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
     await actor.dehydratedUploaded(made.deviceId);
@@ -120,13 +119,13 @@ async function withKey(
   { hasKey, isKeyOld }: DehydrationState,
 ): Promise<"no-secret" | "unusable" | undefined> {
   if (storage === undefined) return hasKey && !isKeyOld ? undefined : "no-secret";
-  const known = await storedKey(storage);
-  if (known !== undefined) return await actor.keepPickleKey(known) ? undefined : "unusable";
-  const secret = await actor.pickleKeyToStore();
-  await storage.set(PICKLE_KEY_SECRETS[0], secret);
-  const stored = await storedKey(storage); // another client may have been faster, or slower
-  if (stored === undefined || stored === secret) return undefined;
-  return await actor.keepPickleKey(stored) ? undefined : "unusable";
+  let key = await storedKey(storage);
+  if (key === undefined) {
+    const secret = await actor.pickleKeyToStore();
+    await storage.set(PICKLE_KEY_SECRETS[0], secret);
+    key = await storedKey(storage) ?? secret; // another client may have been faster, or slower
+  }
+  return await actor.keepPickleKey(key) ? undefined : "unusable";
 }
 
 /** Puts another key in the place of one that may be known, wherever that is stored. */
@@ -250,16 +249,15 @@ async function received(
 async function taken(engine: EngineRunner, page: RehydratedPage): Promise<RehydratedOutput> {
   try {
     return await step(engine, page);
-  } catch (error) {
-    if (error instanceof ActorError || error instanceof ActorStoppedError) throw error;
-    const { deviceId, events, next } = page;
-    for (const event of events) {
+  } catch {
+    const { deviceId } = page;
+    for (const event of page.events) {
       await step(engine, { deviceId, events: [event] }).catch((cause) => {
         if (cause instanceof ActorError || cause instanceof ActorStoppedError) throw cause;
         engine.log.error("Skipped a message to the dehydrated device", { error: String(cause) });
       });
     }
-    return await step(engine, { deviceId, events: [], ...(next && { next }) });
+    return await step(engine, { ...page, events: [] });
   }
 }
 

@@ -9,7 +9,7 @@ import type { RehydratedOutput } from "../../../src/crypto/dehydration/new_devic
 import type { Bot } from "../engine/bot.ts";
 import { ROOM } from "../engine/homeserver.ts";
 import { RawDevice, type RawSession } from "../engine/raw_device.ts";
-import { ME, type OwnScene, ownScene } from "../identity/own_scene.ts";
+import { ME, type OwnScene, ownScene, type OwnSceneOptions } from "../identity/own_scene.ts";
 
 /** One who writes. */
 export const ALICE: UserID = "@alice:example.org";
@@ -31,8 +31,8 @@ export interface DehydrationScene extends OwnScene {
 }
 
 /** Sets it up. */
-export async function dehydrationScene(): Promise<DehydrationScene> {
-  const own = await ownScene({ release: true });
+export async function dehydrationScene(options: OwnSceneOptions = {}): Promise<DehydrationScene> {
+  const own = await ownScene({ release: true, ...options });
   const { server, bot, identity } = own;
   await bot.engine.steps.askForIdentity();
   await bot.flush();

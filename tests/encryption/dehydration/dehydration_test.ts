@@ -120,6 +120,13 @@ Deno.test("A server without dehydrated devices, or one that fails, does not keep
   const first = await bot(here, "FIRST", { fetch: unsupported.fetch });
   const { state, dehydratedDevice } = await first.crypto?.ensureVerified() ?? {};
   assertEquals([state, dehydratedDevice], ["verified", "unsupported"]);
+  unsupported.made.length = 0;
+  await here.clock.tick(3_600_000);
+  await first.syncOnce();
+  assertEquals(unsupported.made, []);
+  await here.clock.tick(86_400_000);
+  await first.syncOnce(); // a day later
+  assertEquals(unsupported.made, ["GET"]);
 
   let isDown = true;
   const failing = watched(here, () => isDown ? refusal(500, "M_UNKNOWN") : undefined);
@@ -133,6 +140,18 @@ Deno.test("A server without dehydrated devices, or one that fails, does not keep
   await here.clock.tick(100_000);
   await second.syncOnce(); // an hour later
   assertEquals(failing.made, ["GET", "PUT"]);
+});
+
+Deno.test("A device that can't have the private keys makes no dehydrated one, and goes on syncing", async () => {
+  await using here = clientStage();
+  const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY, backup: false } });
+  await first.crypto?.start();
+  const { fetch, made } = watched(here);
+  const encryption = { ...EVERYBODY, onRecoveryKey() {}, backup: false, dehydratedDevice: true };
+  const client = await bot(here, "BOT", { encryption, fetch });
+  assertEquals((await client.crypto?.ensureVerified())?.state, "needs-secret");
+  await client.syncOnce();
+  assertEquals(made, []);
 });
 
 Deno.test("The doctor says whether the dehydrated device is there, once one was made", async () => {
@@ -206,6 +225,24 @@ Deno.test("If the answer to the upload is lost, the device is not made a second 
   const devices = await dehydratedDevices(client);
   assertEquals(await outcomeOf(client), "on");
   assertEquals([made, await dehydratedDevices(client)], [["GET", "PUT", "GET"], devices]);
+});
+
+Deno.test("If the upload failed, and another client has made one meanwhile, that is read and replaced", async () => {
+  await using here = clientStage();
+  let isDown = true;
+  const { fetch, made } = watched(
+    here,
+    ({ method }) => method === "PUT" && isDown ? refusal(502, "M_UNKNOWN") : undefined,
+  );
+  const client = await bot(here, "BOT", { fetch });
+  assertEquals(await dehydratedDevices(client), []);
+  await bot(here, "RIVAL");
+  const before = await dehydratedDevices(client);
+  await client.syncOnce(); // which shows the new one
+  [isDown, made.length] = [false, 0];
+  assertEquals([await outcomeOf(client), made], ["on", ["GET", "GET events", "PUT"]]);
+  const after = await dehydratedDevices(client);
+  assert(after.length === 1 && after[0] !== before[0]);
 });
 
 Deno.test("Keys that come while the client runs make readable what waits for them", async () => {

@@ -116,6 +116,18 @@ Deno.test("Without what opens the secret storage it is refused, or the outcome s
   assertEquals(await dehydratedDevices(client), []);
   const given = await client.crypto?.ensureVerified(DEHYDRATED);
   assertEquals(given?.dehydratedDevice, "on");
+  await here.clock.tick(WEEK);
+  const later = await client.crypto?.ensureVerified({ dehydratedDevice: true, backup: false });
+  assertEquals(later?.dehydratedDevice, "on", "its key is here");
+});
+
+Deno.test("A key that is stored for another key of the secret storage is none for this one", async () => {
+  await using here = clientStage();
+  const { client, storage } = await before(here);
+  using _storage = storage;
+  await client.setAccountData(NAME, { encrypted: { other: { iv: "", ciphertext: "", mac: "" } } });
+  const next = await bot(here, "BOT");
+  assertEquals([await outcomeOf(next), typeof await storage.get(NAME)], ["on", "string"]);
 });
 
 Deno.test("A bootstrap that hands its recovery key out makes a dehydrated device that this key opens", async () => {
@@ -154,6 +166,7 @@ Deno.test("A reset of the identity makes another key: who knows the old one read
     const opened = (secret: string) =>
       readDeviceData(vodozemac, device_data, Uint8Array.fromBase64(secret))?.curve25519Key;
     assertEquals([opened(known), opened(now)], [undefined, after]);
+    assert(!(await storage.names()).includes("m.dehydrated_device"));
     assertEquals([await outcomeOf(again), await storage.get(NAME)], ["on", now], "once is enough");
     await leave(again);
   }

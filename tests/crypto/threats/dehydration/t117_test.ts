@@ -42,7 +42,8 @@ Deno.test("T117: a dehydrated device that is not encrypted with the user's key, 
 });
 
 Deno.test("T117: what is longer than any device's keys is not even decoded", async () => {
-  const { begin, upload: { device_data } } = await dehydrationScene();
+  const scene = await dehydrationScene();
+  const { begin, upload: { device_data } } = scene;
   const Olm = Object.getPrototypeOf((await Vodozemac.create()).olm);
   const { rehydrateAccount } = Olm;
   let decoded = 0;
@@ -57,6 +58,11 @@ Deno.test("T117: what is longer than any device's keys is not even decoded", asy
       assertEquals(await begin({ device_data: { ...device_data, ...change } }), "unreadable");
     }
     assertEquals([decoded, await begin(), decoded], [0, "reading", 1]);
+    for (const change of [{ nonce: "A".repeat(64) }, { device_pickle: pickle.padEnd(524_288, "A") }]) {
+      await scene.bot.engine.steps.clearRehydration();
+      assertEquals(await begin({ device_data: { ...device_data, ...change } }), "unreadable");
+    }
+    assertEquals(decoded, 3);
   } finally {
     Olm.rehydrateAccount = rehydrateAccount;
   }
