@@ -55,14 +55,20 @@ const NOTHING: AnswerOutput = { recovered: [], alarms: [] };
 /** How many sessions go into one request: some 130 kB. */
 const BATCH = 100;
 
+/** The name of failures of anything, which no public key has. */
+const ANY = "any";
+
 /** How long after a failure, in milliseconds. */
 const FAILED = { base: 5_000, cap: 900_000 };
 
 /** Hands out requests about the backup. */
 export class BackupRequests {
   readonly #options;
-  /** Failures of anything, and of uploads alone: the version is gone, as the server says and does not show, or the keys. */
-  readonly #failed = new Retries<"any" | "gone">(FAILED);
+  /**
+   * Failures of anything, and of uploads alone, by the backup's public key: the version is gone, as the server says
+   * and does not show, or the keys. The server can name versions as it likes, and make no other key.
+   */
+  readonly #failed = new Retries<string>(FAILED);
   #underway: Underway | undefined;
 
   /** @param options The parts that it needs. */
@@ -83,16 +89,15 @@ export class BackupRequests {
   /** Whether there may be a request now. */
   get isDue(): boolean {
     const now = this.#options.context.clock.now();
-    return this.#underway === undefined && this.#failed.isOver("any", now) && this.#isWanted(now);
+    return this.#underway === undefined && this.#failed.isOver(ANY, now) && this.#isWanted(now);
   }
 
   /** In how many milliseconds there may be a request because of time alone. */
   nextIn(now: number): number {
     if (this.#underway !== undefined) return Infinity;
-    const { backup: { used }, restore } = this.#options;
-    const upload = used?.phase === "asking" ? 0 : this.#failed.wait("gone", now);
-    const next = this.#hasUpload ? Math.min(upload, restore.nextIn(now)) : restore.nextIn(now);
-    return Math.max(this.#failed.wait("any", now), next);
+    const { restore } = this.#options;
+    const upload = this.#hasUpload ? this.#failed.wait(this.#backup, now) : Infinity;
+    return Math.max(this.#failed.wait(ANY, now), Math.min(upload, restore.nextIn(now)));
   }
 
   /** The request that is to be made now, if {@link isDue}: what can't be read waits for no upload. */
@@ -124,7 +129,7 @@ export class BackupRequests {
     if (request?.id !== id) return NOTHING;
     this.#end(tx);
     tx.onCommit(() => {
-      this.#failed.forget("any");
+      this.#failed.forget(ANY);
       this.#options.context.server.answers++;
     });
     if (request.version !== this.#options.backup.used?.version) return NOTHING; // another is used by now
@@ -150,7 +155,7 @@ export class BackupRequests {
     }
     if (isGone && request.batch !== undefined) backup.ask(tx);
     else if (isGone && errcode === "M_NOT_FOUND") await backup.follow(tx, undefined);
-    else tx.onCommit(() => this.#failed.failed("any", clock.now()));
+    else tx.onCommit(() => this.#failed.failed(ANY, clock.now()));
     return {};
   }
 
@@ -159,11 +164,8 @@ export class BackupRequests {
     if (batch === undefined) {
       const { version, algorithm, auth_data } = response;
       if (typeof version !== "string") return;
-      const { used: before } = backup;
       await backup.follow(tx, { version, algorithm, auth_data });
-      const { used } = backup;
-      const isSame = used?.version === before?.version && used?.publicKey === before?.publicKey;
-      tx.onCommit(() => isSame ? this.#shownThoughGone() : this.#failed.forget("gone"));
+      tx.onCommit(() => this.#shownThoughGone());
       return;
     }
     const { count } = response;
@@ -172,10 +174,10 @@ export class BackupRequests {
       log.warn("The server does not have the room keys that were backed up: they are uploaded again", {
         count,
       });
-      tx.onCommit(() => this.#failed.failed("gone", clock.now()));
+      tx.onCommit(() => this.#failed.failed(this.#backup, clock.now()));
       return;
     }
-    tx.onCommit(() => this.#failed.forget("gone"));
+    tx.onCommit(() => this.#failed.forget(this.#backup));
     await due.done(tx, batch.due);
     if (batch.scanned !== undefined) backup.scanned(tx, batch.scanned);
   }
@@ -188,8 +190,8 @@ export class BackupRequests {
 
   /** The first time may be a coincidence. */
   #shownThoughGone(): void {
-    this.#failed.failed("gone", this.#options.context.clock.now());
-    if (this.#failed.failures("gone") === 1) this.#failed.endWait("gone");
+    this.#failed.failed(this.#backup, this.#options.context.clock.now());
+    if (this.#failed.failures(this.#backup) === 1) this.#failed.endWait(this.#backup);
   }
 
   #isWanted(now: number): boolean {
@@ -198,8 +200,12 @@ export class BackupRequests {
 
   /** Whether there may be a request now but for what can't be read. */
   #isUploadWanted(now: number): boolean {
-    return this.#hasUpload &&
-      (this.#options.backup.used?.phase === "asking" || this.#failed.isOver("gone", now));
+    return this.#hasUpload && this.#failed.isOver(this.#backup, now);
+  }
+
+  /** The public key of the backup in use. */
+  get #backup(): string {
+    return this.#options.backup.used?.publicKey ?? "";
   }
 
   /** Whether there may be one at any time. */

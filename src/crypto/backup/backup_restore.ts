@@ -124,7 +124,7 @@ const MAX_NAME = 1_024;
 /** The keys are so many objects deep: `{ "rooms": { ROOM: { "sessions": { SESSION: KEY } } } }`. */
 const KEY_LEVEL = 4;
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [BEGIN_OBJECT, END_OBJECT, BEGIN_LIST, END_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /** Reads the keys of a backup. */
@@ -136,8 +136,6 @@ export class RoomKeysReader {
   readonly #names: string[] = [];
   /** How deep the outermost list is; 0: there is none. No key is in a list. */
   #list = 0;
-  /** Whether a string would be a name. */
-  #isName = false;
   /** The parts of the name, or of the key, that is read; undefined: none is. */
   #parts: Uint8Array[] | undefined;
   #length = 0;
@@ -155,14 +153,14 @@ export class RoomKeysReader {
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index] as number; // within the bounds
       if (this.#string !== "outside") {
-        if (this.#endsString(byte) && this.#isName) {
+        if (this.#endsString(byte) && this.#isNamed) {
           this.#names[this.#depth] = this.#name(bytes.subarray(start, index + 1));
         }
         continue;
       }
       if (byte === QUOTE) {
         this.#string = "inside";
-        if (this.#isName) start = this.#begin(index);
+        if (this.#isNamed) start = this.#begin(index);
       } else if (byte === BEGIN_OBJECT || byte === BEGIN_LIST) {
         if (byte === BEGIN_OBJECT && this.#isAtKey) {
           start = this.#begin(index);
@@ -171,15 +169,12 @@ export class RoomKeysReader {
         this.#depth++;
         this.#hasBegun = true;
         if (byte === BEGIN_LIST && this.#list === 0) this.#list = this.#depth;
-        this.#isName = this.#mayName;
         if (this.#depth > KEY_LEVEL + MAX_DEPTH) this.#isGood = false;
       } else if (byte === END_OBJECT || byte === END_LIST) {
         if (this.#list === this.#depth) this.#list = 0;
         this.#depth--;
-        this.#isName = false;
         if (this.#isKey && this.#depth === KEY_LEVEL) found.push(this.#key(bytes.subarray(start, index + 1)));
-      } else if (byte === COLON) this.#isName = false;
-      else if (byte === COMMA) this.#isName = this.#mayName;
+      }
     }
     if (this.#parts !== undefined) this.#keep(bytes.slice(start));
     return found;
@@ -190,8 +185,8 @@ export class RoomKeysReader {
     return this.#hasBegun && this.#depth === 0;
   }
 
-  /** Whether there may be names where it is. */
-  get #mayName(): boolean {
+  /** Whether a string is read as a name: what is none has one in front of the next object. */
+  get #isNamed(): boolean {
     return this.#depth <= KEY_LEVEL;
   }
 

@@ -176,7 +176,7 @@ export class KeyBackup {
     }
     const publicKey = readPublicKey(shown);
     const { pending } = this.#record;
-    if (pending !== undefined && publicKey !== undefined && publicKey === this.#pendingKey()) {
+    if (publicKey !== undefined && publicKey === this.#pendingKey()) {
       log.info("Follows the backup of room keys that it has made", { version });
       this.#use(tx, { version, publicKey, privateKey: pending, phase: "on" });
       return this.#write(tx, { ...this.#record, pending }); // until its key is stored

@@ -134,7 +134,7 @@ async function begin(
   await actor.adoptBackup({ shown, secret });
 }
 
-/** Uses the backup that is there, if its key is the one that is stored, was so before, or is here. */
+/** Uses the backup that is there, if its key is the one that is stored, was so before (`keys`), or is here. */
 async function use(
   actor: ActorRef<CryptoHandlers>,
   storage: SecretKeeper,
@@ -152,7 +152,7 @@ async function use(
     if (outcome === "left") throw leftBackup();
     return outcome === "adopted";
   };
-  for (const key of new Set([secret, ...keys])) { // others were replaced, perhaps by this device
+  for (const key of keys) { // those that were stored before were replaced, perhaps by this device
     if (key === undefined || !await adopt(key)) continue;
     if (key !== secret) await storage.set(BACKUP_SECRET, key);
     return;

@@ -1,7 +1,9 @@
 /** The backup in use, from one version and phase to the next: what is uploaded, and what is known of it. */
 
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { Refusal } from "../engine/homeserver.ts";
+import { inboundKey } from "../../../src/crypto/megolm/inbound_record.ts";
+import { Refusal, ROOM } from "../engine/homeserver.ts";
+import { memoryVault } from "../support/vault.ts";
 import { backedUp, NEW, stage, withSessions } from "./stage.ts";
 
 Deno.test("A backup is complete until something is due", async () => {
@@ -89,6 +91,34 @@ Deno.test("Keys that come while the server is asked for the version are uploaded
   await server.clock.tick(900_000);
   await bob.flush();
   assertEquals(backups.sessions(bob), [...old, first, second].sort());
+});
+
+Deno.test("A session that can't be exported keeps no other one out of the backup, whether it was there before or is due", async () => {
+  const damages = [
+    (record: object) => ({ ...record, state: new Uint8Array(8) }),
+    (record: object) => ({ ...record, hearsay: undefined }), // nobody is known to have made it
+  ];
+  for (const damage of damages) {
+    for (const when of ["before", "due"] as const) {
+      const { server, bob, backups } = await stage();
+      if (when === "due") {
+        await backedUp(bob, backups);
+        backups.refusal = new Refusal(500);
+      }
+      const [damaged, other] = await withSessions(bob, 2);
+      await bob.flush();
+      const vault = memoryVault(bob.store);
+      const key = inboundKey(ROOM, damaged ?? "").path;
+      const [record] = await vault.getMany([key]);
+      await vault.commit([{ type: "set", key, value: damage({ ...record as object }) }]);
+      await bob.restart();
+      backups.refusal = undefined;
+      await server.clock.tick(900_000);
+      await (when === "due" ? bob.flush() : backedUp(bob, backups));
+      assertEquals(backups.sessions(bob), [other]);
+      assert((await bob.engine.steps.backupState())?.isComplete);
+    }
+  }
 });
 
 Deno.test("Only that the version is another one has the server asked which there is", async () => {

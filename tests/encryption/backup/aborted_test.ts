@@ -1,5 +1,7 @@
+import { assertEquals } from "@std/assert";
 import type { KeyBackup } from "../../../src/encryption/backup/key_backup.ts";
 import type { OpenSecretStorage } from "@greenroom/matrix/types";
+import { clientStage } from "../../client/support/stage.ts";
 import { type AbortOptions, assertAbortable } from "../../client/support/aborted.ts";
 import { backupOf, withStorage } from "./scene.ts";
 
@@ -24,4 +26,19 @@ Deno.test("A call of the backup ends at whatever request it is when it is aborte
       return (options) => call(backupOf(client), storage, options);
     });
   }
+});
+
+Deno.test("A call that waits for another one ends at once when it is aborted", async () => {
+  await using here = clientStage();
+  const { client, storage } = await withStorage(here);
+  let go = () => {};
+  const onRecoveryKey = () => new Promise<void>((resolve) => go = resolve);
+  const first = backupOf(client).create({ onRecoveryKey });
+  const stop = new AbortController();
+  const second = backupOf(client).trust({ storage }, { signal: stop.signal });
+  await here.settle();
+  stop.abort("enough");
+  assertEquals(await second.catch((error) => error), "enough");
+  go();
+  await first;
 });

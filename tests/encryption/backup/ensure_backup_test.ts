@@ -27,10 +27,29 @@ async function said(client: Client): Promise<void> {
   await client.sendText(await client.createRoom({ initialState: ENCRYPTED }), "not backed up yet");
 }
 
-Deno.test("A first start stores the key of the backup once, and notes that the user wants one", async () => {
+Deno.test("A first start stores the key of the backup, and notes that the user wants one; others store nothing", async () => {
   await using here = clientStage();
   const client = await started(here, "BOT");
   assertEquals([stores(here), await kept(client, WANTED)], [1, { enabled: true }]);
+  await started(here, "NEXT");
+  assertEquals([stores(here), count(here, "PUT", `/account_data/${WANTED}`)], [1, 1]);
+});
+
+Deno.test("A backup that is there as another version, with the same key, is used from the next start on", async () => {
+  await using here = clientStage();
+  const client = await started(here, "BOT");
+  const { algorithm, auth_data } = await client.getKeyBackupVersion();
+  await client.createKeyBackupVersion({ algorithm, auth_data });
+  assertEquals((await backupOf(client).info()).problem, "untrusted");
+  assertEquals([await outcomeOf(here, client), (await backupOf(client).info()).problem], ["on", undefined]);
+});
+
+Deno.test("A reset of the identity makes the backup that was not there before", async () => {
+  await using here = clientStage();
+  const { client } = await before(here);
+  const reset = { recoveryKey: KEY, password: PASSWORD, confirm: () => true };
+  assertEquals((await patiently(here, client.crypto?.resetIdentity(reset)))?.backup, "on");
+  assertEquals((await backupOf(client).info()).problem, undefined);
 });
 
 Deno.test("A backup that is made, or replaced, while a start makes one is the only one, and is in use", async () => {

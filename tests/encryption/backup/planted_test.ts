@@ -77,7 +77,7 @@ Deno.test("A version that is planted in place of one that reset() makes is not u
   assertEquals([await outcomeOf(here, client), await storage.get(SECRET)], ["wrong-key", secret]);
 });
 
-Deno.test("That a version has another key than before is seen in info()", async () => {
+Deno.test("That a version has another key than before is seen in info(), and by ensureVerified()", async () => {
   await using here = clientStage();
   const { fetch, become } = plantingServer(here);
   become("honest");
@@ -85,6 +85,7 @@ Deno.test("That a version has another key than before is seen in info()", async 
   assertEquals((await backupOf(client).info()).problem, undefined);
   become("planting");
   assertEquals((await backupOf(client).info()).problem, "untrusted");
+  assertEquals(await outcomeOf(here, client), "wrong-key");
 });
 
 /** A device that looks at the backup while another one stores another key: between the first look and the second. */

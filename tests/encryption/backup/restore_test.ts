@@ -153,7 +153,7 @@ Deno.test("restore() takes no more keys than its limit, says so, and goes on whe
   for (const limit of [0, 1.5, NaN]) {
     await assertRejects(() => backupOf(fresh).restore({ limit }), ValueError, "limit");
   }
-  for (const limit of [50, 250, 300]) {
+  for (const limit of [1, 50, 250, 300]) {
     const error = await assertRejects(() => backupOf(fresh).restore({ limit }), ServiceResponseError);
     assertStringIncludes(error.message, `more than ${limit};`);
   }

@@ -184,6 +184,13 @@ Deno.test("T51: nothing is asked of a version whose private key is not here, sin
   ]);
 });
 
+Deno.test("T51: a version of an algorithm that is not known is not used, whoever has signed it", async () => {
+  const { bob, backups, next } = await vouchedFor();
+  backups.create(bob, { ...next, algorithm: "m.other" });
+  assertEquals(await phases({ bob }), ["replaced", "replaced"]);
+  assertEquals(backups.sessions(bob), []);
+});
+
 Deno.test("T51: a backup that was forgotten is not used again because the server shows it, and its key", async () => {
   const { bob, backups, first } = await vouchedFor();
   await bob.engine.steps.forgetBackup();

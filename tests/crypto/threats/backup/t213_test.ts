@@ -1,0 +1,37 @@
+/**
+ * A server says of each upload that the backup's version is gone, and shows another one with the same public key each
+ * time: the device followed, and asked and uploaded without a pause, since another version ended the wait.
+ *
+ * What must hold: the wait goes by what the server can't make, the backup's key; a backup with another key is used at
+ * once.
+ *
+ * The class of mistake: a wait is kept under a name that the server chooses.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { backedUp, stage, withSessions } from "../../backup/stage.ts";
+
+const DAY = 86_400_000;
+
+Deno.test("T213: a server that names another version of the backup each time is asked ever more rarely", async () => {
+  const { server, bob, backups } = await stage();
+  await backedUp(bob, backups);
+  await withSessions(bob, 1);
+  let uploads = 0;
+  const begin = server.clock.now();
+  while (server.clock.now() < begin + DAY) {
+    for (let [request] = await bob.engine.requests(); request; [request] = await bob.engine.requests()) {
+      const { id } = request;
+      if (request.kind === "backupVersion") {
+        await bob.engine.answer({ id, response: { ...backups.shown(bob), version: `${uploads + 1}` } });
+        continue;
+      }
+      assert(request.kind === "backupUpload" && ++uploads < 200, "there is no end");
+      await bob.engine.fail({ id, failure: { status: 404, errcode: "M_NOT_FOUND", message: "" } });
+    }
+    await server.clock.tick(30_000);
+  }
+  assert(uploads > 10 && uploads < 150, `${uploads}`);
+  await backedUp(bob, backups); // with another key
+  assertEquals(backups.sessions(bob).length, 1);
+});
