@@ -125,10 +125,7 @@ export class DueSignatures {
         continue;
       }
       tx.delete(dueKey(due));
-      tx.onCommit(() => {
-        this.#forget(due);
-        if (this.#due.size === 0) this.#retries.forget("upload");
-      });
+      tx.onCommit(() => this.#forget(due));
     }
   }
 
