@@ -115,7 +115,7 @@ export class KeyRequests {
       sender,
       devices: asked(devices),
       order: ++this.#last,
-      ...(index !== undefined && { index }),
+      index,
     };
     this.#keep(tx, request);
     const body = {
@@ -197,7 +197,7 @@ export class KeyRequests {
 
   /** Notes that a session is needed from an earlier index on. */
   #needsFrom(tx: Transaction, request: KeyRequest, index: number | undefined): void {
-    if (index !== undefined && index < (request.index ?? 0)) this.#keep(tx, { ...request, index });
+    if ((index ?? Infinity) < (request.index ?? 0)) this.#keep(tx, { ...request, index });
   }
 
   #keep(tx: Transaction, request: KeyRequest): void {
@@ -265,6 +265,5 @@ export async function receiveKeys(
   if (counts.refused > 0) {
     log.warn("Refused imported keys", { count: counts.refused, reasons: [...reasons].join("; ") });
   }
-  const recovered = newKeys.length === 0 ? [] : await undecryptable.retry(tx, newKeys);
-  return { ...counts, recovered };
+  return { ...counts, recovered: await undecryptable.retry(tx, newKeys) };
 }

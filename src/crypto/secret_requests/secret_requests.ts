@@ -151,7 +151,7 @@ export class SecretRequests {
   /** The secrets that are not here. */
   #missing(backup: ShownVersion | undefined): string[] {
     const { known } = this.#options.ownIdentity;
-    const missing = known?.phase === "created" ? [] : known === undefined ? SEED_NAMES : known.missing ?? [];
+    const missing = known === undefined ? SEED_NAMES : known.missing ?? []; // of a new identity all are here
     const names = missing.map((name) => SEED_SECRETS[name]);
     const { used } = this.#options.backup;
     const isHere = used?.privateKey !== undefined && used.phase === "on" && used.version === backup?.version;

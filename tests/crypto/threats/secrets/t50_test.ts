@@ -4,6 +4,8 @@ import { assert, assertEquals, assertFalse } from "@std/assert";
 import { publicBackupKey } from "../../../../src/crypto/backup/session_data.ts";
 import { SyncStream } from "../../../../src/types/events/event.ts";
 import { RawDevice } from "../../engine/raw_device.ts";
+import { backedUp, BackupServer, withSessions } from "../../backup/stage.ts";
+import type { JsonObject } from "../../../../src/types/json.ts";
 import { ME, type OwnScene, ownScene } from "../../identity/own_scene.ts";
 import { testContext } from "../../support/context.ts";
 
@@ -149,6 +151,40 @@ Deno.test("T50: the key of a backup is asked for by what it must fit, whatever e
   const records = await Array.fromAsync(store.list(["crypto", "secret_request"]));
   assertEquals(records.length, 4);
   assertFalse(JSON.stringify(records).includes(long));
+});
+
+Deno.test("T50: a device that is verified since is asked as well, and fifty are at most", async () => {
+  const own = await scene();
+  const { bot, server } = own;
+  await bot.engine.steps.requestSecrets({});
+  await bot.flush();
+  const before = requestsTo(own, "TABLET").get(MASTER);
+  new RawDevice(server, ME, "NEW").publish();
+  await bot.sync();
+  await bot.engine.steps.requestSecrets({});
+  await bot.flush();
+  const now = requestsTo(own, "NEW").get(MASTER);
+  assert(now !== undefined && now !== before);
+  for (let at = 0; at < 60; at++) new RawDevice(server, ME, `OWN${at}`).publish();
+  await bot.sync();
+  assertEquals((await bot.engine.steps.requestSecrets({})).devices.length, 50);
+});
+
+Deno.test("T50: the key of the backup is asked for unless it is here, of the version that there is, and in use", async () => {
+  const { bot, server } = await scene();
+  const backups = new BackupServer(server);
+  await backedUp(bot, backups);
+  const wanted = async (change: JsonObject = {}) => {
+    const { names } = await bot.engine.steps.requestSecrets({ backup: { ...backup, ...change } });
+    return names.includes("m.megolm_backup.v1");
+  };
+  const backup = backups.shown(bot);
+  assertEquals([await wanted(), await wanted({ version: "2" })], [false, true]);
+  backups.delete(bot, "1");
+  await withSessions(bot, 1);
+  await bot.flush();
+  assertEquals((await bot.engine.steps.backupState())?.phase, "deleted");
+  assert(await wanted());
 });
 
 Deno.test("T50: what another device sends as the key of a backup is used only if it fits the version", async () => {

@@ -10,13 +10,15 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import type { CryptoPolicy } from "../../../../src/crypto/context/context.ts";
 import type { ImportedRoomKey } from "../../../../src/crypto/megolm/room_key.ts";
+import { receiveKeys } from "../../../../src/crypto/key_requests/key_requests.ts";
 import { ALICE, newDevice, ROOM, Sender, told } from "../../megolm/support.ts";
 import { Asker, forwarded } from "../../requests/asker.ts";
 
 /** An asker who waits for Alice's first message, of which the phone was asked. */
-function waiting() {
-  const asker = new Asker();
+function waiting(policy: Partial<CryptoPolicy> = {}) {
+  const asker = new Asker({ policy });
   const phone = asker.ownDevice("PHONE");
   const alice = new Sender(asker, asker.devices.put(newDevice(asker, ALICE)));
   const all = forwarded(asker, alice);
@@ -34,11 +36,15 @@ function waiting() {
       senderEd25519: alice.device.ed25519,
       source,
     };
-    await asker.step(async (tx) => {
-      const added = await asker.inbound.import(tx, key);
-      assert(added.kind !== "refused");
-      asker.requests.received(tx, added);
-    });
+    const { refused } = await asker.step((tx) =>
+      receiveKeys(tx, {
+        context: asker.context,
+        inbound: asker.inbound,
+        keyRequests: asker.requests,
+        undecryptable: { retry: () => Promise.resolve([]) },
+      }, [key])
+    );
+    assertEquals(refused, 0);
   };
   const member = async () => {
     const added = await asker.key(alice, later);
@@ -62,6 +68,16 @@ Deno.test("T122: a key that begins too late calls off no request for an earlier 
   assert(await asker.forward(phone, all));
   assertEquals(told(await asker.one(first)), "first");
   assertEquals(await actions(), ["request_cancellation"]);
+});
+
+Deno.test("T122: a key of a backup or a file calls the request off if it reads what waits, also as said now", async () => {
+  for (const [source, called] of [["export", ["request_cancellation"]], ["backup", []]] as const) {
+    const { asker, second, actions, import_ } = waiting({ accept: "cross-signed-or-legacy" });
+    await asker.want(second);
+    assertEquals(await actions(), ["request"]);
+    await import_(source);
+    assertEquals(await actions(), [...called]);
+  }
 });
 
 Deno.test("T122: a request that was made for a later message stays for an earlier one that comes since", async () => {
