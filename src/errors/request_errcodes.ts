@@ -4,14 +4,25 @@
  * @module
  */
 
-import { MatrixRequestError } from "./request_error.ts";
+import { MatrixRequestError, type RequestErrorInit } from "./request_error.ts";
 
 /**
  * `M_FORBIDDEN`: the user may not do this.
  *
  * Mend: Join the room, or have the user given the power.
  */
-export class ForbiddenError extends MatrixRequestError {}
+export class ForbiddenError extends MatrixRequestError {
+  /**
+   * Makes an error of an answer.
+   *
+   * @param init What was asked and what was answered.
+   */
+  constructor(init: RequestErrorInit) {
+    super(init);
+    if (init.operation !== "login") return;
+    this.message += "; check the user ID and the password (a bot: MATRIX_USER and MATRIX_PASSWORD)";
+  }
+}
 
 /**
  * `M_BAD_JSON`: the request's JSON is not what the operation takes.

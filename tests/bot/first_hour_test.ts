@@ -1,5 +1,12 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type Client, type Logger, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  type Client,
+  type Logger,
+  MatrixError,
+  MemoryStore,
+  OwnIdentityError,
+  ValueError,
+} from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { Homeserver } from "@greenroom/matrix/testing";
@@ -185,4 +192,33 @@ Deno.test("An application service that encrypts without a store says so at its s
   await appservice.stop();
   await done;
   assertEquals(warnings.filter((each) => each.includes("DeviceConflictError")).length, 1);
+});
+
+Deno.test("What the server refuses of the environment's values names their variables, and is said once", async () => {
+  await using homeserver = new Homeserver();
+  homeserver.createUser("bot", { password: "tea" });
+  homeserver.createUser("other", { password: "tea" });
+  const keys: string[] = [];
+  for (const name of ["bot", "other"]) {
+    const account = { MATRIX_USER: `@${name}:localhost`, MATRIX_PASSWORD: "tea" };
+    const encryption = { onRecoveryKey: (key: string) => void keys.push(key) };
+    await using bot = botOf(homeserver, account, { store: new MemoryStore(), encryption });
+    await live(bot);
+  }
+  const [, another = ""] = keys;
+  const right = { MATRIX_USER: "@bot:localhost", MATRIX_PASSWORD: "tea" };
+  const wrong: [env: Record<string, string>, named: string][] = [
+    [{ MATRIX_TOKEN: "syt_none" }, "MATRIX_TOKEN"],
+    [{ ...right, MATRIX_PASSWORD: "coffee" }, "MATRIX_USER and MATRIX_PASSWORD"],
+    [{ ...right, MATRIX_USER: "@bto:localhost" }, "MATRIX_USER and MATRIX_PASSWORD"],
+    [{ ...right, MATRIX_RECOVERY_KEY: another }, "MATRIX_RECOVERY_KEY"],
+    [{ ...right, MATRIX_RECOVERY_KEY: "EsT no key" }, "MATRIX_RECOVERY_KEY"],
+  ];
+  for (const [env, named] of wrong) {
+    const { log, warnings } = warningsOf();
+    await using bot = botOf(homeserver, env, { store: new MemoryStore(), log });
+    const error = await assertRejects(() => live(bot), MatrixError);
+    assertStringIncludes(error.message, named);
+    assertEquals(warnings, []);
+  }
 });

@@ -151,7 +151,7 @@ export class Credentials {
   set(tokens: Tokens): void {
     if (!/^[\x21-\x7e]*$/.test(tokens.accessToken)) {
       throw new ValueError(
-        "Cannot use the access token: it holds characters that no token has, like a line break",
+        "Cannot use the access token: it holds characters that no token has, like a line break (a bot: MATRIX_TOKEN)",
       );
     }
     this.#isDead &&= tokens.accessToken === this.accessToken;

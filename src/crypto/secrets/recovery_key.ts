@@ -67,7 +67,8 @@ function parityOf(bytes: Uint8Array): number {
 }
 
 function mistyped(why: string): SecretStorageError {
-  const message = `Cannot read the recovery key: ${why}; compare it with what was written down`;
+  const mend = "compare it with what was written down (a bot: MATRIX_RECOVERY_KEY, or its file)";
+  const message = `Cannot read the recovery key: ${why}; ${mend}`;
   return new SecretStorageError(message, { problem: "mistyped" });
 }
 

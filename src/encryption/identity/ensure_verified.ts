@@ -256,12 +256,16 @@ async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Set
     return await taken(call, by, { isAsked: call.isAsked });
   } catch (error) {
     if (!isOfStorage(error)) throw error;
-    call.log.warn("Could not take the private keys from the secret storage: the server is asked again", {
-      error: String(error),
-    });
     call[Symbol.dispose]();
     call.early?.end();
-    return await taken(call, by, { isAsked: false });
+    const settled = await taken(call, by, { isAsked: false });
+    call.log.warn(
+      "The private keys were taken from the secret storage at the second try only: the server showed another one first",
+      {
+        error: String(error),
+      },
+    );
+    return settled;
   }
 }
 

@@ -202,7 +202,7 @@ export async function unlock(
     throw new SecretStorageError(
       by.passphrase === undefined
         ? `Cannot open the secret storage: the recovery key is not that of its key ${shown(keyId)}; ` +
-          "give the newest one of this account"
+          "give the newest one of this account (a bot: MATRIX_RECOVERY_KEY, or its file)"
         : `Cannot open the secret storage: the passphrase is not that of its key ${shown(keyId)}, ` +
           "or the server changed how the key is made from it; check it, or use the recovery key",
       { problem: "wrong-key" },
