@@ -68,6 +68,12 @@ Deno.test("KeyFiles refuses to export without a passphrase, or with rounds out o
   }
 });
 
+Deno.test("KeyFiles refuses to import without a passphrase", async () => {
+  const { bob } = await aliceAndBob();
+  const file = await fileOf(newEntries(1));
+  await assertRejects(() => keyFilesOf(bob).import(file, { passphrase: "" }), ValueError, "and not empty");
+});
+
 Deno.test("KeyFiles takes the good entries of a file, and counts the others", async () => {
   const { bob } = await aliceAndBob();
   const [good, other, ...rest] = newEntries(4);

@@ -148,7 +148,7 @@ export class InboundSessions {
       senderKey: unpadded(senderKey),
       senderEd25519: isKey(senderEd25519) ? unpadded(senderEd25519) : "",
       sharedHistory,
-      ...(sharedBy !== undefined && { sharedBy }),
+      sharedBy,
     };
     return await this.#add(tx, ref, {
       make: () => this.#context.vodozemac.megolm.importInbound(sessionKey),

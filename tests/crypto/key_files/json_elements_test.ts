@@ -32,6 +32,11 @@ Deno.test("JsonElements finds what JSON.parse() finds, wherever the parts are cu
   }));
 });
 
+Deno.test("JsonElements takes any white space of JSON around the array and in it", () => {
+  assertEquals(elements("\t\r\n [\t\r\n ]\t\r\n "), []);
+  assertEquals(elements(" \t", "\r\n[1]\r\n", "\t "), ["1"]);
+});
+
 Deno.test("JsonElements is not misled by brackets, commas and quotes in strings", () => {
   assertEquals(elements(String.raw`[{"a":"],\"}[,"} ,"\\",["]"]]`), [
     String.raw`{"a":"],\"}[,"} `,

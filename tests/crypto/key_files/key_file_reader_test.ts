@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { KeyFileError } from "@greenroom/matrix";
 import type { KeyFileProblem } from "@greenroom/matrix/types";
 import { type KeyFileData, openKeyFile } from "../../../src/crypto/key_files/key_file_reader.ts";
+import { fileOf, PASSPHRASE } from "./stage.ts";
 import { SOME, VECTORS } from "./vectors.ts";
 
 async function contentOf(data: KeyFileData, passphrase: string): Promise<string> {
@@ -33,6 +34,17 @@ Deno.test("openKeyFile() takes text, bytes, and a stream in parts of any size, i
     file.slice(0, end) + "\n".repeat(2 ** 18 - end - 10) + file.slice(end), // its end comes in two blocks
   ];
   for (const form of forms) assertEquals(await contentOf(form, passphrase), content);
+});
+
+Deno.test("openKeyFile() takes base64 with and without padding, as other clients write it", async () => {
+  const rests = new Set<number>();
+  for (let length = 1; length <= 3; length++) {
+    const text = await fileOf("x".repeat(length));
+    const bare = text.replace(/=+(?=\s*-)/, "");
+    rests.add(text.length - bare.length);
+    for (const form of [text, bare]) assertEquals(await contentOf(form, PASSPHRASE), "x".repeat(length));
+  }
+  assertEquals(rests, new Set([0, 1, 2]));
 });
 
 async function problem(data: KeyFileData, passphrase = SOME.passphrase): Promise<KeyFileProblem> {
