@@ -5,7 +5,14 @@ import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { sign, signingKey } from "../support/fake_user.ts";
+import { EngineServer } from "../engine/homeserver.ts";
 import { RawDevice } from "../engine/raw_device.ts";
+import { testContext } from "../support/context.ts";
+import { memoryVault, step } from "../support/vault.ts";
+import type { OwnAccount } from "../../../src/crypto/account/mod.ts";
+import type { DeviceLists } from "../../../src/crypto/devices/mod.ts";
+import type { StoredIdentity } from "../../../src/crypto/devices/user_identity.ts";
+import { OwnIdentity } from "../../../src/crypto/identity/own_identity.ts";
 import { deviceOf, ME, type OwnScene, ownScene, shownSignature } from "./own_scene.ts";
 import type { IdentitySeeds } from "../../../src/crypto/identity/identity_seeds.ts";
 
@@ -204,4 +211,40 @@ Deno.test("a device with private keys goes by the signature of these, though the
   server.show(bot);
   await bot.sync();
   assertEquals(signers(), before);
+});
+
+Deno.test("a device with the master key alone goes by the signature that another has made", async () => {
+  const { bot, server, identity } = await ownScene({ release: true });
+  await bot.engine.steps.askForIdentity();
+  await bot.flush();
+  const { master } = identity.seeds;
+  assertEquals((await bot.engine.steps.offerIdentity({ master })).outcome, "adopted");
+  const { selfSigning: key = signingKey() } = identity;
+  const keyId = `ed25519:${key.publicKey}`;
+  const own = server.keys.get(ME)?.get("MINE") as DeviceKeys;
+  server.show(bot, sign({ ...own }, { userId: ME, keyId, key }) as unknown as DeviceKeys);
+  await bot.sync();
+  assert(bot.engine.identity().deviceKeys.signatures[ME]?.[keyId] !== undefined);
+});
+
+Deno.test("T56: a signature is taken only if it is one on the own keys, whatever keys the server shows with it", async () => {
+  const [own, other] = [1, 2].map(() => new RawDevice(new EngineServer(), ME, "MINE").deviceKeys);
+  const key = signingKey();
+  const taken: unknown[] = [];
+  const account = { deviceKeys: own, crossSign: (_tx: unknown, by: unknown) => void taken.push(by) };
+  const changeIdentity = (_tx: unknown, _userId: unknown, change: (shown: StoredIdentity) => unknown) => {
+    change({ master: "", selfSigning: key.publicKey });
+    return Promise.resolve();
+  };
+  const identity = new OwnIdentity({
+    context: testContext({ userId: ME, deviceId: "MINE" }),
+    account: account as unknown as OwnAccount,
+    devices: { changeIdentity } as unknown as DeviceLists,
+  });
+  for (const [keys, count] of [[other, 0], [own, 1]] as const) {
+    const shown = sign({ ...keys }, { userId: ME, keyId: `ed25519:${key.publicKey}`, key });
+    await step(memoryVault(), (tx) => identity.see(tx, shown));
+    assert(identity.isSeenSigned);
+    assertEquals(taken.length, count);
+  }
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse, assertMatch } from "@std/assert";
 import type { DeviceTrust } from "../../../src/crypto/devices/user_record.ts";
-import { accepts, ClaimJudge, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
+import { accepts, ClaimJudge, isPastOnly, senderTrustOf } from "../../../src/crypto/megolm/session_owner.ts";
 import { encryptionOf, type KeySource, type SenderTrust } from "../../../src/types/events/encryption_info.ts";
 import {
   ALICE,
@@ -49,6 +49,25 @@ Deno.test("which senders are accepted, by policy", () => {
     const found = (["all", "cross-signed-or-legacy", "cross-signed"] as const)
       .map((policy) => accepts(policy, { trust, source }) ? "yes" : "no");
     assertEquals([trust, source, ...found], [trust, source, ...expected]);
+  }
+});
+
+Deno.test("an own device that is spared until the own identity is accepted is heard, unless the key contradicts it", () => {
+  for (const policy of ["all", "cross-signed-or-legacy", "cross-signed"] as const) {
+    assert(accepts(policy, { trust: "unsigned-device", source: "direct", isSpared: true }));
+    assertFalse(accepts(policy, { trust: "mismatched-sender", source: "direct", isSpared: true }));
+  }
+});
+
+Deno.test("what a backup or a bundle alone says of an unknown device does for the past only, by the policy that hears those", () => {
+  for (const policy of ["all", "cross-signed-or-legacy", "cross-signed"] as const) {
+    for (const trust of ["unknown-device", "unsigned-device", "verified"] as const) {
+      for (const source of ["direct", "forwarded", "export", "backup", "bundle"] as const) {
+        const expected = policy === "cross-signed-or-legacy" && trust === "unknown-device" &&
+          ["backup", "bundle"].includes(source);
+        assertEquals(isPastOnly(policy, { trust, source }), expected);
+      }
+    }
   }
 });
 
@@ -185,6 +204,28 @@ Deno.test("a session is this device's own only if the own user claims it with th
   assertEquals(await trustOf(ME), "verified");
   assertEquals(await trustOf(MALLORY), "unknown-device");
   assertEquals(await trustOf(ME, senderEd25519), "unknown-device");
+});
+
+Deno.test("what is said to be of a device is trusted as one that nobody knows, or as the device if that is worse", async () => {
+  const expected = {
+    "blacklisted": "unsigned-device",
+    "unsigned": "unsigned-device",
+    "violation": "verification-violation",
+    "cross-signed": "unknown-device",
+    "verified": "unknown-device",
+  } as const;
+  for (const [trust, sender] of Object.entries(expected)) {
+    const { curve25519, ed25519 } = receiver.devices.put(
+      newDevice(receiver, MALLORY, { deviceId: trust, trust: trust as DeviceTrust }),
+    );
+    const said = {
+      source: "backup",
+      senderKey: curve25519,
+      senderEd25519: ed25519,
+      sharedHistory: false,
+    } as const;
+    assertEquals((await receiver.step((tx) => judge.judgeHearsay(tx, MALLORY, said))).trust, sender);
+  }
 });
 
 Deno.test("a claim is better than another if its device is to be trusted further, and only then", () => {
