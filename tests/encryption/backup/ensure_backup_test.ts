@@ -44,12 +44,14 @@ Deno.test("A backup that is there as another version, with the same key, is used
   assertEquals([await outcomeOf(here, client), (await backupOf(client).info()).problem], ["on", undefined]);
 });
 
-Deno.test("A reset of the identity makes the backup that was not there before", async () => {
-  await using here = clientStage();
-  const { client } = await before(here);
-  const reset = { recoveryKey: KEY, password: PASSWORD, confirm: () => true };
-  assertEquals((await patiently(here, client.crypto?.resetIdentity(reset)))?.backup, "on");
-  assertEquals((await backupOf(client).info()).problem, undefined);
+Deno.test("A reset of the identity makes the backup that was not there before, with the old recovery key or a new one", async () => {
+  for (const by of [{ recoveryKey: KEY }, { onRecoveryKey() {} }]) {
+    await using here = clientStage();
+    const { client } = await before(here);
+    const reset = { ...by, password: PASSWORD, confirm: () => true };
+    assertEquals((await patiently(here, client.crypto?.resetIdentity(reset)))?.backup, "on");
+    assertEquals((await backupOf(client).info()).problem, undefined);
+  }
 });
 
 Deno.test("A backup that is made, or replaced, while a start makes one is the only one, and is in use", async () => {
