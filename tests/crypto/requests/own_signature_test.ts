@@ -39,6 +39,18 @@ Deno.test("the signature of a device that is published is uploaded once, until t
   assertEquals(uploads(scene), 1);
 });
 
+Deno.test("a signature that the server has shown, and then lost, is uploaded again at once", async () => {
+  const scene = await adopted(await ownScene());
+  const { bot, server } = scene;
+  assertEquals(uploads(scene), 1);
+  await server.clock.tick(1);
+  const { deviceKeys } = bot.engine.identity();
+  const { [`ed25519:MINE`]: own = "" } = deviceKeys.signatures[ME] ?? {};
+  server.show(bot, { ...deviceKeys, signatures: { [ME]: { "ed25519:MINE": own } } });
+  await bot.sync();
+  assertEquals(uploads(scene), 2);
+});
+
 Deno.test("a signature that never arrived is uploaded by the next process, the same bytes", async () => {
   const bodies: string[] = [];
   const scene = await adopted(await ownScene(), (request) => {
