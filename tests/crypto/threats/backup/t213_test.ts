@@ -1,6 +1,6 @@
 /**
  * A server says of each upload that the backup's version is gone, and shows another one with the same public key each
- * time: the device followed, and asked and uploaded without a pause, since another version ended the wait.
+ * time: the device followed, asked and uploaded without a pause.
  *
  * What must hold: the wait goes by what the server can't make, the backup's key; a backup with another key is used at
  * once.
