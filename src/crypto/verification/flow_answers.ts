@@ -13,6 +13,7 @@ import {
   RECIPROCATE,
   SAS,
   type StepContent,
+  unexpected,
   VerificationFault,
   type VerificationStep,
 } from "./protocol.ts";
@@ -133,8 +134,4 @@ export class FlowAnswers {
     if (this.#state.sas === undefined) throw unexpected(step);
     return this.#state.sas;
   }
-}
-
-function unexpected(step: string): VerificationFault {
-  return new VerificationFault("m.unexpected_message", `The ${step} does not come at its time`);
 }

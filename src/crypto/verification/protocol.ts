@@ -189,6 +189,11 @@ export class VerificationFault extends EncryptionError {
   }
 }
 
+/** The fault of a step that comes out of order. */
+export function unexpected(step: string): VerificationFault {
+  return new VerificationFault("m.unexpected_message", `The ${step} does not come at its time`);
+}
+
 /** A step of a verification: the part of its type behind {@link VERIFICATION_PREFIX}. */
 export type VerificationStep = "request" | "ready" | "start" | "accept" | "key" | "mac" | "done" | "cancel";
 

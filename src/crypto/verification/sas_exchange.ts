@@ -17,7 +17,7 @@ import type {
 } from "../../types/content/verification_content.ts";
 import { isKey, sameKey } from "../../types/base64.ts";
 import { canonicalJson } from "../encoding/encoding.ts";
-import { SAS, type ShortString, type StepContent, VerificationFault } from "./protocol.ts";
+import { SAS, type ShortString, type StepContent, unexpected, VerificationFault } from "./protocol.ts";
 
 const AGREEMENT = "curve25519-hkdf-sha256";
 const HASH = "sha256";
@@ -274,8 +274,4 @@ export function commitmentTo(key: string, start: JsonObject): string {
     throw new VerificationFault("m.invalid_message", "The start has no canonical form");
   }
   return hash.digest("base64").replace("=", "");
-}
-
-function unexpected(step: string): VerificationFault {
-  return new VerificationFault("m.unexpected_message", `The ${step} does not come at its time`);
 }
