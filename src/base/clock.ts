@@ -24,11 +24,32 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  delay: (ms, options) => delay(ms, options),
+  delay: (ms, options) => options?.persistent === false ? idleDelay(ms, options.signal) : delay(ms, options),
 };
 
 /** The longest time that a timer can wait, in milliseconds: it does not wait for a longer one. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
+/**
+ * Waits, and does not keep the process alive. `delay()` does, with any options: it turns its timer into a
+ * number, by which Deno 2.9 finds no timer.
+ */
+function idleDelay(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const done = () => {
+      signal?.removeEventListener("abort", abort);
+      resolve(ms > LONGEST_TIMEOUT ? idleDelay(ms - LONGEST_TIMEOUT, signal) : undefined);
+    };
+    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMEOUT));
+    globalThis.Deno?.unrefTimer?.(timer);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
 
 /** Why a wait ends that nobody needs any more: a reason that is made each time would note a stack. */
 const NOT_NEEDED = new DOMException("The wait is not needed any more", "AbortError");

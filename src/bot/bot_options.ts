@@ -118,9 +118,8 @@ export interface HostedBotOptions extends BotBehaviour {
 /** How a bot begins. */
 export interface BotStartOptions {
   /**
-   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, and then the process ends with the
-   * status 130 or 143. What comes after `await bot.start()` does not run then; for that, say `false`, and give
-   * `signal`. Default: true.
+   * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, `await bot.start()` resolves, and what
+   * follows it has 5 seconds, after which the process is ended. Its status is 130 or 143. Default: true.
    */
   signals?: boolean;
   /** Ends it, as `stop()` does. */

@@ -16,6 +16,7 @@ import {
 } from "../types/events/event_type.ts";
 import { unknownType } from "../types/events/event_of.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
 import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
@@ -174,11 +175,14 @@ type EndingSignal = keyof typeof SIGNALS;
 /** What is to be stopped first; given the signal. */
 type StopForSignal = (signal: EndingSignal) => Promise<void>;
 
+/** How long a program has for what follows its `start()`, in milliseconds. */
+const AFTERWARDS = 5_000;
+
 /**
- * From now on, SIGINT and SIGTERM first call this and all other functions that were given, and then
- * end the process with the status 130 or 143, as shells show a signal. Under `deno run --watch`, where
- * each save of a file says so, the program begins again. A second signal ends it immediately. No effect where there are
- * no signals, as on Deno Deploy.
+ * From now on, SIGINT and SIGTERM call this and all other functions that were given. The process then has the
+ * status 130 or 143, as shells show a signal. It ends by itself, when the program is over, and is ended after
+ * {@link AFTERWARDS}. Under `deno run --watch`, where each save of a file says so, the program begins again. A second
+ * signal ends it immediately. No effect where there are no signals, as on Deno Deploy.
  *
  * @param stop What to do.
  * @returns Undoes it.
@@ -216,13 +220,13 @@ function listenNoMore(): void {
 }
 
 async function end(signal: EndingSignal): Promise<void> {
-  if (!isEnding) {
-    isEnding = true;
-    await Promise.allSettled([...stops].map((stop) => stop(signal)));
-  }
-  isEnding = false;
-  listenNoMore();
   // Not by the signal itself: `deno run --watch` tells a program of a SIGTERM that the process never got,
   // and would be ended itself. And the first process of a container ignores signals without a listener.
-  Deno.exit(128 + SIGNALS[signal]);
+  const status = 128 + SIGNALS[signal];
+  if (isEnding) Deno.exit(status);
+  isEnding = true;
+  Deno.exitCode = status;
+  await Promise.allSettled([...stops].map((stop) => stop(signal)));
+  await systemClock.delay(AFTERWARDS, { persistent: false });
+  Deno.exit(status);
 }

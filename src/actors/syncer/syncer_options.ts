@@ -166,13 +166,13 @@ export interface StartOptions {
   /**
    * Listens to SIGINT (Ctrl-C) and SIGTERM as long as the client syncs: they close the client, as
    * `close()` does, so that handlers settle within `closeTimeout`, what is to be kept is kept, and
-   * the device is free immediately. When all clients with this option are closed, the process ends
-   * with the status 130 or 143, as shells show it for these signals; under `deno run --watch` the program
-   * begins again. A second signal ends it immediately. That takes no permission. Without it, a signal ends the
-   * process immediately.
+   * the device is free immediately. Then `start()` resolves, and what follows it runs; the process ends when
+   * the program is over, or 5 seconds after all clients with this option are closed, with the status 130 or
+   * 143, as shells show it for these signals. Under `deno run --watch` the program begins again. A second signal ends
+   * the process immediately, and so does the first one without this option. That takes no permission.
    *
-   * For programs that have nothing else to do at their end; others listen themselves, and give `signal`. No
-   * effect where there are no signals, as on Deno Deploy. Default: false.
+   * Programs with another use for signals listen themselves, and give `signal`. No effect where there are no
+   * signals, as on Deno Deploy. Default: false.
    */
   signals?: boolean;
 }

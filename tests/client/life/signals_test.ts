@@ -21,11 +21,22 @@ for (const signal of signals) {
     const status = await bot.ended();
     assertEquals([status.signal, status.code], [null, signal === "SIGINT" ? 130 : 143]);
     assert(bot.said.some(([kind]) => kind === "answered"));
+    assertEquals(bot.said.at(-1), ["stopped", "@bot:localhost"]); // what follows start()
     await again.says("answered", "late");
     assertEquals(await stage.count("slow, said @bot:localhost"), 1);
     assert(!again.said.some(([, text]) => text.startsWith("slow")));
   });
 }
+
+Deno.test("A program that has something else open is ended after a while, with the same status", async () => {
+  await using stage = await botStage("SqliteStore");
+  const bot = stage.start({ signals: true });
+  await stage.alice.sendText(stage.room, "stay");
+  await bot.says("answered", "stay");
+  bot.send("SIGTERM");
+  await bot.says("stopped", "@bot:localhost");
+  assertEquals((await bot.ended()).code, 143);
+});
 
 Deno.test("A second signal ends a process immediately, and its handler is run again", async () => {
   await using stage = await botStage("SqliteStore");

@@ -6,7 +6,7 @@
  * stop cleanly; and the access token of each bot.
  *
  * It answers messages; "slow" when it is sent SIGUSR1. After "stop" it stops, but the process goes
- * on.
+ * on, and after "stay" it goes on when a signal has ended the bots.
  */
 
 import { Client, type Logger } from "@greenroom/matrix";
@@ -21,7 +21,8 @@ const log: Logger = { debug() {}, info: logged, warn: logged, error: logged };
 
 const told = Promise.withResolvers<void>();
 Deno.addSignalListener("SIGUSR1", () => told.resolve());
-setInterval(() => {}, 2 ** 30); // the process has something else to do
+const otherWork = setInterval(() => {}, 2 ** 30);
+let staysAlive = false;
 
 const store = await (kind === "SqliteStore" ? SqliteStore : DenoKvStore).open(path);
 for (const token of tokens) {
@@ -32,7 +33,11 @@ for (const token of tokens) {
     if (body === "slow") await told.promise;
     await bot.sendNotice(room_id, `${body}, said ${bot.mxid}`);
     say("answered", `${body} by ${bot.mxid}`);
+    staysAlive ||= body === "stop" || body === "stay";
     if (body === "stop") bot.stop();
   });
-  bot.start({ signals: signals === "signals" }).then(() => say("stopped", `${bot.mxid}`));
+  bot.start({ signals: signals === "signals" }).then(() => {
+    say("stopped", `${bot.mxid}`);
+    if (!staysAlive) clearInterval(otherWork);
+  });
 }
