@@ -1300,6 +1300,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives
    *   its subclass `BadStateError`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function askToJoin(client: Client): Promise<void> {
+   *   await client.knockRoom("#stage:example.org", { reason: "I play the lead" });
+   * }
+   * ```
    */
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;
 
@@ -1790,6 +1798,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param fullyRead The event at which the marker is to stand.
    * @param options Receipts to send along, and request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function markRead(client: Client, roomId: RoomID, latest: EventID): Promise<void> {
+   *   await client.setFullyReadMarker(roomId, latest);
+   * }
+   * ```
    */
   setFullyReadMarker(roomId: RoomID, fullyRead: EventID, options?: SetFullyReadMarkerOptions): Promise<void>;
 
@@ -1855,6 +1872,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The IDs of the rooms, in no particular order.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function announce(client: Client, text: string): Promise<void> {
+   *   for (const roomId of await client.getJoinedRooms()) await client.sendText(roomId, text);
+   * }
+   * ```
    */
   getJoinedRooms(options?: RequestOptions): Promise<RoomID[]>;
 
@@ -2169,6 +2194,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The devices.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devices | GET /devices}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deviceNames(client: Client): Promise<string[]> {
+   *   const devices = await client.getDevices();
+   *   return devices.map(({ device_id, display_name }) => display_name ?? device_id);
+   * }
+   * ```
    */
   getDevices(options?: RequestOptions): Promise<Device[]>;
 
@@ -2180,6 +2214,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The device.
    * @throws {NotFoundError} If the user has no such device.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function lastSeen(client: Client): Promise<Date | undefined> {
+   *   if (client.deviceId === undefined) return undefined;
+   *   const { last_seen_ts } = await client.getDevice(client.deviceId);
+   *   return last_seen_ts ? new Date(last_seen_ts) : undefined;
+   * }
+   * ```
    */
   getDevice(deviceId: DeviceID, options?: RequestOptions): Promise<Device>;
 
@@ -2191,6 +2235,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If the user has no such device.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function nameDevice(client: Client): Promise<void> {
+   *   if (client.deviceId !== undefined) await client.updateDevice(client.deviceId, "Stage bot");
+   * }
+   * ```
    */
   updateDevice(deviceId: DeviceID, displayName: string, options?: RequestOptions): Promise<void>;
 
@@ -2230,6 +2282,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteOthers(client: Client, password: string): Promise<void> {
+   *   const ids = (await client.getDevices()).map(({ device_id }) => device_id);
+   *   const others = ids.filter((id) => id !== client.deviceId);
+   *   await client.deleteDevices(others, { authentication: { password } });
+   * }
+   * ```
    */
   deleteDevices(deviceIds: readonly DeviceID[], options?: AuthenticationOptions): Promise<void>;
 
@@ -2298,6 +2360,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The versions of the specification, and experimental features.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function speaks(client: Client, version: string): Promise<boolean> {
+   *   return (await client.versions()).versions.includes(version);
+   * }
+   * ```
    */
   versions(options?: RequestOptions): Promise<VersionsResponse>;
 
@@ -2308,6 +2378,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The user and the device.
    * @throws {UnknownTokenError} If the token is void.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isTokenOf(client: Client, userId: string): Promise<boolean> {
+   *   return (await client.whoami()).user_id === userId;
+   * }
+   * ```
    */
   whoami(options?: RequestOptions): Promise<WhoamiResponse>;
 
@@ -2317,6 +2395,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The ways.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3login | GET /login}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function takesPasswords(client: Client): Promise<boolean> {
+   *   return (await client.getLoginFlows()).some(({ type }) => type === "m.login.password");
+   * }
+   * ```
    */
   getLoginFlows(options?: RequestOptions): Promise<LoginFlow[]>;
 
@@ -2350,6 +2436,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logout | POST /logout}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leaveStage(client: Client): Promise<void> {
+   *   await client.stop();
+   *   await client.logout();
+   * }
+   * ```
    */
   logout(options?: LogoutOptions): Promise<void>;
 
@@ -2360,6 +2455,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function endStolenSessions(client: Client): Promise<void> {
+   *   await client.logoutAll();
+   * }
+   * ```
    */
   logoutAll(options?: LogoutOptions): Promise<void>;
 
@@ -2371,6 +2474,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function tokenForPhone(client: Client, password: string): Promise<string> {
+   *   const { login_token } = await client.getLoginToken({ authentication: { password } });
+   *   return login_token;
+   * }
+   * ```
    */
   getLoginToken(options?: AuthenticationOptions): Promise<LoginTokenResponse>;
 
@@ -2612,6 +2724,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the caller may not see the space.
    * @throws {ValueError} If `limit` or `maxDepth` is too small or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function roomsOf(client: Client, spaceId: RoomID): Promise<RoomID[]> {
+   *   const { rooms } = await client.getSpaceHierarchy(spaceId, { maxDepth: 1 });
+   *   return rooms.map(({ room_id }) => room_id);
+   * }
+   * ```
    */
   getSpaceHierarchy(roomId: RoomID, options?: GetSpaceHierarchyOptions): Promise<SpaceHierarchyResponse>;
 
@@ -2626,6 +2748,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {UnsupportedRoomVersionError} If the server does not know the version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function renew(client: Client, roomId: RoomID): Promise<RoomID> {
+   *   const newRoomId = await client.upgradeRoom(roomId, "12");
+   *   await client.sendText(newRoomId, "Welcome to the new room");
+   *   return newRoomId;
+   * }
+   * ```
    */
   upgradeRoom(roomId: RoomID, newVersion: string, options?: UpgradeRoomOptions): Promise<RoomID>;
 
@@ -2639,6 +2772,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If `limit` is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function around(client: Client, roomId: RoomID, eventId: EventID): Promise<string[]> {
+   *   const { events_before = [], events_after = [] } = await client.getEventContext(roomId, eventId, { limit: 10 });
+   *   return [...events_before.toReversed(), ...events_after].map(({ sender }) => sender);
+   * }
+   * ```
    */
   getEventContext(
     roomId: RoomID,
@@ -2657,6 +2800,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no event on that side.
    * @throws {ValueError} If the time is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstSince(client: Client, roomId: RoomID, date: Date): Promise<EventID> {
+   *   return (await client.timestampToEvent(roomId, date.getTime(), "f")).event_id;
+   * }
+   * ```
    */
   timestampToEvent(
     roomId: RoomID,
@@ -2674,6 +2826,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The summary.
    * @throws {NotFoundError} If there is no such room, or the caller may not know it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function describe(client: Client): Promise<string> {
+   *   const { name, num_joined_members } = await client.getRoomSummary("#stage:example.org");
+   *   return `${name ?? "A room"}, ${num_joined_members} members`;
+   * }
+   * ```
    */
   getRoomSummary(roomIdOrAlias: RoomID | RoomAlias, options?: GetRoomSummaryOptions): Promise<RoomSummary>;
 
@@ -2685,6 +2846,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such event, or the caller is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpam(client: Client, roomId: RoomID, eventId: EventID): Promise<void> {
+   *   await client.reportEvent(roomId, eventId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportEvent(roomId: RoomID, eventId: EventID, options?: ReportOptions): Promise<void>;
 
@@ -2695,6 +2865,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such room; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpamRoom(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.reportRoom(roomId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportRoom(roomId: RoomID, options?: ReportOptions): Promise<void>;
 
@@ -2705,6 +2884,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such user; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpammer(client: Client, userId: UserID): Promise<void> {
+   *   await client.reportUser(userId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportUser(userId: UserID, options?: ReportOptions): Promise<void>;
 
@@ -2738,6 +2926,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The capabilities; what is missing has the default that its documentation says.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function defaultRoomVersion(client: Client): Promise<string | undefined> {
+   *   return (await client.getCapabilities())["m.room_versions"]?.default;
+   * }
+   * ```
    */
   getCapabilities(options?: RequestOptions): Promise<Capabilities>;
 
@@ -2747,6 +2943,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The pushers.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushers | GET /pushers}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pushedApps(client: Client): Promise<string[]> {
+   *   return (await client.getPushers()).map(({ app_display_name }) => app_display_name);
+   * }
+   * ```
    */
   getPushers(options?: RequestOptions): Promise<Pusher[]>;
 
@@ -2757,6 +2961,22 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {MatrixRequestError} If the server does not take the pusher.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pushTo(client: Client, url: string, pushkey: string): Promise<void> {
+   *   await client.setPusher({
+   *     kind: "http",
+   *     pushkey,
+   *     app_id: "org.example.stage",
+   *     app_display_name: "Stage",
+   *     device_display_name: "Phone",
+   *     lang: "en",
+   *     data: { url, format: "event_id_only" },
+   *   });
+   * }
+   * ```
    */
   setPusher(pusher: PusherSetup, options?: RequestOptions): Promise<void>;
 
@@ -2767,6 +2987,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param appId The pusher's application.
    * @param options Request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function removePushers(client: Client): Promise<void> {
+   *   for (const { pushkey, app_id } of await client.getPushers()) {
+   *     await client.removePusher(pushkey, app_id);
+   *   }
+   * }
+   * ```
    */
   removePusher(pushkey: string, appId: string, options?: RequestOptions): Promise<void>;
 
@@ -2838,6 +3068,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The token, and whom the third party has to ask about it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function signIn(client: Client, service: string): Promise<Response> {
+   *   const token = await client.getOpenIDToken();
+   *   return await fetch(service, { method: "POST", body: JSON.stringify(token) });
+   * }
+   * ```
    */
   getOpenIDToken(options?: RequestOptions): Promise<OpenIDToken>;
 
@@ -2848,6 +3087,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
    *   none.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function iceServers(client: Client): Promise<object[]> {
+   *   const turn = await client.getTurnServer();
+   *   if (turn === undefined) return [];
+   *   return [{ urls: turn.uris, username: turn.username, credential: turn.password }];
+   * }
+   * ```
    */
   getTurnServer(options?: RequestOptions): Promise<TurnServer | undefined>;
 
@@ -2888,6 +3137,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param eventId The event that is related to.
    * @param options Those of `getRelations()`.
    * @returns The events one by one.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function countReplies(client: Client, roomId: RoomID, root: EventID): Promise<number> {
+   *   const replies = client.iterateRelations(roomId, root, { relType: "m.thread" });
+   *   return (await Array.fromAsync(replies)).length;
+   * }
+   * ```
    */
   iterateRelations(
     roomId: RoomID,
@@ -2901,6 +3160,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The room.
    * @param options Those of `getThreads()`.
    * @returns The roots of the threads one by one.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function threadStarters(client: Client, roomId: RoomID): Promise<Set<string>> {
+   *   const senders = new Set<string>();
+   *   for await (const root of client.iterateThreads(roomId)) senders.add(root.sender);
+   *   return senders;
+   * }
+   * ```
    */
   iterateThreads(roomId: RoomID, options?: GetThreadsOptions): AsyncGenerator<ClientEvent, void, undefined>;
 
@@ -2910,6 +3180,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The space.
    * @param options Those of `getSpaceHierarchy()`.
    * @returns The rooms one by one.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function joinSpace(client: Client, spaceId: RoomID): Promise<void> {
+   *   for await (const { room_id } of client.iterateSpaceRooms(spaceId)) await client.joinRoomById(room_id);
+   * }
+   * ```
    */
   iterateSpaceRooms(
     roomId: RoomID,
@@ -2921,6 +3200,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @param options Those of `getRoomDirectory()`.
    * @returns The rooms one by one.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function findRoom(client: Client, name: string): Promise<string | undefined> {
+   *   for await (const room of client.iterateRoomDirectory()) {
+   *     if (room.name === name) return room.room_id;
+   *   }
+   *   return undefined;
+   * }
+   * ```
    */
   iterateRoomDirectory(options?: GetRoomDirectoryOptions): AsyncGenerator<PublicRoomsChunk, void, undefined>;
 

@@ -51,6 +51,15 @@ export interface DevicesAPI {
    * @param options Request options.
    * @returns The devices.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devices | GET /devices}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deviceNames(client: Client): Promise<string[]> {
+   *   const devices = await client.getDevices();
+   *   return devices.map(({ device_id, display_name }) => display_name ?? device_id);
+   * }
+   * ```
    */
   getDevices(options?: RequestOptions): Promise<Device[]>;
 
@@ -62,6 +71,16 @@ export interface DevicesAPI {
    * @returns The device.
    * @throws {NotFoundError} If the user has no such device.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3devicesdeviceid | GET /devices/{deviceId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function lastSeen(client: Client): Promise<Date | undefined> {
+   *   if (client.deviceId === undefined) return undefined;
+   *   const { last_seen_ts } = await client.getDevice(client.deviceId);
+   *   return last_seen_ts ? new Date(last_seen_ts) : undefined;
+   * }
+   * ```
    */
   getDevice(deviceId: DeviceID, options?: RequestOptions): Promise<Device>;
 
@@ -73,6 +92,14 @@ export interface DevicesAPI {
    * @param options Request options.
    * @throws {NotFoundError} If the user has no such device.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3devicesdeviceid | PUT /devices/{deviceId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function nameDevice(client: Client): Promise<void> {
+   *   if (client.deviceId !== undefined) await client.updateDevice(client.deviceId, "Stage bot");
+   * }
+   * ```
    */
   updateDevice(deviceId: DeviceID, displayName: string, options?: RequestOptions): Promise<void>;
 
@@ -112,6 +139,16 @@ export interface DevicesAPI {
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3delete_devices | POST /delete_devices}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteOthers(client: Client, password: string): Promise<void> {
+   *   const ids = (await client.getDevices()).map(({ device_id }) => device_id);
+   *   const others = ids.filter((id) => id !== client.deviceId);
+   *   await client.deleteDevices(others, { authentication: { password } });
+   * }
+   * ```
    */
   deleteDevices(deviceIds: readonly DeviceID[], options?: AuthenticationOptions): Promise<void>;
 }

@@ -39,6 +39,15 @@ export interface OpenIDAPI {
    * @param options Request options.
    * @returns The token, and whom the third party has to ask about it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3useruseridopenidrequest_token | POST /user/{userId}/openid/request_token}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function signIn(client: Client, service: string): Promise<Response> {
+   *   const token = await client.getOpenIDToken();
+   *   return await fetch(service, { method: "POST", body: JSON.stringify(token) });
+   * }
+   * ```
    */
   getOpenIDToken(options?: RequestOptions): Promise<OpenIDToken>;
 }

@@ -69,6 +69,14 @@ export interface PushersAPI {
    * @param options Request options.
    * @returns The pushers.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushers | GET /pushers}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pushedApps(client: Client): Promise<string[]> {
+   *   return (await client.getPushers()).map(({ app_display_name }) => app_display_name);
+   * }
+   * ```
    */
   getPushers(options?: RequestOptions): Promise<Pusher[]>;
 
@@ -79,6 +87,22 @@ export interface PushersAPI {
    * @param options Request options.
    * @throws {MatrixRequestError} If the server does not take the pusher.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pushTo(client: Client, url: string, pushkey: string): Promise<void> {
+   *   await client.setPusher({
+   *     kind: "http",
+   *     pushkey,
+   *     app_id: "org.example.stage",
+   *     app_display_name: "Stage",
+   *     device_display_name: "Phone",
+   *     lang: "en",
+   *     data: { url, format: "event_id_only" },
+   *   });
+   * }
+   * ```
    */
   setPusher(pusher: PusherSetup, options?: RequestOptions): Promise<void>;
 
@@ -89,6 +113,16 @@ export interface PushersAPI {
    * @param appId The pusher's application.
    * @param options Request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3pushersset | POST /pushers/set}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function removePushers(client: Client): Promise<void> {
+   *   for (const { pushkey, app_id } of await client.getPushers()) {
+   *     await client.removePusher(pushkey, app_id);
+   *   }
+   * }
+   * ```
    */
   removePusher(pushkey: string, appId: string, options?: RequestOptions): Promise<void>;
 }

@@ -89,6 +89,14 @@ export interface SessionAPI {
    * @param options Request options.
    * @returns The versions of the specification, and experimental features.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientversions | GET /versions}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function speaks(client: Client, version: string): Promise<boolean> {
+   *   return (await client.versions()).versions.includes(version);
+   * }
+   * ```
    */
   versions(options?: RequestOptions): Promise<VersionsResponse>;
 
@@ -99,6 +107,14 @@ export interface SessionAPI {
    * @returns The user and the device.
    * @throws {UnknownTokenError} If the token is void.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3accountwhoami | GET /account/whoami}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isTokenOf(client: Client, userId: string): Promise<boolean> {
+   *   return (await client.whoami()).user_id === userId;
+   * }
+   * ```
    */
   whoami(options?: RequestOptions): Promise<WhoamiResponse>;
 
@@ -108,6 +124,14 @@ export interface SessionAPI {
    * @param options Request options.
    * @returns The ways.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3login | GET /login}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function takesPasswords(client: Client): Promise<boolean> {
+   *   return (await client.getLoginFlows()).some(({ type }) => type === "m.login.password");
+   * }
+   * ```
    */
   getLoginFlows(options?: RequestOptions): Promise<LoginFlow[]>;
 
@@ -141,6 +165,15 @@ export interface SessionAPI {
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logout | POST /logout}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leaveStage(client: Client): Promise<void> {
+   *   await client.stop();
+   *   await client.logout();
+   * }
+   * ```
    */
   logout(options?: LogoutOptions): Promise<void>;
 
@@ -151,6 +184,14 @@ export interface SessionAPI {
    * @param options Whether to forget the token, and request options.
    * @throws {UnknownTokenError} If the token is void already.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3logoutall | POST /logout/all}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function endStolenSessions(client: Client): Promise<void> {
+   *   await client.logoutAll();
+   * }
+   * ```
    */
   logoutAll(options?: LogoutOptions): Promise<void>;
 
@@ -162,6 +203,15 @@ export interface SessionAPI {
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv1loginget_token | POST /login/get_token}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function tokenForPhone(client: Client, password: string): Promise<string> {
+   *   const { login_token } = await client.getLoginToken({ authentication: { password } });
+   *   return login_token;
+   * }
+   * ```
    */
   getLoginToken(options?: AuthenticationOptions): Promise<LoginTokenResponse>;
 }

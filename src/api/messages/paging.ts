@@ -68,6 +68,16 @@ export interface PagingAPI {
    * @param eventId The event that is related to.
    * @param options Those of `getRelations()`.
    * @returns The events one by one.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function countReplies(client: Client, roomId: RoomID, root: EventID): Promise<number> {
+   *   const replies = client.iterateRelations(roomId, root, { relType: "m.thread" });
+   *   return (await Array.fromAsync(replies)).length;
+   * }
+   * ```
    */
   iterateRelations(
     roomId: RoomID,
@@ -81,6 +91,17 @@ export interface PagingAPI {
    * @param roomId The room.
    * @param options Those of `getThreads()`.
    * @returns The roots of the threads one by one.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function threadStarters(client: Client, roomId: RoomID): Promise<Set<string>> {
+   *   const senders = new Set<string>();
+   *   for await (const root of client.iterateThreads(roomId)) senders.add(root.sender);
+   *   return senders;
+   * }
+   * ```
    */
   iterateThreads(roomId: RoomID, options?: GetThreadsOptions): AsyncGenerator<ClientEvent, void, undefined>;
 
@@ -90,6 +111,15 @@ export interface PagingAPI {
    * @param roomId The space.
    * @param options Those of `getSpaceHierarchy()`.
    * @returns The rooms one by one.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function joinSpace(client: Client, spaceId: RoomID): Promise<void> {
+   *   for await (const { room_id } of client.iterateSpaceRooms(spaceId)) await client.joinRoomById(room_id);
+   * }
+   * ```
    */
   iterateSpaceRooms(
     roomId: RoomID,
@@ -101,6 +131,17 @@ export interface PagingAPI {
    *
    * @param options Those of `getRoomDirectory()`.
    * @returns The rooms one by one.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function findRoom(client: Client, name: string): Promise<string | undefined> {
+   *   for await (const room of client.iterateRoomDirectory()) {
+   *     if (room.name === name) return room.room_id;
+   *   }
+   *   return undefined;
+   * }
+   * ```
    */
   iterateRoomDirectory(options?: GetRoomDirectoryOptions): AsyncGenerator<PublicRoomsChunk, void, undefined>;
 }

@@ -102,6 +102,15 @@ export interface ReceiptsAPI {
    * @param fullyRead The event at which the marker is to stand.
    * @param options Receipts to send along, and request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidread_markers | POST /rooms/{roomId}/read_markers}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function markRead(client: Client, roomId: RoomID, latest: EventID): Promise<void> {
+   *   await client.setFullyReadMarker(roomId, latest);
+   * }
+   * ```
    */
   setFullyReadMarker(roomId: RoomID, fullyRead: EventID, options?: SetFullyReadMarkerOptions): Promise<void>;
 

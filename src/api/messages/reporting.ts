@@ -29,6 +29,15 @@ export interface ReportingAPI {
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such event, or the caller is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreporteventid | POST /rooms/{roomId}/report/{eventId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpam(client: Client, roomId: RoomID, eventId: EventID): Promise<void> {
+   *   await client.reportEvent(roomId, eventId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportEvent(roomId: RoomID, eventId: EventID, options?: ReportOptions): Promise<void>;
 
@@ -39,6 +48,15 @@ export interface ReportingAPI {
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such room; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidreport | POST /rooms/{roomId}/report}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpamRoom(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.reportRoom(roomId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportRoom(roomId: RoomID, options?: ReportOptions): Promise<void>;
 
@@ -49,6 +67,15 @@ export interface ReportingAPI {
    * @param options Reason, and request options.
    * @throws {NotFoundError} If there is no such user; some servers do not say.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3usersuseridreport | POST /users/{userId}/report}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function reportSpammer(client: Client, userId: UserID): Promise<void> {
+   *   await client.reportUser(userId, { reason: "Spam" });
+   * }
+   * ```
    */
   reportUser(userId: UserID, options?: ReportOptions): Promise<void>;
 }

@@ -110,6 +110,14 @@ export interface JoiningAPI {
    * @throws {ForbiddenError} If the room takes no knocks, or the user is banned: then Synapse gives
    *   its subclass `BadStateError`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3knockroomidoralias | POST /knock/{roomIdOrAlias}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function askToJoin(client: Client): Promise<void> {
+   *   await client.knockRoom("#stage:example.org", { reason: "I play the lead" });
+   * }
+   * ```
    */
   knockRoom(roomIdOrAlias: RoomID | RoomAlias, options?: KnockRoomOptions): Promise<RoomID>;
 }

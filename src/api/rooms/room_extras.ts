@@ -97,6 +97,17 @@ export interface RoomExtrasAPI {
    * @throws {ForbiddenError} If the caller lacks the power.
    * @throws {UnsupportedRoomVersionError} If the server does not know the version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidupgrade | POST /rooms/{roomId}/upgrade}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function renew(client: Client, roomId: RoomID): Promise<RoomID> {
+   *   const newRoomId = await client.upgradeRoom(roomId, "12");
+   *   await client.sendText(newRoomId, "Welcome to the new room");
+   *   return newRoomId;
+   * }
+   * ```
    */
   upgradeRoom(roomId: RoomID, newVersion: string, options?: UpgradeRoomOptions): Promise<RoomID>;
 
@@ -110,6 +121,16 @@ export interface RoomExtrasAPI {
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @throws {ValueError} If `limit` is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidcontexteventid | GET /rooms/{roomId}/context/{eventId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function around(client: Client, roomId: RoomID, eventId: EventID): Promise<string[]> {
+   *   const { events_before = [], events_after = [] } = await client.getEventContext(roomId, eventId, { limit: 10 });
+   *   return [...events_before.toReversed(), ...events_after].map(({ sender }) => sender);
+   * }
+   * ```
    */
   getEventContext(
     roomId: RoomID,
@@ -128,6 +149,15 @@ export interface RoomExtrasAPI {
    * @throws {NotFoundError} If there is no event on that side.
    * @throws {ValueError} If the time is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidtimestamp_to_event | GET /rooms/{roomId}/timestamp_to_event}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstSince(client: Client, roomId: RoomID, date: Date): Promise<EventID> {
+   *   return (await client.timestampToEvent(roomId, date.getTime(), "f")).event_id;
+   * }
+   * ```
    */
   timestampToEvent(
     roomId: RoomID,
@@ -145,6 +175,15 @@ export interface RoomExtrasAPI {
    * @returns The summary.
    * @throws {NotFoundError} If there is no such room, or the caller may not know it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1room_summaryroomidoralias | GET /room_summary/{roomIdOrAlias}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function describe(client: Client): Promise<string> {
+   *   const { name, num_joined_members } = await client.getRoomSummary("#stage:example.org");
+   *   return `${name ?? "A room"}, ${num_joined_members} members`;
+   * }
+   * ```
    */
   getRoomSummary(roomIdOrAlias: RoomID | RoomAlias, options?: GetRoomSummaryOptions): Promise<RoomSummary>;
 }

@@ -144,6 +144,14 @@ export interface RoomsAPI {
    * @param options Request options.
    * @returns The IDs of the rooms, in no particular order.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3joined_rooms | GET /joined_rooms}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function announce(client: Client, text: string): Promise<void> {
+   *   for (const roomId of await client.getJoinedRooms()) await client.sendText(roomId, text);
+   * }
+   * ```
    */
   getJoinedRooms(options?: RequestOptions): Promise<RoomID[]>;
 }
@@ -235,6 +243,16 @@ export interface SpacesAPI {
    * @throws {ForbiddenError} If the caller may not see the space.
    * @throws {ValueError} If `limit` or `maxDepth` is too small or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidhierarchy | GET /rooms/{roomId}/hierarchy}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function roomsOf(client: Client, spaceId: RoomID): Promise<RoomID[]> {
+   *   const { rooms } = await client.getSpaceHierarchy(spaceId, { maxDepth: 1 });
+   *   return rooms.map(({ room_id }) => room_id);
+   * }
+   * ```
    */
   getSpaceHierarchy(roomId: RoomID, options?: GetSpaceHierarchyOptions): Promise<SpaceHierarchyResponse>;
 }

@@ -94,6 +94,14 @@ export interface CapabilitiesAPI {
    * @returns The capabilities; what is missing has the default that its documentation says.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3capabilities | GET /capabilities}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function defaultRoomVersion(client: Client): Promise<string | undefined> {
+   *   return (await client.getCapabilities())["m.room_versions"]?.default;
+   * }
+   * ```
    */
   getCapabilities(options?: RequestOptions): Promise<Capabilities>;
 }
@@ -139,6 +147,16 @@ export interface VoIPAPI {
    * @returns Where they are, and how to use them: keep it secret. Undefined if the homeserver has
    *   none.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3voipturnserver | GET /voip/turnServer}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function iceServers(client: Client): Promise<object[]> {
+   *   const turn = await client.getTurnServer();
+   *   if (turn === undefined) return [];
+   *   return [{ urls: turn.uris, username: turn.username, credential: turn.password }];
+   * }
+   * ```
    */
   getTurnServer(options?: RequestOptions): Promise<TurnServer | undefined>;
 }
