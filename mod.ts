@@ -134,113 +134,12 @@ export {
   type ReplyPlace,
 } from "./src/api/messages/mod.ts";
 
-// Errors.
-export { ActorError, ActorStoppedError } from "./src/actors/kernel/mod.ts";
-export { AuthenticationNeededError, MatrixRequestError } from "./src/errors/request_error.ts";
-export { ClientEndedError, MatrixError } from "./src/errors/matrix_error.ts";
-export {
-  AttachmentError,
-  DecryptionError,
-  DeviceConflictError,
-  EncryptionError,
-  EventTooLargeError,
-  IdentityChangedError,
-  KeyFileError,
-  OwnIdentityError,
-  UnsupportedAlgorithmError,
-  VerificationError,
-} from "./src/errors/encryption_error.ts";
-export {
-  AppserviceLoginUnsupportedError,
-  CaptchaInvalidError,
-  CaptchaNeededError,
-  GuestAccessForbiddenError,
-  InvalidUsernameError,
-  KeyTooLargeError,
-  MissingTokenError,
-  NoValidSessionError,
-  ProfileTooLargeError,
-  ServerNotTrustedError,
-  SessionExpiredError,
-  SessionNotValidatedError,
-  ThreepidAuthFailedError,
-  ThreepidDeniedError,
-  ThreepidInUseError,
-  ThreepidMediumNotSupportedError,
-  ThreepidNotFoundError,
-  UnauthorizedError,
-  UnknownDeviceError,
-  UnknownTokenError,
-  UserDeactivatedError,
-  UserInUseError,
-  UserLimitExceededError,
-  UserLockedError,
-  UserSuspendedError,
-  WeakPasswordError,
-} from "./src/errors/account_errcodes.ts";
-export {
-  AlreadyJoinedError,
-  BadAliasError,
-  BadJSONError,
-  BadStateError,
-  BadStatusError,
-  CannotLeaveServerNoticeRoomError,
-  CannotOverwriteMediaError,
-  ConnectionFailedError,
-  ConnectionTimeoutError,
-  DuplicateAnnotationError,
-  ExclusiveError,
-  ForbiddenError,
-  IncompatibleRoomVersionError,
-  InsufficientPowerError,
-  InvalidParamError,
-  InvalidRoomStateError,
-  InvalidSignatureError,
-  InviteBlockedError,
-  LimitExceededError,
-  MissingParamError,
-  NotFoundError,
-  NotJoinedError,
-  NotJSONError,
-  NotYetUploadedError,
-  ResourceLimitExceededError,
-  RoomInUseError,
-  TooLargeError,
-  UnableToAuthoriseJoinError,
-  UnableToGrantJoinError,
-  UnknownEndpointError,
-  UnknownError,
-  UnrecognizedError,
-  UnsupportedRoomVersionError,
-  UrlNotSetError,
-  WrongRoomKeysVersionError,
-} from "./src/errors/request_errcodes.ts";
-export { MalformedContentError } from "./src/errors/malformed_content_error.ts";
-export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
-export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts";
-export {
-  AcceptedError,
-  HomeserverAddressError,
-  RedirectError,
-  ServiceResponseError,
-  WellKnownError,
-  WellKnownInvalidIdentityServerError,
-  WellKnownInvalidVersionsError,
-  WellKnownMissingHomeserverError,
-  WellKnownNotJSONError,
-  WellKnownNotURLError,
-  WellKnownUnreachableError,
-  WellKnownUnsupportedSchemeError,
-} from "./src/errors/service_response_error.ts";
-export { KeyBackupError, SecretStorageError } from "./src/errors/secret_storage_error.ts";
-export {
-  StoreError,
-  StoreFormatError,
-  StoreFullError,
-  StoreInUseError,
-  StoreKeyError,
-  StoreReadOnlyError,
-} from "./src/errors/store_error.ts";
+// The commonest errors; `@greenroom/matrix/errors` has all.
+export { UnknownTokenError } from "./src/errors/account_errcodes.ts";
+export { MatrixError } from "./src/errors/matrix_error.ts";
+export { NetworkError } from "./src/errors/network_error.ts";
+export { ForbiddenError, LimitExceededError, NotFoundError } from "./src/errors/request_errcodes.ts";
+export { MatrixRequestError } from "./src/errors/request_error.ts";
 export { ValueError } from "./src/errors/value_error.ts";
 
 endOwnCode();

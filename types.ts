@@ -205,26 +205,12 @@ export type {
   SecretStorageUnlock,
 } from "./src/encryption/secrets/secrets.ts";
 export type {
-  AttachmentErrorInit,
   AttachmentProblem,
-  IdentityChangedErrorInit,
-  KeyFileErrorInit,
   KeyFileProblem,
-  OwnIdentityErrorInit,
   OwnIdentityProblem,
   VerificationEnd,
-  VerificationErrorInit,
 } from "./src/errors/encryption_error.ts";
-export type {
-  KeyBackupErrorInit,
-  KeyBackupProblem,
-  SecretStorageErrorInit,
-  SecretStorageProblem,
-} from "./src/errors/secret_storage_error.ts";
-export type { MalformedContentErrorInit } from "./src/errors/malformed_content_error.ts";
-export type { RequestErrorInit } from "./src/errors/request_error.ts";
-export type { StoreInUseErrorInit } from "./src/errors/store_error.ts";
-export type { ActorErrorInit } from "./src/actors/kernel/mod.ts";
+export type { KeyBackupProblem, SecretStorageProblem } from "./src/errors/secret_storage_error.ts";
 
 // Encryption.
 export type { AskedSecrets } from "./src/crypto/secret_requests/secret_requests.ts";

@@ -222,6 +222,7 @@ const quick: Step[] = [
     "--parallel",
     "mod.ts",
     "types.ts",
+    "errors.ts",
     "src",
     "README.md",
     "docs",

@@ -6,14 +6,8 @@
  * @module
  */
 
-import {
-  type Client,
-  ClientEndedError,
-  type SessionDefinition,
-  type SessionKey,
-  type SyncOnceOptions,
-  type SyncPass,
-} from "../../mod.ts";
+import type { Client, SessionDefinition, SessionKey, SyncOnceOptions, SyncPass } from "../../mod.ts";
+import { ClientEndedError } from "../../errors.ts";
 import type { EventID, RoomID } from "../../types.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { BotLife } from "./bot_life.ts";

@@ -14,10 +14,9 @@ import {
   type KvLock,
   type KvMutation,
   type KvStore,
-  MissingPermissionError,
-  StoreError,
   ValueError,
 } from "../../mod.ts";
+import { MissingPermissionError, StoreError } from "../../errors.ts";
 import type { UserID } from "../../types.ts";
 import { checkNames, nearestName } from "../errors/known_names.ts";
 import { warningOfOthers } from "../store/files/files.ts";

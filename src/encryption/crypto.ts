@@ -195,7 +195,8 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    *
    * @example
    * ```ts
-   * import { Client, KeyFileError } from "@greenroom/matrix";
+   * import { Client } from "@greenroom/matrix";
+   * import { KeyFileError } from "@greenroom/matrix/errors";
    * import { Homeserver } from "@greenroom/matrix/testing";
    *
    * await using homeserver = new Homeserver();

@@ -102,7 +102,8 @@ export class MatrixRequestError extends MatrixError {
  *
  * @example
  * ```ts
- * import { AuthenticationNeededError, Client } from "@greenroom/matrix";
+ * import { Client } from "@greenroom/matrix";
+ * import { AuthenticationNeededError } from "@greenroom/matrix/errors";
  * import { Homeserver } from "@greenroom/matrix/testing";
  *
  * await using homeserver = new Homeserver();

@@ -28,7 +28,8 @@ export class ServiceResponseError extends MatrixError {
  *
  * @example
  * ```ts
- * import { AcceptedError, type Client } from "@greenroom/matrix";
+ * import { type Client } from "@greenroom/matrix";
+ * import { AcceptedError } from "@greenroom/matrix/errors";
  * import type { EventID } from "@greenroom/matrix/types";
  *
  * async function send(client: Client, text: string): Promise<EventID | undefined> {

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorStoppedError, Client, EncryptionError, MemoryStore, StoreError } from "@greenroom/matrix";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { ActorStoppedError, EncryptionError, StoreError } from "@greenroom/matrix/errors";
 import type { TransactionID, UserID } from "@greenroom/matrix/types";
 import { HandlerCall } from "../../src/base/handler_call.ts";
 import { ActingClients } from "../../src/appservice/acting_clients.ts";

@@ -1,5 +1,6 @@
 import { assert, assertRejects } from "@std/assert";
-import { ClientEndedError, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { ClientEndedError } from "@greenroom/matrix/errors";
 import { appserviceScene, message } from "./scene.ts";
 
 /**

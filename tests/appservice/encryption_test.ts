@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { EncryptionError, encryptionOf, type KvKey, ValueError } from "@greenroom/matrix";
+import { encryptionOf, type KvKey, ValueError } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import { isJsonObject } from "../../src/types/json.ts";
 import { heard } from "../client/support/stage.ts";
 import { EVERYBODY } from "../support/everybody.ts";

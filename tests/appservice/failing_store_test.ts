@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { ActorError, ClientEndedError, StoreError, UnknownTokenError } from "@greenroom/matrix";
+import { UnknownTokenError } from "@greenroom/matrix";
+import { ActorError, ClientEndedError, StoreError } from "@greenroom/matrix/errors";
 import { Appservice } from "@greenroom/matrix/appservice";
 import { rejectionOf } from "../actors/kernel/support.ts";
 import { failingStore } from "../support/failing_store.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { EncryptionError, ExclusiveError, ForbiddenError, ValueError } from "@greenroom/matrix";
+import { ForbiddenError, ValueError } from "@greenroom/matrix";
+import { EncryptionError, ExclusiveError } from "@greenroom/matrix/errors";
 import { appserviceScene, message } from "./scene.ts";
 import { ENCRYPTED } from "../client/support/encrypted_room.ts";
 

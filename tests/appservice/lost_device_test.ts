@@ -5,7 +5,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DeviceConflictError, MemoryStore, UnknownDeviceError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, UnknownDeviceError } from "@greenroom/matrix/errors";
 import { EVERYBODY } from "../support/everybody.ts";
 import { heard } from "../client/support/stage.ts";
 import { type AppserviceScene, appserviceScene } from "./scene.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { consoleLogger, StoreError, ValueError } from "@greenroom/matrix";
+import { consoleLogger, ValueError } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
 import { TestClock } from "@greenroom/matrix/testing";
 import { loggerOf } from "../../src/base/log.ts";
 import { announcer } from "../../src/bot/bot_life.ts";

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import {
-  type Client,
-  type Logger,
-  MatrixError,
-  MemoryStore,
-  OwnIdentityError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, type Logger, MatrixError, MemoryStore, ValueError } from "@greenroom/matrix";
+import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { Homeserver } from "@greenroom/matrix/testing";

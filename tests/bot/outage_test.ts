@@ -1,7 +1,8 @@
 /** A homeserver that is away for a while, as when it is restarted. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, ClientEndedError, MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { ClientEndedError } from "@greenroom/matrix/errors";
 import { Bot } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock, type TestUser } from "@greenroom/matrix/testing";
 import { EVERYBODY } from "../support/everybody.ts";

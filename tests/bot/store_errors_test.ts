@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, DeviceConflictError, MemoryStore, StoreError, StoreFormatError } from "@greenroom/matrix";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, StoreError, StoreFormatError } from "@greenroom/matrix/errors";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { Homeserver } from "@greenroom/matrix/testing";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf } from "@std/assert";
-import { ActorError, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError } from "@greenroom/matrix/errors";
 import { rejectionOf } from "../actors/kernel/support.ts";
 import { clientStage, heard } from "./support/stage.ts";
 

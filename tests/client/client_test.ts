@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Client, ClientEndedError, ValueError } from "@greenroom/matrix";
+import { Client, ValueError } from "@greenroom/matrix";
+import { ClientEndedError } from "@greenroom/matrix/errors";
 import type { Dispatcher } from "@greenroom/matrix";
 import { assertPending } from "../actors/kernel/support.ts";
 import { clientStage } from "./support/stage.ts";

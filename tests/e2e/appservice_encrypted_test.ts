@@ -5,7 +5,8 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { encryptionOf, MemoryStore, UnknownDeviceError } from "@greenroom/matrix";
+import { encryptionOf, MemoryStore } from "@greenroom/matrix";
+import { UnknownDeviceError } from "@greenroom/matrix/errors";
 import type { Appservice } from "@greenroom/matrix/appservice";
 import type { DeviceID, EventID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../src/crypto/secrets/recovery_key.ts";

@@ -1,7 +1,8 @@
 /** Whose device it is: starts with the wrong store, and many at once, against a real server. */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type ClientOptions, DeviceConflictError, MemoryStore } from "@greenroom/matrix";
+import { type ClientOptions, MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError } from "@greenroom/matrix/errors";
 import { complaintsIn, recordingLogger, rejectionOf } from "../actors/kernel/support.ts";
 import { Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";

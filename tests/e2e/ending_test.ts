@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  ActorError,
-  type Client,
-  HomeserverAddressError,
-  MemoryStore,
-  UnknownTokenError,
-} from "@greenroom/matrix";
+import { type Client, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError, HomeserverAddressError } from "@greenroom/matrix/errors";
 import { roomOf, Scene } from "../operations/support/scene.ts";
 import { synapseHost } from "./support/host.ts";
 import { newUser, type SynapseServer, synapseTest } from "./support/synapse.ts";

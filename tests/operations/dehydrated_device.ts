@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { ForbiddenError, InvalidParamError, MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, NotFoundError } from "@greenroom/matrix";
+import { InvalidParamError } from "@greenroom/matrix/errors";
 import type { DehydratedDeviceUpload, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { refused } from "./support/wait.ts";

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  CannotOverwriteMediaError,
-  ForbiddenError,
-  MatrixRequestError,
-  NotFoundError,
-  NotYetUploadedError,
-  ValueError,
-} from "@greenroom/matrix";
+import { ForbiddenError, MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
+import { CannotOverwriteMediaError, NotYetUploadedError } from "@greenroom/matrix/errors";
 import type { ContentURI } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { png } from "./support/png.ts";

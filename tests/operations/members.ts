@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { BadStateError, type Client, ForbiddenError } from "@greenroom/matrix";
+import { type Client, ForbiddenError } from "@greenroom/matrix";
+import { BadStateError } from "@greenroom/matrix/errors";
 import type { Membership, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { memberOf, roomOf } from "./support/scene.ts";

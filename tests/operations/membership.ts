@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
-  BadStateError,
   type Client,
   ForbiddenError,
   MatrixRequestError,
   NotFoundError,
   ValueError,
 } from "@greenroom/matrix";
+import { BadStateError } from "@greenroom/matrix/errors";
 import type { Membership, RoomID, UserID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { memberOf, nobody, roomOf } from "./support/scene.ts";

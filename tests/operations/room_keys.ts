@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { NotFoundError, WrongRoomKeysVersionError } from "@greenroom/matrix";
+import { NotFoundError } from "@greenroom/matrix";
+import { WrongRoomKeysVersionError } from "@greenroom/matrix/errors";
 import type { KeyBackupData, RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { refused } from "./support/wait.ts";

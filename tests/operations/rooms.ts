@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  InvalidParamError,
-  MatrixRequestError,
-  NotFoundError,
-  RoomInUseError,
-  UnsupportedRoomVersionError,
-  ValueError,
-} from "@greenroom/matrix";
+import { MatrixRequestError, NotFoundError, ValueError } from "@greenroom/matrix";
+import { InvalidParamError, RoomInUseError, UnsupportedRoomVersionError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { refused } from "./support/wait.ts";

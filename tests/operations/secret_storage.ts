@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { defineEvent, SecretStorageError } from "@greenroom/matrix";
+import { defineEvent } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import type { Operation } from "./support/operation.ts";
 
 const NAME = "com.example.token";

@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  type Client,
-  DuplicateAnnotationError,
-  ForbiddenError,
-  TooLargeError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, ForbiddenError, ValueError } from "@greenroom/matrix";
+import { DuplicateAnnotationError, TooLargeError } from "@greenroom/matrix/errors";
 import type { ContentURI, EventID, RoomID } from "@greenroom/matrix/types";
 import type { Operation } from "./support/operation.ts";
 import { roomOf } from "./support/scene.ts";

@@ -1,15 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Client, ForbiddenError, MatrixRequestError, UnknownTokenError, ValueError } from "@greenroom/matrix";
 import {
   AuthenticationNeededError,
-  Client,
-  ForbiddenError,
   InvalidUsernameError,
-  MatrixRequestError,
   MissingTokenError,
-  UnknownTokenError,
   UserInUseError,
-  ValueError,
-} from "@greenroom/matrix";
+} from "@greenroom/matrix/errors";
 import type { Operation } from "./support/operation.ts";
 import { nobody, roomOf } from "./support/scene.ts";
 import { eventually, refused } from "./support/wait.ts";

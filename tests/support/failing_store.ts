@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type KvStore, MemoryStore, StoreError } from "@greenroom/matrix";
+import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
 
 /** A store, and what makes it fail. */
 export interface FailingStore {

@@ -46,8 +46,9 @@ const HEAD = `<!-- deno-fmt-ignore-file -->
 
 For authors who catch errors, and for readers of a log: what each error means, and what to do.
 
-Every error is a \`MatrixError\`. Decide by its class (\`instanceof\`) or its \`code\`, never by its text. The message
-says what was asked, of what, and what to do. It never contains a token, a key or the text of a message.
+Every error is a \`MatrixError\`. Decide by its class (\`instanceof\`) or its \`code\`, never by its text. All classes are in
+\`@greenroom/matrix/errors\`, the commonest in \`@greenroom/matrix\`, too. The message says
+what was asked, of what, and what to do. It never contains a token, a key or the text of a message.
 
 \`\`\`ts
 import { ForbiddenError, MatrixError, NetworkError } from "@greenroom/matrix";

@@ -21,7 +21,7 @@ interface Layer {
 const layers: Layer[] = [
   {
     name: "mod",
-    files: /^(?:mod|types)\.ts$/,
+    files: /^(?:mod|types|errors)\.ts$/,
     imports: ["client", "encryption", "kernel", "actors", "api", "crypto", "store", "ground", "places"],
   },
   {

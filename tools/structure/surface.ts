@@ -7,7 +7,7 @@
 import type { SourceFile, Violation } from "./types.ts";
 
 const ROOT_ENTRY = "mod.ts";
-const MAX_NAMES = 200;
+const MAX_NAMES = 100;
 
 /**
  * Whether the root exports more names than a reader can look through, or exports files without

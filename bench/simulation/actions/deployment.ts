@@ -5,13 +5,8 @@
  */
 
 import type { UserID } from "@greenroom/matrix/types";
-import {
-  type Client,
-  DeviceConflictError,
-  MemoryStore,
-  SecretStorageError,
-  StoreInUseError,
-} from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, SecretStorageError, StoreInUseError } from "@greenroom/matrix/errors";
 import { type ActionKind, chosen } from "./action.ts";
 import type { Login } from "../world/account.ts";
 import type { Device } from "../world/device.ts";

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { type Client, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import { OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
 import { BACKUP_SECRET } from "../../../src/crypto/backup/session_data.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import type { Account } from "../world/account.ts";

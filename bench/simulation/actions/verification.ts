@@ -4,7 +4,7 @@
  * @module
  */
 
-import { VerificationError } from "@greenroom/matrix";
+import { VerificationError } from "@greenroom/matrix/errors";
 import type { VerificationRequest } from "@greenroom/matrix/types";
 import type { Device } from "../world/device.ts";
 import type { World } from "../world/world.ts";

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { defineSession, ForbiddenError, UnknownDeviceError } from "@greenroom/matrix";
+import { defineSession, ForbiddenError } from "@greenroom/matrix";
+import { UnknownDeviceError } from "@greenroom/matrix/errors";
 import { Appservice, type AppserviceOptions } from "@greenroom/matrix/appservice";
 import type { EventID } from "@greenroom/matrix/types";
 import { describe } from "../../kill/answering.ts";

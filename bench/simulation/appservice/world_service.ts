@@ -6,15 +6,8 @@
  * @module
  */
 
-import {
-  ClientEndedError,
-  type KvMutation,
-  type KvStore,
-  MemoryStore,
-  StoreError,
-  StoreInUseError,
-  UnknownTokenError,
-} from "@greenroom/matrix";
+import { type KvMutation, type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { ClientEndedError, StoreError, StoreInUseError } from "@greenroom/matrix/errors";
 import {
   type Appservice,
   AppservicePingError,

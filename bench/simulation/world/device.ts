@@ -6,7 +6,8 @@
  * @module
  */
 
-import { Client, IdentityChangedError, UnknownTokenError } from "@greenroom/matrix";
+import { Client, UnknownTokenError } from "@greenroom/matrix";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceID, EventID, RoomID, UserID } from "@greenroom/matrix/types";
 import { describe } from "../../kill/answering.ts";
 import type { LedgerEntry } from "../../kill/ledger.ts";

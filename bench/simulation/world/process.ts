@@ -6,7 +6,8 @@
  * @module
  */
 
-import { type Clock, type KvMutation, type KvStore, StoreError } from "@greenroom/matrix";
+import type { Clock, KvMutation, KvStore } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
 import { concat } from "@std/bytes/concat";
 import type { Operation } from "../../../tests/client/support/crash.ts";
 import { kindsOf } from "../../../tests/client/support/operation_names.ts";

@@ -6,18 +6,15 @@
  * @module
  */
 
+import { type Client, type KvMutation, type SyncOnceOptions, UnknownTokenError } from "@greenroom/matrix";
 import {
   AuthenticationNeededError,
-  type Client,
   DeviceConflictError,
-  type KvMutation,
   OwnIdentityError,
   SecretStorageError,
   StoreError,
   StoreInUseError,
-  type SyncOnceOptions,
-  UnknownTokenError,
-} from "@greenroom/matrix";
+} from "@greenroom/matrix/errors";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { describe } from "../../kill/answering.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { BadStateError, type Client, MatrixRequestError, type RequestOptions } from "../../../mod.ts";
+import { type Client, MatrixRequestError, type RequestOptions } from "../../../mod.ts";
+import { BadStateError } from "../../../errors.ts";
 import type { RoomID } from "../../../types.ts";
 import { isPassing } from "../timers/mod.ts";
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { ActorStoppedError, ClientEndedError, MatrixError, UnknownTokenError } from "../../../mod.ts";
+import { MatrixError, UnknownTokenError } from "../../../mod.ts";
+import { ActorStoppedError, ClientEndedError } from "../../../errors.ts";
 
 /**
  * How a conversation ended without an answer: nobody answered in time, the user did not want to go

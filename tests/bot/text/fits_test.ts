@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { Client, EventTooLargeError, MemoryStore } from "../../../mod.ts";
+import { Client, MemoryStore } from "../../../mod.ts";
+import { EventTooLargeError } from "../../../errors.ts";
 import type { EventID, RoomMessageContent } from "../../../types.ts";
 import { Homeserver } from "../../../src/testing/mod.ts";
 import { formatPieces } from "../../../src/bot/mod.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { EncryptionError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import { Bot, defineSession } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";

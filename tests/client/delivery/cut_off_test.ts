@@ -2,15 +2,14 @@
 
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import {
-  ActorError,
   type Client,
-  ClientEndedError,
   type ClientOptions,
   defineSession,
   type KvStore,
   MemoryStore,
   UnknownTokenError,
 } from "@greenroom/matrix";
+import { ActorError, ClientEndedError } from "@greenroom/matrix/errors";
 import type { TestUser } from "@greenroom/matrix/testing";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { NO_FAULT, TestProcess } from "../support/crash.ts";

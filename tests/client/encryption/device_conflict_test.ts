@@ -7,14 +7,8 @@
  */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import {
-  type Client,
-  type ClientOptions,
-  DeviceConflictError,
-  EncryptionError,
-  MemoryStore,
-  UnknownError,
-} from "@greenroom/matrix";
+import { type Client, type ClientOptions, MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, EncryptionError, UnknownError } from "@greenroom/matrix/errors";
 import type { DeviceKeys } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import {
-  Client,
-  DecryptionDispatcher,
-  DeviceConflictError,
-  EncryptionError,
-  encryptionOf,
-  MemoryStore,
-} from "@greenroom/matrix";
+import { Client, DecryptionDispatcher, encryptionOf, MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, EncryptionError } from "@greenroom/matrix/errors";
 import { type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { begin, twoInARoom } from "../support/encrypted_room.ts";

@@ -1,7 +1,8 @@
 /** What becomes of encrypted rooms when a user resets their identity, as in Element. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Client, IdentityChangedError } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceAlarm } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { ENCRYPTED } from "../support/encrypted_room.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type Client, type ClientOptions, EncryptionError, MemoryStore } from "@greenroom/matrix";
+import { type Client, type ClientOptions, MemoryStore } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import { FALTERING, FALTERING_WAYS } from "../../support/faltering_fetch.ts";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";

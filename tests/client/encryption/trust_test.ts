@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Client, EncryptionError } from "@greenroom/matrix";
+import type { Client } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { canonicalJson } from "../../../src/crypto/encoding/encoding.ts";

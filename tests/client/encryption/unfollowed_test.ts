@@ -4,7 +4,8 @@
  */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { type Client, type Clock, EncryptionError, MemoryStore } from "@greenroom/matrix";
+import { type Client, type Clock, MemoryStore } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import type { MessageEvent, RoomID } from "@greenroom/matrix/types";
 import { begin, ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";

@@ -1,13 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Client, type ClientOptions } from "@greenroom/matrix";
 import {
-  Client,
-  type ClientOptions,
   MissingPermissionError,
   WellKnownError,
   WellKnownInvalidVersionsError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
-} from "@greenroom/matrix";
+} from "@greenroom/matrix/errors";
 import { Homeserver } from "@greenroom/matrix/testing";
 
 const FILE = "https://example.org/.well-known/matrix/client";

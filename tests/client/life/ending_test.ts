@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { ActorError, Client, ClientEndedError, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { Client, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError, ClientEndedError } from "@greenroom/matrix/errors";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { company, WatchedStore } from "../support/company.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ActorError, defineSession, UnknownTokenError } from "@greenroom/matrix";
+import { defineSession, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError } from "@greenroom/matrix/errors";
 import { WatchedStore } from "../support/company.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
 

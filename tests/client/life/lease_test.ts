@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
-import { ActorError, Client, type ClientLeaseOptions, MemoryStore, ValueError } from "@greenroom/matrix";
+import { Client, type ClientLeaseOptions, MemoryStore, ValueError } from "@greenroom/matrix";
+import { ActorError } from "@greenroom/matrix/errors";
 import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { clientStage, heard } from "../support/stage.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ActorError, type Client, UnknownTokenError } from "@greenroom/matrix";
+import { type Client, UnknownTokenError } from "@greenroom/matrix";
+import { ActorError } from "@greenroom/matrix/errors";
 import { assertPending, complaintsIn } from "../../actors/kernel/support.ts";
 import { company } from "../support/company.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreInUseError, type SyncOnceOptions, ValueError } from "@greenroom/matrix";
+import { type SyncOnceOptions, ValueError } from "@greenroom/matrix";
+import { StoreInUseError } from "@greenroom/matrix/errors";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { NO_FAULT, TestProcess } from "../support/crash.ts";
 import { counting, scene, stopping, syncs } from "../support/passes.ts";

@@ -1,5 +1,6 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { type Client, MatrixRequestError, MemoryStore, StoreError } from "@greenroom/matrix";
+import { type Client, MatrixRequestError, MemoryStore } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
 import { rejectionOf } from "../../actors/kernel/support.ts";
 import { type ClientStage, clientStage, heard } from "../support/stage.ts";
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { Client, HomeserverAddressError, NetworkError } from "@greenroom/matrix";
+import { Client, NetworkError } from "@greenroom/matrix";
+import { HomeserverAddressError } from "@greenroom/matrix/errors";
 import type { FaultEffect } from "@greenroom/matrix/testing";
 import { printed } from "../../support/printed.ts";
 import { clientStage } from "../support/stage.ts";

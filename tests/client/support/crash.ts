@@ -4,7 +4,8 @@
  * @module
  */
 
-import { type KvStore, StoreError } from "@greenroom/matrix";
+import type { KvStore } from "@greenroom/matrix";
+import { StoreError } from "@greenroom/matrix/errors";
 import { generalPathOf, kindsOf, subjectOf } from "./operation_names.ts";
 
 /** An operation of a process that others can observe: a commit, a request, or a sync request. */

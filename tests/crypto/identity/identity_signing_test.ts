@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
-import { IdentityChangedError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import { verifySignedJson } from "../../../src/crypto/encoding/encoding.ts";
 import type { DeviceKeys } from "../../../src/types/api/device_keys.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

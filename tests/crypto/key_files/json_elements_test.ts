@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { KeyFileError } from "@greenroom/matrix";
+import { KeyFileError } from "@greenroom/matrix/errors";
 import { JsonElements } from "../../../src/crypto/key_files/key_file_reader.ts";
 
 /** The elements of an array that comes in parts; undefined for what is too long or too deep. */

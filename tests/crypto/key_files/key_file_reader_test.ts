@@ -1,7 +1,7 @@
 /** Key files as others have made them, and files that can't be used. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { KeyFileError } from "@greenroom/matrix";
+import { KeyFileError } from "@greenroom/matrix/errors";
 import type { KeyFileProblem } from "@greenroom/matrix/types";
 import { type KeyFileData, openKeyFile } from "../../../src/crypto/key_files/key_file_reader.ts";
 import { fileOf, PASSPHRASE } from "./stage.ts";

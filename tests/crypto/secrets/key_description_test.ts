@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
-import { SecretStorageError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { deriveRecoveryKeyFromPassphrase } from "matrix-js-sdk/lib/crypto-api/key-passphrase.js";
 import { describe, hashingOf, readDescription, StorageKey } from "../../../src/crypto/secrets/storage_key.ts";
 import { keyOfPassphrase, newHashing } from "../../../src/crypto/secrets/recovery_key.ts";

@@ -5,7 +5,7 @@ import {
   encodeRecoveryKey as theirEncode,
 } from "matrix-js-sdk/lib/crypto-api/recovery-key.js";
 import { decodeRecoveryKey, encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
-import { SecretStorageError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 
 /** A key and its text, as the tests of matrix-rust-sdk (Apache-2.0) have them. */
 const KEY = Uint8Array.from([

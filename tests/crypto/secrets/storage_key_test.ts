@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { SecretStorageError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import theirDecrypt from "matrix-js-sdk/lib/utils/decryptAESSecretStorageItem.js";
 import theirEncrypt from "matrix-js-sdk/lib/utils/encryptAESSecretStorageItem.js";
 import { decodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";

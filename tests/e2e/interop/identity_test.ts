@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { encryptionOf, IdentityChangedError } from "@greenroom/matrix";
+import { encryptionOf } from "@greenroom/matrix";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import type { DeviceAlarm, MessageEvent } from "@greenroom/matrix/types";
 import { roomWith } from "../support/faulty/talk.ts";
 import { Ours } from "../support/ours.ts";

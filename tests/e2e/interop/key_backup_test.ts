@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, KeyBackupError } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import { KeyBackupError } from "@greenroom/matrix/errors";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { roomWith } from "../support/faulty/talk.ts";

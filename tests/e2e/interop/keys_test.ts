@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { EncryptionError, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import { AheadClock, drainKeys } from "../support/faulty/keys.ts";
 import { Life } from "../support/faulty/life.ts";
 import { HeldMail } from "../support/faulty/mail.ts";

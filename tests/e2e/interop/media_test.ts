@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { AttachmentError } from "@greenroom/matrix";
+import { AttachmentError } from "@greenroom/matrix/errors";
 import type { ContentURI, EncryptedFile } from "@greenroom/matrix/types";
 import { png } from "../../operations/support/png.ts";
 import type { PeerMessage } from "../support/peer/peer_event.ts";

@@ -1,7 +1,8 @@
 /** Bots whose user's identity was changed by others while they were down, or is not as they would have made it. */
 
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { Client, MemoryStore, SecretStorageError } from "@greenroom/matrix";
+import { Client, MemoryStore } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { within } from "../support/deadline.ts";
 import { roomWith } from "../support/faulty/talk.ts";

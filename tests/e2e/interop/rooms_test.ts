@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, UnsupportedAlgorithmError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { UnsupportedAlgorithmError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Ours } from "../support/ours.ts";
 import type { Peer } from "../support/peer/peer.ts";

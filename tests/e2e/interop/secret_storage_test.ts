@@ -1,6 +1,7 @@
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { assertEquals, assertRejects } from "@std/assert";
-import { Client, SecretStorageError } from "@greenroom/matrix";
+import { Client } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { Peer } from "../support/peer/peer.ts";
 import { newDevice } from "../support/peer/peer_device.ts";
 import { peerTest } from "../support/peer/peer_test_case.ts";

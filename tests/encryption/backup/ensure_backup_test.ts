@@ -1,7 +1,8 @@
 /** What a start, or a reset of the identity, makes of the backup, while the server fails or hides something. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Client, KeyBackupError, MatrixError, MemoryStore } from "@greenroom/matrix";
+import { type Client, MatrixError, MemoryStore } from "@greenroom/matrix";
+import { KeyBackupError } from "@greenroom/matrix/errors";
 import { kept, plant } from "../secrets/scene.ts";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";

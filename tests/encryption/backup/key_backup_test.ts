@@ -1,13 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  type Client,
-  defineEvent,
-  KeyBackupError,
-  MatrixError,
-  MemoryStore,
-  SecretStorageError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, defineEvent, MatrixError, MemoryStore, ValueError } from "@greenroom/matrix";
+import { KeyBackupError, SecretStorageError } from "@greenroom/matrix/errors";
 import { begin, ENCRYPTED, twoInARoom } from "../../client/support/encrypted_room.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import { backupOf, newDevice, SECRET, withStorage } from "./scene.ts";

@@ -1,7 +1,7 @@
 /** A server that plants a backup, or damages the key of one, while a device makes or uses its own. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { KeyBackupError } from "@greenroom/matrix";
+import { KeyBackupError } from "@greenroom/matrix/errors";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { kept, plant } from "../secrets/scene.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";

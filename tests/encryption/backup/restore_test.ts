@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import {
-  type Client,
-  encryptionOf,
-  KeyBackupError,
-  ServiceResponseError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, encryptionOf, ValueError } from "@greenroom/matrix";
+import { KeyBackupError, ServiceResponseError } from "@greenroom/matrix/errors";
 import {
   type KeyRestoreProgress,
   type MessageEvent,

@@ -1,7 +1,7 @@
 /** Devices of one user that start for the first time at the same time. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { OwnIdentityError } from "@greenroom/matrix";
+import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { publicBackupKey } from "../../../src/crypto/backup/session_data.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { testContext } from "../../crypto/support/context.ts";

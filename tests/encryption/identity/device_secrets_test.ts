@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Client, MemoryStore, OwnIdentityError, ValueError } from "@greenroom/matrix";
+import { type Client, MemoryStore, ValueError } from "@greenroom/matrix";
+import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { type FaultPlan, type OperationLog, TestProcess } from "../../client/support/crash.ts";
 import { atEachCrashPoint } from "../../client/support/crash_points.ts";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";

@@ -1,12 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import {
-  Client,
-  MatrixError,
-  MemoryStore,
-  OwnIdentityError,
-  UnknownTokenError,
-  ValueError,
-} from "@greenroom/matrix";
+import { Client, MatrixError, MemoryStore, UnknownTokenError, ValueError } from "@greenroom/matrix";
+import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ALICE, changed, changes, device, KEY, PASSWORD, patiently, selfSigning, shown } from "./scene.ts";
 

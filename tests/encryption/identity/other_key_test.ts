@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, SecretStorageError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { DEFAULT_KEY, plant } from "../secrets/scene.ts";
 import { ALICE, device, type DeviceOptions, KEY, OTHER_KEY } from "./scene.ts";

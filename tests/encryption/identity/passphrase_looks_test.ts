@@ -1,7 +1,7 @@
 /** A secret storage that is looked at again and again, opened by a passphrase. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { OwnIdentityError } from "@greenroom/matrix";
+import { OwnIdentityError } from "@greenroom/matrix/errors";
 import { clientStage } from "../../client/support/stage.ts";
 import { device, patiently } from "./scene.ts";
 import { SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";

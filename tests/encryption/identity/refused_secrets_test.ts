@@ -1,10 +1,6 @@
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import {
-  AuthenticationNeededError,
-  MemoryStore,
-  OwnIdentityError,
-  SecretStorageError,
-} from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { AuthenticationNeededError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { CrossSigningKey } from "@greenroom/matrix/types";
 import { FakeUser } from "../../crypto/support/fake_user.ts";
 import { DEFAULT_KEY, kept, plant } from "../secrets/scene.ts";

@@ -1,13 +1,6 @@
 import { assert, assertEquals, assertRejects, fail } from "@std/assert";
-import {
-  AuthenticationNeededError,
-  type Client,
-  MatrixError,
-  MemoryStore,
-  OwnIdentityError,
-  SecretStorageError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, MatrixError, MemoryStore, ValueError } from "@greenroom/matrix";
+import { AuthenticationNeededError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { CrossSigningKey, IdentityLoss } from "@greenroom/matrix/types";
 import { type FaultPlan, type OperationLog, TestProcess } from "../../client/support/crash.ts";
 import { atEachCrashPoint } from "../../client/support/crash_points.ts";

@@ -1,6 +1,7 @@
 import { DOWNLOAD } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { MatrixError, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
+import { MatrixError } from "@greenroom/matrix";
+import { OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
 import { Doctor } from "../../../src/encryption/identity/doctor.ts";
 import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Client, KeyBackupError, MemoryStore } from "@greenroom/matrix";
+import { type Client, MemoryStore } from "@greenroom/matrix";
+import { KeyBackupError } from "@greenroom/matrix/errors";
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";

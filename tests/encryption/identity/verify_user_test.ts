@@ -1,11 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  type Client,
-  IdentityChangedError,
-  MemoryStore,
-  OwnIdentityError,
-  ValueError,
-} from "@greenroom/matrix";
+import { type Client, MemoryStore, ValueError } from "@greenroom/matrix";
+import { IdentityChangedError, OwnIdentityError } from "@greenroom/matrix/errors";
 import type { UserIdentity } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { changed, device, KEY, OTHER_KEY } from "./scene.ts";

@@ -1,7 +1,7 @@
 /** What a server says of account data that was deleted: it is there, and empty. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { SecretStorageError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { AccountSecrets, type SecretsAPI } from "../../../src/encryption/secrets/account_secrets.ts";
 import { ciphertextsOf } from "../../../src/crypto/secrets/secret_content.ts";
 import type { JsonObject } from "../../../src/types/json.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { SecretStorageError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { clientStage } from "../../client/support/stage.ts";
 import {
   DEFAULT_KEY,

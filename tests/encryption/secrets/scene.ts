@@ -5,7 +5,8 @@
  */
 
 import { assertRejects } from "@std/assert";
-import { type Client, defineEvent, SecretStorageError } from "@greenroom/matrix";
+import { type Client, defineEvent } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import type { JsonObject, SecretStorageProblem } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { keyOfPassphrase } from "../../../src/crypto/secrets/recovery_key.ts";

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertNotEquals, assertRejects } from "@std/assert";
-import { ForbiddenError, SecretStorageError, ValueError } from "@greenroom/matrix";
+import { ForbiddenError, ValueError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { alter, DEFAULT_KEY, forget, kept, keyType, passphraseKey, plant, problemOf } from "./scene.ts";
 

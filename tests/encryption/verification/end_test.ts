@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, VerificationError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { VerificationError } from "@greenroom/matrix/errors";
 import { clientStage } from "../../client/support/stage.ts";
 import { BOB, comparingPair, nextRequest, reach, readyPair, synced } from "./pair.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { VerificationError } from "@greenroom/matrix";
+import { VerificationError } from "@greenroom/matrix/errors";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
 import { clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, reach, readyPair, synced } from "./pair.ts";

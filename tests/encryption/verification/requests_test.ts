@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { type Client, ValueError, VerificationError } from "@greenroom/matrix";
+import { type Client, ValueError } from "@greenroom/matrix";
+import { VerificationError } from "@greenroom/matrix/errors";
 import type { UserIdentity, VerificationRequest } from "@greenroom/matrix/types";
 import { type ClientStage, clientStage } from "../../client/support/stage.ts";
 import { ALICE, BOB, nextRequest, reach, readyPair, synced } from "./pair.ts";

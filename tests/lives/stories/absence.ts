@@ -1,5 +1,6 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { type KvStore, MemoryStore, StoreFullError, UnknownTokenError } from "@greenroom/matrix";
+import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { StoreFullError } from "@greenroom/matrix/errors";
 import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
 import { TRANSPORTS } from "../transports/transport.ts";

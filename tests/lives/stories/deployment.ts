@@ -1,5 +1,6 @@
 import { assertInstanceOf, assertStringIncludes } from "@std/assert";
-import { DeviceConflictError, MemoryStore, StoreInUseError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { DeviceConflictError, StoreInUseError } from "@greenroom/matrix/errors";
 import { ActorError } from "../../../src/actors/kernel/actor_error.ts";
 import { BOTH, type Story } from "../story.ts";
 import { OF_ACCOUNTS, TRANSPORTS } from "../transports/transport.ts";

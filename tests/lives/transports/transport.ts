@@ -4,13 +4,8 @@
  * @module
  */
 
-import {
-  Client,
-  type ClientOptions,
-  DeviceConflictError,
-  type StartOptions,
-  type SyncOnceOptions,
-} from "@greenroom/matrix";
+import { Client, type ClientOptions, type StartOptions, type SyncOnceOptions } from "@greenroom/matrix";
+import { DeviceConflictError } from "@greenroom/matrix/errors";
 import { Appservice, type Registration } from "@greenroom/matrix/appservice";
 import { Bot as KitBot } from "@greenroom/matrix/bot";
 import { delay } from "@std/async/delay";

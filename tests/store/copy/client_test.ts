@@ -7,10 +7,8 @@ import {
   listDevices,
   MemoryStore,
   SealedStore,
-  StoreError,
-  StoreInUseError,
-  StoreKeyError,
 } from "@greenroom/matrix";
+import { StoreError, StoreInUseError, StoreKeyError } from "@greenroom/matrix/errors";
 import type { DeviceInspection } from "@greenroom/matrix/types";
 import { begin, twoInARoom } from "../../client/support/encrypted_room.ts";
 import { type ClientStage, clientStage, heard } from "../../client/support/stage.ts";

@@ -11,7 +11,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { IdentityChangedError, ValueError } from "@greenroom/matrix";
+import { ValueError } from "@greenroom/matrix";
+import { IdentityChangedError } from "@greenroom/matrix/errors";
 import { twoInARoom } from "../../../client/support/encrypted_room.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { device } from "../../sharing/fakes.ts";

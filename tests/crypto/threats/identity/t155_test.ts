@@ -10,7 +10,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MemoryStore, OwnIdentityError, SecretStorageError } from "@greenroom/matrix";
+import { MemoryStore } from "@greenroom/matrix";
+import { OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
 import type { Client } from "@greenroom/matrix";
 import { type ClientStage, clientStage } from "../../../client/support/stage.ts";
 import { ALICE, device, KEY } from "../../../encryption/identity/scene.ts";

@@ -6,7 +6,8 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { StoreError, ValueError } from "../../../../mod.ts";
+import { ValueError } from "../../../../mod.ts";
+import { StoreError } from "../../../../errors.ts";
 import { DenoKvStore } from "../../../../src/store/kv.ts";
 
 /** Opens the store of an address, with a server that names an endpoint; returns where the token was sent. */

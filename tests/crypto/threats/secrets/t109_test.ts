@@ -9,7 +9,7 @@
  */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { SecretStorageError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import {
   alter,
   forget,

@@ -7,7 +7,7 @@
  */
 
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { KeyFileError } from "@greenroom/matrix";
+import { KeyFileError } from "@greenroom/matrix/errors";
 import { aliceAndBob } from "../../engine/bot.ts";
 import { fileOf, keyFilesOf, newEntries, PASSPHRASE } from "../../key_files/stage.ts";
 import { withShortKeys } from "../../support/vault.ts";

@@ -1,7 +1,7 @@
 /** Secrets of the secret storage in logs, errors and objects that can be inspected. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { SecretStorageError } from "@greenroom/matrix";
+import { SecretStorageError } from "@greenroom/matrix/errors";
 import { alter, kept, keyType, passphraseKey, plant } from "../../../encryption/secrets/scene.ts";
 import { clientStage } from "../../../client/support/stage.ts";
 import { decodeRecoveryKey } from "../../../../src/crypto/secrets/recovery_key.ts";

@@ -9,7 +9,8 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Client, type ClientOptions, EncryptionError, type EncryptionOptions } from "@greenroom/matrix";
+import { Client, type ClientOptions, type EncryptionOptions } from "@greenroom/matrix";
+import { EncryptionError } from "@greenroom/matrix/errors";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { ghostEncryption } from "../../../../src/appservice/ghost_encryption.ts";
 import { type AppserviceScene, appserviceScene } from "../../../appservice/scene.ts";

@@ -1,0 +1,143 @@
+/**
+ * The classes of errors, and the types that they are made of. `@greenroom/matrix` has the commonest, too.
+ *
+ * @example Errors of a store
+ * ```ts
+ * import { StoreError } from "@greenroom/matrix/errors";
+ * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+ *
+ * try {
+ *   await SqliteStore.open("/no/such/folder/bot.db");
+ * } catch (error) {
+ *   if (!(error instanceof StoreError)) throw error;
+ * }
+ * ```
+ *
+ * @module
+ */
+
+export { ActorError, type ActorErrorInit, ActorStoppedError } from "./src/actors/kernel/mod.ts";
+export {
+  AppserviceLoginUnsupportedError,
+  CaptchaInvalidError,
+  CaptchaNeededError,
+  GuestAccessForbiddenError,
+  InvalidUsernameError,
+  KeyTooLargeError,
+  MissingTokenError,
+  NoValidSessionError,
+  ProfileTooLargeError,
+  ServerNotTrustedError,
+  SessionExpiredError,
+  SessionNotValidatedError,
+  ThreepidAuthFailedError,
+  ThreepidDeniedError,
+  ThreepidInUseError,
+  ThreepidMediumNotSupportedError,
+  ThreepidNotFoundError,
+  UnauthorizedError,
+  UnknownDeviceError,
+  UnknownTokenError,
+  UserDeactivatedError,
+  UserInUseError,
+  UserLimitExceededError,
+  UserLockedError,
+  UserSuspendedError,
+  WeakPasswordError,
+} from "./src/errors/account_errcodes.ts";
+export {
+  AttachmentError,
+  type AttachmentErrorInit,
+  DecryptionError,
+  DeviceConflictError,
+  EncryptionError,
+  EventTooLargeError,
+  IdentityChangedError,
+  type IdentityChangedErrorInit,
+  KeyFileError,
+  type KeyFileErrorInit,
+  OwnIdentityError,
+  type OwnIdentityErrorInit,
+  UnsupportedAlgorithmError,
+  VerificationError,
+  type VerificationErrorInit,
+} from "./src/errors/encryption_error.ts";
+export {
+  MalformedContentError,
+  type MalformedContentErrorInit,
+} from "./src/errors/malformed_content_error.ts";
+export { ClientEndedError, MatrixError } from "./src/errors/matrix_error.ts";
+export { MissingPermissionError } from "./src/errors/missing_permission_error.ts";
+export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts";
+export {
+  AlreadyJoinedError,
+  BadAliasError,
+  BadJSONError,
+  BadStateError,
+  BadStatusError,
+  CannotLeaveServerNoticeRoomError,
+  CannotOverwriteMediaError,
+  ConnectionFailedError,
+  ConnectionTimeoutError,
+  DuplicateAnnotationError,
+  ExclusiveError,
+  ForbiddenError,
+  IncompatibleRoomVersionError,
+  InsufficientPowerError,
+  InvalidParamError,
+  InvalidRoomStateError,
+  InvalidSignatureError,
+  InviteBlockedError,
+  LimitExceededError,
+  MissingParamError,
+  NotFoundError,
+  NotJoinedError,
+  NotJSONError,
+  NotYetUploadedError,
+  ResourceLimitExceededError,
+  RoomInUseError,
+  TooLargeError,
+  UnableToAuthoriseJoinError,
+  UnableToGrantJoinError,
+  UnknownEndpointError,
+  UnknownError,
+  UnrecognizedError,
+  UnsupportedRoomVersionError,
+  UrlNotSetError,
+  WrongRoomKeysVersionError,
+} from "./src/errors/request_errcodes.ts";
+export {
+  AuthenticationNeededError,
+  MatrixRequestError,
+  type RequestErrorInit,
+} from "./src/errors/request_error.ts";
+export {
+  KeyBackupError,
+  type KeyBackupErrorInit,
+  SecretStorageError,
+  type SecretStorageErrorInit,
+} from "./src/errors/secret_storage_error.ts";
+export {
+  AcceptedError,
+  HomeserverAddressError,
+  RedirectError,
+  ServiceResponseError,
+  WellKnownError,
+  WellKnownInvalidIdentityServerError,
+  WellKnownInvalidVersionsError,
+  WellKnownMissingHomeserverError,
+  WellKnownNotJSONError,
+  WellKnownNotURLError,
+  WellKnownUnreachableError,
+  WellKnownUnsupportedSchemeError,
+} from "./src/errors/service_response_error.ts";
+export {
+  StoreError,
+  StoreFormatError,
+  StoreFullError,
+  StoreInUseError,
+  type StoreInUseErrorInit,
+  StoreKeyError,
+  StoreReadOnlyError,
+} from "./src/errors/store_error.ts";
+export { ValueError } from "./src/errors/value_error.ts";
