@@ -2,6 +2,9 @@
  * Writes into a class's file the members that the class has from elsewhere: by an interface that it merges
  * with, or from the class that it extends. Compilers follow these; `deno doc`, and so the pages on JSR, do not.
  *
+ * Members bring their documentation with them: `deno doc` shows none for a member without, and prints
+ * `{@inheritDoc}` as it is. Editors take over what a base says only for a member without any.
+ *
  * `deno task members` writes them anew, after the line {@linkcode MARK}; a test says when they are out of date.
  *
  * @module

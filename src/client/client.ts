@@ -581,6 +581,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @returns Resolves when the sync has ended; if the client was closed or has failed, when all of
    * it has stopped.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function stopAtSignal(client: Client): void {
+   *   Deno.addSignalListener("SIGTERM", () => void client.stop());
+   * }
+   * ```
    */
   stop(): Promise<void>;
 
@@ -601,6 +609,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   handlers had been cut off when the one before died: a new client calls them again.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function everyMinute(client: Client): void {
+   *   Deno.cron("receive what is new", "* * * * *", async () => {
+   *     await client.syncOnce();
+   *   });
+   * }
+   * ```
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncPass>;
 
@@ -679,6 +697,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   settled when the client's operations that it has begun have ended, too, awaited or not; what
    *   fails in it and is not awaited is reported, and does not end the process.
    * @param options How the handler is called, and its name.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function count(client: Client, counts: Map<string, number>): void {
+   *   client.addEventHandler(({ type }) => void counts.set(type, (counts.get(type) ?? 0) + 1));
+   * }
+   * ```
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
@@ -720,6 +746,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param handler Called with each event of the type.
    * @param options How the handler is called, and its name.
    * @throws {ValueError} If the type is no event type.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function greet(client: Client): void {
+   *   client.addEventHandler("m.room.message", async ({ room_id, content }) => {
+   *     if (content.body === "!hello") await client.sendText(room_id, "Hello!");
+   *   });
+   * }
+   * ```
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
     eventType: T & ListenedType<T>,
@@ -747,6 +783,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @param handler Called with each event.
    * @returns The handler.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function collect(client: Client, types: Set<string>): void {
+   *   client.on(({ type }) => void types.add(type));
+   * }
+   * ```
    */
   on<H extends Handler<MatrixEvent>>(handler: H): H;
 
@@ -796,6 +840,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param handler Called with each event of the type.
    * @param options How the handler is called, and its name.
    * @returns The handler.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function echo(client: Client): void {
+   *   client.on("m.room.message", async ({ room_id, content, sender }) => {
+   *     if (sender !== client.mxid) await client.sendNotice(room_id, content.body);
+   *   }, { name: "echo" });
+   * }
+   * ```
    */
   on<
     const T extends EventType,
@@ -1623,6 +1677,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The rules by kind, each in order of priority.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function disabledRules(client: Client): Promise<string[]> {
+   *   const { override = [] } = await client.getPushRules();
+   *   return override.filter(({ enabled }) => !enabled).map(({ rule_id }) => rule_id);
+   * }
+   * ```
    */
   getPushRules(options?: RequestOptions): Promise<PushRuleset>;
 
@@ -1704,6 +1767,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isMuted(client: Client): Promise<boolean> {
+   *   return await client.isPushRuleEnabled("global", "override", ".m.rule.master");
+   * }
+   * ```
    */
   isPushRuleEnabled(
     scope: PushRuleScope,
@@ -1722,6 +1793,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function mute(client: Client): Promise<void> {
+   *   await client.setPushRuleEnabled("global", "override", ".m.rule.master", true);
+   * }
+   * ```
    */
   setPushRuleEnabled(
     scope: PushRuleScope,
@@ -2015,6 +2094,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns Whether it can; false if it is taken, reserved or malformed.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isFree(client: Client): Promise<boolean> {
+   *   return await client.isUsernameAvailable("stage.manager");
+   * }
+   * ```
    */
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
@@ -2028,6 +2115,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function renew(client: Client, old: string, password: string): Promise<void> {
+   *   await client.changePassword(password, { authentication: { password: old } });
+   * }
+   * ```
    */
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
 
@@ -2326,6 +2421,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The filter.
    * @throws {NotFoundError} If the user has no such filter.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hasFilter(client: Client, filterId: string): Promise<boolean> {
+   *   return (await client.getFilter(filterId)).room !== undefined;
+   * }
+   * ```
    */
   getFilter(filterId: FilterID, options?: RequestOptions): Promise<Filter>;
 
@@ -2711,6 +2814,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the caller may not see the room.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function newestThread(client: Client, roomId: RoomID): Promise<string | undefined> {
+   *   return (await client.getThreads(roomId, { limit: 1 })).chunk[0]?.event_id;
+   * }
+   * ```
    */
   getThreads(roomId: RoomID, options?: GetThreadsOptions): Promise<ThreadsResponse>;
 
@@ -3006,6 +3118,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The kinds by name.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function bridges(client: Client): Promise<string[]> {
+   *   return Object.keys(await client.getThirdPartyProtocols());
+   * }
+   * ```
    */
   getThirdPartyProtocols(options?: RequestOptions): Promise<{ [protocol: string]: ThirdPartyProtocol }>;
 
@@ -3017,6 +3137,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The kind of network.
    * @throws {NotFoundError} If the server has no bridge to such a network.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircNetworks(client: Client): Promise<string[]> {
+   *   return (await client.getThirdPartyProtocol("irc")).instances.map(({ desc }) => desc);
+   * }
+   * ```
    */
   getThirdPartyProtocol(protocol: string, options?: RequestOptions): Promise<ThirdPartyProtocol>;
 
@@ -3027,6 +3155,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options What to look for, and request options.
    * @returns The places.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircChannel(client: Client, channel: string): Promise<string | undefined> {
+   *   return (await client.getThirdPartyLocations("irc", { fields: { channel } }))[0]?.alias;
+   * }
+   * ```
    */
   getThirdPartyLocations(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyLocation[]>;
 
@@ -3038,6 +3174,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The places.
    * @throws {ValueError} If it is no alias.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomAlias } from "@greenroom/matrix/types";
+   *
+   * export async function networksOf(client: Client, alias: RoomAlias): Promise<string[]> {
+   *   return (await client.getThirdPartyLocationsOfAlias(alias)).map(({ protocol }) => protocol);
+   * }
+   * ```
    */
   getThirdPartyLocationsOfAlias(alias: RoomAlias, options?: RequestOptions): Promise<ThirdPartyLocation[]>;
 
@@ -3048,6 +3193,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options What to look for, and request options.
    * @returns The users.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircUser(client: Client, nickname: string): Promise<string | undefined> {
+   *   return (await client.getThirdPartyUsers("irc", { fields: { nickname } }))[0]?.userid;
+   * }
+   * ```
    */
   getThirdPartyUsers(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyUser[]>;
 
@@ -3059,6 +3212,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The users.
    * @throws {ValueError} If it is no user ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isBridged(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.getThirdPartyUsersOfId(userId)).length > 0;
+   * }
+   * ```
    */
   getThirdPartyUsersOfId(userId: UserID, options?: RequestOptions): Promise<ThirdPartyUser[]>;
 
@@ -3488,6 +3650,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendSecret(client: Client, roomId: RoomID, body: string): Promise<void> {
+   *   const content = await client.encrypt(roomId, "m.room.message", { msgtype: "m.text", body });
+   *   await client.sendMessageEvent(roomId, "m.room.encrypted", content);
+   * }
+   * ```
    */
   encrypt(roomId: RoomID, eventType: string, content: object): Promise<RoomEncryptedContent>;
 
@@ -3498,6 +3670,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The room.
    * @returns Which devices have the key, and which do not get it and why.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function prepare(client: Client, roomId: RoomID): Promise<void> {
+   *   if (await client.isRoomEncrypted(roomId)) await client.shareGroupSession(roomId);
+   * }
+   * ```
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
 
@@ -3508,6 +3689,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.
    * @throws {MatrixError} If the server has to be asked, and can't say.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendOnlyEncrypted(client: Client, roomId: RoomID, text: string): Promise<void> {
+   *   if (await client.isRoomEncrypted(roomId)) await client.sendText(roomId, text);
+   * }
+   * ```
    */
   isRoomEncrypted(roomId: RoomID, options?: RequestOptions): Promise<boolean>;
 
@@ -3528,6 +3718,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns What was done.
    * @throws {ValueError} If the client has no `wake.secret`, or the address can't be used.
    * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deployed(client: Client): Promise<void> {
+   *   await client.registerWake("https://stage-bot.example.org");
+   * }
+   * ```
    */
   registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration>;
 

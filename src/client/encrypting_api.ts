@@ -39,6 +39,16 @@ export interface EncryptingAPI {
    * @returns The content of the `m.room.encrypted` event, to be sent with `sendMessageEvent()`. It
    *   differs each time, so that in a handler the send should have a `key`.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendSecret(client: Client, roomId: RoomID, body: string): Promise<void> {
+   *   const content = await client.encrypt(roomId, "m.room.message", { msgtype: "m.text", body });
+   *   await client.sendMessageEvent(roomId, "m.room.encrypted", content);
+   * }
+   * ```
    */
   encrypt(roomId: RoomID, eventType: string, content: object): Promise<RoomEncryptedContent>;
   /**
@@ -48,6 +58,15 @@ export interface EncryptingAPI {
    * @param roomId The room.
    * @returns Which devices have the key, and which do not get it and why.
    * @throws {EncryptionError} If the client has no encryption, or it can't be done.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function prepare(client: Client, roomId: RoomID): Promise<void> {
+   *   if (await client.isRoomEncrypted(roomId)) await client.shareGroupSession(roomId);
+   * }
+   * ```
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
   /**
@@ -57,6 +76,15 @@ export interface EncryptingAPI {
    * @param roomId The room.
    * @param options Request options, for what has to be looked up.
    * @throws {MatrixError} If the server has to be asked, and can't say.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendOnlyEncrypted(client: Client, roomId: RoomID, text: string): Promise<void> {
+   *   if (await client.isRoomEncrypted(roomId)) await client.sendText(roomId, text);
+   * }
+   * ```
    */
   isRoomEncrypted(roomId: RoomID, options?: RequestOptions): Promise<boolean>;
 }

@@ -47,6 +47,14 @@ export interface HandlersAPI {
    *   settled when the client's operations that it has begun have ended, too, awaited or not; what
    *   fails in it and is not awaited is reported, and does not end the process.
    * @param options How the handler is called, and its name.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function count(client: Client, counts: Map<string, number>): void {
+   *   client.addEventHandler(({ type }) => void counts.set(type, (counts.get(type) ?? 0) + 1));
+   * }
+   * ```
    */
   addEventHandler(handler: Handler<MatrixEvent>, options?: HandlerOptions): void;
 
@@ -88,6 +96,16 @@ export interface HandlersAPI {
    * @param handler Called with each event of the type.
    * @param options How the handler is called, and its name.
    * @throws {ValueError} If the type is no event type.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function greet(client: Client): void {
+   *   client.addEventHandler("m.room.message", async ({ room_id, content }) => {
+   *     if (content.body === "!hello") await client.sendText(room_id, "Hello!");
+   *   });
+   * }
+   * ```
    */
   addEventHandler<const T extends EventType, Redacted extends boolean = false>(
     eventType: T & ListenedType<T>,
@@ -115,6 +133,14 @@ export interface HandlersAPI {
    *
    * @param handler Called with each event.
    * @returns The handler.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function collect(client: Client, types: Set<string>): void {
+   *   client.on(({ type }) => void types.add(type));
+   * }
+   * ```
    */
   on<H extends Handler<MatrixEvent>>(handler: H): H;
 
@@ -164,6 +190,16 @@ export interface HandlersAPI {
    * @param handler Called with each event of the type.
    * @param options How the handler is called, and its name.
    * @returns The handler.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function echo(client: Client): void {
+   *   client.on("m.room.message", async ({ room_id, content, sender }) => {
+   *     if (sender !== client.mxid) await client.sendNotice(room_id, content.body);
+   *   }, { name: "echo" });
+   * }
+   * ```
    */
   on<
     const T extends EventType,

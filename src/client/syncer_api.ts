@@ -108,6 +108,14 @@ export interface SyncerAPI extends HandlersAPI {
    *
    * @returns Resolves when the sync has ended; if the client was closed or has failed, when all of
    * it has stopped.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function stopAtSignal(client: Client): void {
+   *   Deno.addSignalListener("SIGTERM", () => void client.stop());
+   * }
+   * ```
    */
   stop(): Promise<void>;
 
@@ -128,6 +136,16 @@ export interface SyncerAPI extends HandlersAPI {
    *   handlers had been cut off when the one before died: a new client calls them again.
    * @throws {HomeserverAddressError} If there is no homeserver: see {@linkcode SyncerAPI.start}.
    * @throws {MissingPermissionError} If Deno was not given a permission.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function everyMinute(client: Client): void {
+   *   Deno.cron("receive what is new", "* * * * *", async () => {
+   *     await client.syncOnce();
+   *   });
+   * }
+   * ```
    */
   syncOnce(options?: SyncOnceOptions): Promise<SyncPass>;
 

@@ -66,6 +66,14 @@ export interface WakeAPI {
    * @returns What was done.
    * @throws {ValueError} If the client has no `wake.secret`, or the address can't be used.
    * @see {@link https://spec.matrix.org/v1.16/push-gateway-api/ | Push gateway API}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deployed(client: Client): Promise<void> {
+   *   await client.registerWake("https://stage-bot.example.org");
+   * }
+   * ```
    */
   registerWake(url: string | URL, options?: RegisterWakeOptions): Promise<WakeRegistration>;
 }

@@ -186,6 +186,14 @@ export interface AccountAPI {
    * @returns Whether it can; false if it is taken, reserved or malformed.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3registeravailable | GET /register/available}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isFree(client: Client): Promise<boolean> {
+   *   return await client.isUsernameAvailable("stage.manager");
+   * }
+   * ```
    */
   isUsernameAvailable(username: string, options?: RequestOptions): Promise<boolean>;
 
@@ -199,6 +207,14 @@ export interface AccountAPI {
    *   does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountpassword | POST /account/password}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function renew(client: Client, old: string, password: string): Promise<void> {
+   *   await client.changePassword(password, { authentication: { password: old } });
+   * }
+   * ```
    */
   changePassword(newPassword: string, options?: ChangePasswordOptions): Promise<void>;
 

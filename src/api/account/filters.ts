@@ -57,6 +57,14 @@ export interface FiltersAPI {
    * @returns The filter.
    * @throws {NotFoundError} If the user has no such filter.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridfilterfilterid | GET /user/{userId}/filter/{filterId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hasFilter(client: Client, filterId: string): Promise<boolean> {
+   *   return (await client.getFilter(filterId)).room !== undefined;
+   * }
+   * ```
    */
   getFilter(filterId: FilterID, options?: RequestOptions): Promise<Filter>;
 }

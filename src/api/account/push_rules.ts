@@ -71,6 +71,15 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @returns The rules by kind, each in order of priority.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobal | GET /pushrules/global/}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function disabledRules(client: Client): Promise<string[]> {
+   *   const { override = [] } = await client.getPushRules();
+   *   return override.filter(({ enabled }) => !enabled).map(({ rule_id }) => rule_id);
+   * }
+   * ```
    */
   getPushRules(options?: RequestOptions): Promise<PushRuleset>;
 
@@ -152,6 +161,14 @@ export interface PushRulesAPI {
    * @returns True if it is.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidenabled | GET /pushrules/global/{kind}/{ruleId}/enabled}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isMuted(client: Client): Promise<boolean> {
+   *   return await client.isPushRuleEnabled("global", "override", ".m.rule.master");
+   * }
+   * ```
    */
   isPushRuleEnabled(
     scope: PushRuleScope,
@@ -170,6 +187,14 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidenabled | PUT /pushrules/global/{kind}/{ruleId}/enabled}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function mute(client: Client): Promise<void> {
+   *   await client.setPushRuleEnabled("global", "override", ".m.rule.master", true);
+   * }
+   * ```
    */
   setPushRuleEnabled(
     scope: PushRuleScope,

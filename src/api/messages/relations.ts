@@ -118,6 +118,15 @@ export interface RelationsAPI {
    * @throws {ForbiddenError} If the caller may not see the room.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1roomsroomidthreads | GET /rooms/{roomId}/threads}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function newestThread(client: Client, roomId: RoomID): Promise<string | undefined> {
+   *   return (await client.getThreads(roomId, { limit: 1 })).chunk[0]?.event_id;
+   * }
+   * ```
    */
   getThreads(roomId: RoomID, options?: GetThreadsOptions): Promise<ThreadsResponse>;
 }

@@ -107,6 +107,14 @@ export interface ThirdPartyAPI {
    * @param options Request options.
    * @returns The kinds by name.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocols | GET /thirdparty/protocols}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function bridges(client: Client): Promise<string[]> {
+   *   return Object.keys(await client.getThirdPartyProtocols());
+   * }
+   * ```
    */
   getThirdPartyProtocols(options?: RequestOptions): Promise<{ [protocol: string]: ThirdPartyProtocol }>;
 
@@ -118,6 +126,14 @@ export interface ThirdPartyAPI {
    * @returns The kind of network.
    * @throws {NotFoundError} If the server has no bridge to such a network.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyprotocolprotocol | GET /thirdparty/protocol/{protocol}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircNetworks(client: Client): Promise<string[]> {
+   *   return (await client.getThirdPartyProtocol("irc")).instances.map(({ desc }) => desc);
+   * }
+   * ```
    */
   getThirdPartyProtocol(protocol: string, options?: RequestOptions): Promise<ThirdPartyProtocol>;
 
@@ -128,6 +144,14 @@ export interface ThirdPartyAPI {
    * @param options What to look for, and request options.
    * @returns The places.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocationprotocol | GET /thirdparty/location/{protocol}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircChannel(client: Client, channel: string): Promise<string | undefined> {
+   *   return (await client.getThirdPartyLocations("irc", { fields: { channel } }))[0]?.alias;
+   * }
+   * ```
    */
   getThirdPartyLocations(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyLocation[]>;
 
@@ -139,6 +163,15 @@ export interface ThirdPartyAPI {
    * @returns The places.
    * @throws {ValueError} If it is no alias.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartylocation | GET /thirdparty/location}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomAlias } from "@greenroom/matrix/types";
+   *
+   * export async function networksOf(client: Client, alias: RoomAlias): Promise<string[]> {
+   *   return (await client.getThirdPartyLocationsOfAlias(alias)).map(({ protocol }) => protocol);
+   * }
+   * ```
    */
   getThirdPartyLocationsOfAlias(alias: RoomAlias, options?: RequestOptions): Promise<ThirdPartyLocation[]>;
 
@@ -149,6 +182,14 @@ export interface ThirdPartyAPI {
    * @param options What to look for, and request options.
    * @returns The users.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuserprotocol | GET /thirdparty/user/{protocol}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ircUser(client: Client, nickname: string): Promise<string | undefined> {
+   *   return (await client.getThirdPartyUsers("irc", { fields: { nickname } }))[0]?.userid;
+   * }
+   * ```
    */
   getThirdPartyUsers(protocol: string, options?: ThirdPartyLookupOptions): Promise<ThirdPartyUser[]>;
 
@@ -160,6 +201,15 @@ export interface ThirdPartyAPI {
    * @returns The users.
    * @throws {ValueError} If it is no user ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3thirdpartyuser | GET /thirdparty/user}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isBridged(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.getThirdPartyUsersOfId(userId)).length > 0;
+   * }
+   * ```
    */
   getThirdPartyUsersOfId(userId: UserID, options?: RequestOptions): Promise<ThirdPartyUser[]>;
 }
