@@ -896,6 +896,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns Display name and avatar of each joined user.
    * @throws {ForbiddenError} If the caller is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function countMembers(client: Client, roomId: RoomID): Promise<number> {
+   *   return Object.keys(await client.getJoinedMembers(roomId)).length;
+   * }
+   * ```
    */
   getJoinedMembers(roomId: RoomID, options?: RequestOptions): Promise<Record<UserID, JoinedMember>>;
 
@@ -908,6 +917,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function stateTypes(client: Client, roomId: RoomID): Promise<Set<string>> {
+   *   return new Set((await client.getState(roomId)).map(({ type }) => type));
+   * }
+   * ```
    */
   getState(roomId: RoomID, options?: RequestOptions): Promise<ClientStateEvent[]>;
 
@@ -1160,6 +1178,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no
    *   tags.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isFavourite(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return "m.favourite" in ((await client.getRoomTags(roomId)).tags ?? {});
+   * }
+   * ```
    */
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;
 
@@ -1205,6 +1232,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function unfavourite(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.removeRoomTag(roomId, "m.favourite");
+   * }
+   * ```
    */
   removeRoomTag(roomId: RoomID, tag: string, options?: RequestOptions): Promise<void>;
 
@@ -1374,6 +1410,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
    *   banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function enter(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.joinRoomById(roomId);
+   * }
+   * ```
    */
   joinRoomById(roomId: RoomID, options?: JoinRoomByIdOptions): Promise<RoomID>;
 
@@ -1387,6 +1432,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function exit(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.leaveRoom(roomId, { reason: "The show is over" });
+   * }
+   * ```
    */
   leaveRoom(roomId: RoomID, options?: MembershipOptions): Promise<void>;
 
@@ -1397,6 +1451,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {MatrixRequestError} If the user is still in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function exitForGood(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.leaveRoom(roomId);
+   *   await client.forgetRoom(roomId);
+   * }
+   * ```
    */
   forgetRoom(roomId: RoomID, options?: RequestOptions): Promise<void>;
 
@@ -1409,6 +1473,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the caller may not invite, or the user is banned or in the room.
    * @throws {InviteBlockedError} If the user takes no invitations from the caller.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function invite(client: Client, roomId: RoomID, users: UserID[]): Promise<void> {
+   *   for (const user of users) await client.inviteUser(roomId, user, { reason: "Rehearsal" });
+   * }
+   * ```
    */
   inviteUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
@@ -1421,6 +1494,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power, or the user is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function kick(client: Client, roomId: RoomID, user: UserID): Promise<void> {
+   *   await client.kickUser(roomId, user, { reason: "Heckling" });
+   * }
+   * ```
    */
   kickUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
@@ -1459,6 +1541,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is
    *   not banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function forgive(client: Client, roomId: RoomID, user: UserID): Promise<void> {
+   *   await client.unbanUser(roomId, user);
+   *   await client.inviteUser(roomId, user);
+   * }
+   * ```
    */
   unbanUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
@@ -1494,6 +1586,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the caller lacks the power.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function removeSpam(client: Client, roomId: RoomID, eventId: EventID): Promise<void> {
+   *   await client.redact(roomId, eventId, { reason: "Spam" });
+   * }
+   * ```
    */
   redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
 
@@ -1507,6 +1608,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function senderOf(client: Client, roomId: RoomID, eventId: EventID): Promise<string> {
+   *   return (await client.getEvent(roomId, eventId)).sender;
+   * }
+   * ```
    */
   getEvent(roomId: RoomID, eventId: EventID, options?: RequestOptions): Promise<ClientEvent>;
 
@@ -1555,6 +1665,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the users share no room.
    * @throws {ValueError} If it is no user ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isOnline(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.getPresence(userId)).presence === "online";
+   * }
+   * ```
    */
   getPresence(userId: UserID, options?: RequestOptions): Promise<PresenceInfo>;
 
@@ -1566,6 +1685,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *
    * @param options Presence, what to say about it, and request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function goQuiet(client: Client): Promise<void> {
+   *   await client.setPresence({ presence: "unavailable" });
+   * }
+   * ```
    */
   setPresence(options?: SetPresenceOptions): Promise<void>;
 
@@ -1578,6 +1705,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no such user, or no profile.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function nameOf(client: Client, userId: UserID): Promise<string> {
+   *   return (await client.getProfile(userId)).displayname ?? userId;
+   * }
+   * ```
    */
   getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
 
@@ -1589,6 +1725,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The name; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function greeting(client: Client, userId: UserID): Promise<string> {
+   *   return `Hello ${await client.getDisplayname(userId) ?? userId}!`;
+   * }
+   * ```
    */
   getDisplayname(userId: UserID, options?: RequestOptions): Promise<string | undefined>;
 
@@ -1620,6 +1765,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns Where the image is; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function avatarOf(client: Client, userId: UserID): Promise<Uint8Array | undefined> {
+   *   const url = await client.getAvatarUrl(userId);
+   *   return url === undefined ? undefined : await client.downloadMedia(url);
+   * }
+   * ```
    */
   getAvatarUrl(userId: UserID, options?: RequestOptions): Promise<ContentURI | undefined>;
 
@@ -1631,6 +1786,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Whether to look first, and request options.
    * @throws {ValueError} If it is no `mxc://` URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function setAvatar(client: Client, path: string): Promise<void> {
+   *   await client.setAvatarUrl(await client.uploadMedia(await Deno.readFile(path)));
+   * }
+   * ```
    */
   setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
 
@@ -2707,6 +2870,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ServiceResponseError} If there is more than `maxSize`.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, url: ContentURI, path: string): Promise<void> {
+   *   await Deno.writeFile(path, await client.downloadMedia(url));
+   * }
+   * ```
    */
   downloadMedia(
     url: ContentURI | EncryptedFile,
@@ -2763,6 +2935,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function largestUpload(client: Client): Promise<number | null | undefined> {
+   *   return (await client.getMediaRepoConfig())["m.upload.size"];
+   * }
+   * ```
    */
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
@@ -2774,6 +2954,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options How old the preview may be, and request options.
    * @returns The preview.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function titleOf(client: Client, url: string): Promise<unknown> {
+   *   return (await client.getUrlPreview(url))["og:title"];
+   * }
+   * ```
    */
   getUrlPreview(url: string, options?: GetUrlPreviewOptions): Promise<UrlPreview>;
 
@@ -3502,6 +3690,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mnotice | m.notice}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function report(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.sendNotice(roomId, "The build is green");
+   * }
+   * ```
    */
   sendNotice(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
 
@@ -3514,6 +3711,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#memote | m.emote}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function bow(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.sendEmote(roomId, "takes a bow");
+   * }
+   * ```
    */
   sendEmote(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
 

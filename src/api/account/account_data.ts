@@ -148,6 +148,15 @@ export interface AccountDataAPI {
    * @returns The tags by name, in `tags`, as the room's `m.tag` has them; none if the room has no
    *   tags.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isFavourite(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return "m.favourite" in ((await client.getRoomTags(roomId)).tags ?? {});
+   * }
+   * ```
    */
   getRoomTags(roomId: RoomID, options?: RequestOptions): Promise<TagContent>;
 
@@ -193,6 +202,15 @@ export interface AccountDataAPI {
    * @param options Request options.
    * @throws {ValueError} If the tag is empty, or can't be part of a path (`.` and `..`).
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3useruseridroomsroomidtagstag | DELETE /user/{userId}/rooms/{roomId}/tags/{tag}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function unfavourite(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.removeRoomTag(roomId, "m.favourite");
+   * }
+   * ```
    */
   removeRoomTag(roomId: RoomID, tag: string, options?: RequestOptions): Promise<void>;
 }

@@ -2,6 +2,8 @@
  * What users publish about themselves: names, avatars and other fields of their profiles, and their
  * presence.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#profiles | Profiles}
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#presence | Presence}
  * @module
@@ -56,6 +58,15 @@ export interface ProfileAPI {
    * @throws {NotFoundError} If there is no such user, or no profile.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuserid | GET /profile/{userId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function nameOf(client: Client, userId: UserID): Promise<string> {
+   *   return (await client.getProfile(userId)).displayname ?? userId;
+   * }
+   * ```
    */
   getProfile(userId: UserID, options?: RequestOptions): Promise<Profile>;
 
@@ -67,6 +78,15 @@ export interface ProfileAPI {
    * @returns The name; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function greeting(client: Client, userId: UserID): Promise<string> {
+   *   return `Hello ${await client.getDisplayname(userId) ?? userId}!`;
+   * }
+   * ```
    */
   getDisplayname(userId: UserID, options?: RequestOptions): Promise<string | undefined>;
 
@@ -98,6 +118,16 @@ export interface ProfileAPI {
    * @returns Where the image is; undefined if there is none, or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function avatarOf(client: Client, userId: UserID): Promise<Uint8Array | undefined> {
+   *   const url = await client.getAvatarUrl(userId);
+   *   return url === undefined ? undefined : await client.downloadMedia(url);
+   * }
+   * ```
    */
   getAvatarUrl(userId: UserID, options?: RequestOptions): Promise<ContentURI | undefined>;
 
@@ -109,6 +139,14 @@ export interface ProfileAPI {
    * @param options Whether to look first, and request options.
    * @throws {ValueError} If it is no `mxc://` URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function setAvatar(client: Client, path: string): Promise<void> {
+   *   await client.setAvatarUrl(await client.uploadMedia(await Deno.readFile(path)));
+   * }
+   * ```
    */
   setAvatarUrl(avatarUrl: ContentURI | "" | undefined, options?: SetProfileOptions): Promise<void>;
 
@@ -271,6 +309,15 @@ export interface PresenceAPI {
    * @throws {ForbiddenError} If the users share no room.
    * @throws {ValueError} If it is no user ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3presenceuseridstatus | GET /presence/{userId}/status}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isOnline(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.getPresence(userId)).presence === "online";
+   * }
+   * ```
    */
   getPresence(userId: UserID, options?: RequestOptions): Promise<PresenceInfo>;
 
@@ -282,6 +329,14 @@ export interface PresenceAPI {
    *
    * @param options Presence, what to say about it, and request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3presenceuseridstatus | PUT /presence/{userId}/status}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function goQuiet(client: Client): Promise<void> {
+   *   await client.setPresence({ presence: "unavailable" });
+   * }
+   * ```
    */
   setPresence(options?: SetPresenceOptions): Promise<void>;
 }

@@ -1,6 +1,8 @@
 /**
  * The content repository: uploads, downloads, thumbnails and previews.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#content-repository | Content repository}
  * @module
  */
@@ -149,6 +151,15 @@ export interface MediaAPI {
    * @throws {ServiceResponseError} If there is more than `maxSize`.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, url: ContentURI, path: string): Promise<void> {
+   *   await Deno.writeFile(path, await client.downloadMedia(url));
+   * }
+   * ```
    */
   downloadMedia(
     url: ContentURI | EncryptedFile,
@@ -205,6 +216,14 @@ export interface MediaAPI {
    * @param options Request options.
    * @returns The limits; those that are missing are not known.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediaconfig | GET /media/config}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function largestUpload(client: Client): Promise<number | null | undefined> {
+   *   return (await client.getMediaRepoConfig())["m.upload.size"];
+   * }
+   * ```
    */
   getMediaRepoConfig(options?: RequestOptions): Promise<MediaConfig>;
 
@@ -216,6 +235,14 @@ export interface MediaAPI {
    * @param options How old the preview may be, and request options.
    * @returns The preview.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediapreview_url | GET /media/preview_url}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function titleOf(client: Client, url: string): Promise<unknown> {
+   *   return (await client.getUrlPreview(url))["og:title"];
+   * }
+   * ```
    */
   getUrlPreview(url: string, options?: GetUrlPreviewOptions): Promise<UrlPreview>;
 }

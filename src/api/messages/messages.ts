@@ -1,6 +1,8 @@
 /**
  * Sending into rooms and reading their history.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see
  * {@link https://spec.matrix.org/v1.16/client-server-api/#sending-events-to-a-room | Sending events to a room}
  * @module
@@ -151,6 +153,15 @@ export interface MessagesAPI {
    * @throws {ForbiddenError} If the caller lacks the power.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3roomsroomidredacteventidtxnid | PUT /rooms/{roomId}/redact/{eventId}/{txnId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function removeSpam(client: Client, roomId: RoomID, eventId: EventID): Promise<void> {
+   *   await client.redact(roomId, eventId, { reason: "Spam" });
+   * }
+   * ```
    */
   redact(roomId: RoomID, eventId: EventID, options?: RedactOptions): Promise<EventID>;
 
@@ -164,6 +175,15 @@ export interface MessagesAPI {
    * @throws {NotFoundError} If there is no such event, or the caller may not see it.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomideventeventid | GET /rooms/{roomId}/event/{eventId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventID, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function senderOf(client: Client, roomId: RoomID, eventId: EventID): Promise<string> {
+   *   return (await client.getEvent(roomId, eventId)).sender;
+   * }
+   * ```
    */
   getEvent(roomId: RoomID, eventId: EventID, options?: RequestOptions): Promise<ClientEvent>;
 

@@ -146,6 +146,15 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mnotice | m.notice}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function report(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.sendNotice(roomId, "The build is green");
+   * }
+   * ```
    */
   sendNotice(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
 
@@ -158,6 +167,15 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @returns The ID of the event.
    * @throws {ValueError} If there is neither text nor HTML.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#memote | m.emote}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function bow(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.sendEmote(roomId, "takes a bow");
+   * }
+   * ```
    */
   sendEmote(roomId: RoomID, text: string | null | undefined, options?: SendTextOptions): Promise<EventID>;
 

@@ -1,6 +1,8 @@
 /**
  * Joining by ID, leaving, inviting and removing: who is what to a room.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-membership | Room membership}
  * @module
  */
@@ -98,6 +100,15 @@ export interface MembershipAPI {
    * @throws {ForbiddenError} If the user is not invited and the room is not public, or the user is
    *   banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidjoin | POST /rooms/{roomId}/join}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function enter(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.joinRoomById(roomId);
+   * }
+   * ```
    */
   joinRoomById(roomId: RoomID, options?: JoinRoomByIdOptions): Promise<RoomID>;
 
@@ -111,6 +122,15 @@ export interface MembershipAPI {
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the user is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidleave | POST /rooms/{roomId}/leave}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function exit(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.leaveRoom(roomId, { reason: "The show is over" });
+   * }
+   * ```
    */
   leaveRoom(roomId: RoomID, options?: MembershipOptions): Promise<void>;
 
@@ -121,6 +141,16 @@ export interface MembershipAPI {
    * @param options Request options.
    * @throws {MatrixRequestError} If the user is still in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidforget | POST /rooms/{roomId}/forget}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function exitForGood(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.leaveRoom(roomId);
+   *   await client.forgetRoom(roomId);
+   * }
+   * ```
    */
   forgetRoom(roomId: RoomID, options?: RequestOptions): Promise<void>;
 
@@ -133,6 +163,15 @@ export interface MembershipAPI {
    * @throws {ForbiddenError} If the caller may not invite, or the user is banned or in the room.
    * @throws {InviteBlockedError} If the user takes no invitations from the caller.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidinvite | POST /rooms/{roomId}/invite}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function invite(client: Client, roomId: RoomID, users: UserID[]): Promise<void> {
+   *   for (const user of users) await client.inviteUser(roomId, user, { reason: "Rehearsal" });
+   * }
+   * ```
    */
   inviteUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
@@ -145,6 +184,15 @@ export interface MembershipAPI {
    * @param options Reason, extra content, and request options.
    * @throws {ForbiddenError} If the caller lacks the power, or the user is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidkick | POST /rooms/{roomId}/kick}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function kick(client: Client, roomId: RoomID, user: UserID): Promise<void> {
+   *   await client.kickUser(roomId, user, { reason: "Heckling" });
+   * }
+   * ```
    */
   kickUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 
@@ -183,6 +231,16 @@ export interface MembershipAPI {
    * @throws {MatrixRequestError} If the caller lacks the power (`ForbiddenError`), or the user is
    *   not banned.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3roomsroomidunban | POST /rooms/{roomId}/unban}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function forgive(client: Client, roomId: RoomID, user: UserID): Promise<void> {
+   *   await client.unbanUser(roomId, user);
+   *   await client.inviteUser(roomId, user);
+   * }
+   * ```
    */
   unbanUser(roomId: RoomID, userId: UserID, options?: MembershipOptions): Promise<void>;
 

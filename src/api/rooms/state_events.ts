@@ -1,6 +1,8 @@
 /**
  * The state of rooms, and their members, which are part of it.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#getting-events-for-a-room | Getting events for a room}
  * @module
  */
@@ -150,6 +152,15 @@ export interface RoomStateAPI {
    * @returns Display name and avatar of each joined user.
    * @throws {ForbiddenError} If the caller is not in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidjoined_members | GET /rooms/{roomId}/joined_members}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function countMembers(client: Client, roomId: RoomID): Promise<number> {
+   *   return Object.keys(await client.getJoinedMembers(roomId)).length;
+   * }
+   * ```
    */
   getJoinedMembers(roomId: RoomID, options?: RequestOptions): Promise<Record<UserID, JoinedMember>>;
 
@@ -162,6 +173,15 @@ export interface RoomStateAPI {
    *   were when the user left, if so.
    * @throws {ForbiddenError} If the caller is not, and was not, in the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidstate | GET /rooms/{roomId}/state}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function stateTypes(client: Client, roomId: RoomID): Promise<Set<string>> {
+   *   return new Set((await client.getState(roomId)).map(({ type }) => type));
+   * }
+   * ```
    */
   getState(roomId: RoomID, options?: RequestOptions): Promise<ClientStateEvent[]>;
 
