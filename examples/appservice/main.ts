@@ -27,15 +27,19 @@ const { appservice, alias, said } = bridge(options, {
   say: (name, text) => console.log(`<${name}> ${text}`),
 });
 const server = Deno.serve({ port: Number(new URL(url).port), onListen() {} }, appservice.fetch);
-const running = appservice.start({ signals: true });
 console.log(`Join ${alias}; write "nick: text" here to speak there`);
-
-for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
-  for (const line of chunk.split("\n")) {
-    const [, nick, text] = /^([^:]+): *(.+)$/.exec(line) ?? [];
-    if (nick !== undefined && text !== undefined) await said(nick, text);
-  }
-}
-await running;
+readTerminal();
+await appservice.start({ signals: true });
 await server.shutdown();
 await store.close();
+Deno.exit(); // the terminal is still read
+
+/** Says in the room what is written here. */
+async function readTerminal(): Promise<void> {
+  for await (const chunk of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    for (const line of chunk.split("\n")) {
+      const [, nick, text] = /^([^:]+): *(.+)$/.exec(line) ?? [];
+      if (nick !== undefined && text !== undefined) await said(nick, text);
+    }
+  }
+}

@@ -7,6 +7,7 @@
  */
 
 import { Client, FEED, type HandlersAPI, STATE_STORE } from "../client/client.ts";
+import { untilSignal } from "../base/until_signal.ts";
 import { HTTPAPI, isPassing } from "../api/http/mod.ts";
 import type { Logger } from "../base/log.ts";
 import { Refusal } from "../base/bounded_body.ts";
@@ -165,7 +166,12 @@ export class Appservice {
    */
   async start(given: AppserviceStartOptions = {}): Promise<void> {
     checkStartOptions(given);
-    const { ping = true, ...options } = given;
+    const { signals = false, ...options } = given;
+    const run = () => this.#run(options);
+    await (signals ? untilSignal(run, () => this.close(), this.log) : run());
+  }
+
+  async #run({ ping = true, ...options }: Omit<AppserviceStartOptions, "signals">): Promise<void> {
     const { signal: stopped } = this.#stopping;
     const { signal: closed } = this.#closing;
     const signal = options.signal === undefined ? stopped : AbortSignal.any([options.signal, stopped]);

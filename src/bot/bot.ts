@@ -10,6 +10,7 @@ import type { Client, SessionDefinition, SessionKey, SyncOnceOptions, SyncPass }
 import { ClientEndedError } from "../../errors.ts";
 import type { EventID, RoomID } from "../../types.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
+import { untilSignal } from "../base/until_signal.ts";
 import { BotLife } from "./bot_life.ts";
 import {
   type BotOptions,
@@ -134,7 +135,9 @@ export class Bot extends Composer<Context> {
    */
   async start(options: BotStartOptions = {}): Promise<void> {
     checkOptions(options, { signals: true, signal: true }, "start the bot");
-    await this.#life.start(options);
+    const { signals = true, signal } = options;
+    const run = () => this.#life.start(signal);
+    await (signals ? untilSignal(run, () => this.close(), this.client.log) : run());
   }
 
   /**

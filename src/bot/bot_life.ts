@@ -5,7 +5,6 @@
  */
 
 import { type Clock, consoleLogger, type Logger, MatrixRequestError } from "../../mod.ts";
-import type { BotStartOptions } from "./bot_options.ts";
 import type { Kit } from "./kit.ts";
 import { isCutOff } from "./run/mod.ts";
 import { type BotClient, noteDevice } from "./account.ts";
@@ -71,7 +70,7 @@ export class BotLife {
   }
 
   /** Starts the bot: see {@linkcode Bot.start}. */
-  async start({ signals = true, signal }: BotStartOptions): Promise<void> {
+  async start(signal: AbortSignal | undefined): Promise<void> {
     const { signal: ending } = this.#kit;
     const ends = [this.#stopping.signal, ending, ...(signal === undefined ? [] : [signal])];
     const ended = AbortSignal.any(ends);
@@ -79,7 +78,7 @@ export class BotLife {
     this.#starts++;
     try {
       if (!wasClosed) await this.#openWhenBack(ended);
-      if (wasClosed || !ended.aborted) await this.#run(signals, signal);
+      if (wasClosed || !ended.aborted) await this.#run(signal);
     } finally {
       this.#starts--;
       this.#synced.resolve();
@@ -92,14 +91,14 @@ export class BotLife {
     this.#stopping = new AbortController();
   }
 
-  async #run(signals: boolean, signal: AbortSignal | undefined): Promise<void> {
+  async #run(signal: AbortSignal | undefined): Promise<void> {
     const { client, host } = this.#made;
     const stopped = new AbortController();
     const both = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal]);
     const timing = this.#fire(both);
     try {
-      if (host === undefined) await client.start({ ignoreInitialSync: true, signals, signal });
-      else await host.start({ signals, signal });
+      if (host === undefined) await client.start({ ignoreInitialSync: true, signal });
+      else await host.start({ signal });
       this.#announce("The bot has ended", { user: client.mxid });
     } finally {
       stopped.abort();

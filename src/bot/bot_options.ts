@@ -16,7 +16,7 @@ export interface BotHost {
   /** Answers requests. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Begins; resolves when it has ended. */
-  start(options?: { signals?: boolean; signal?: AbortSignal }): Promise<void>;
+  start(options?: { signal?: AbortSignal }): Promise<void>;
   /** Ends what `start()` began. */
   stop(): Promise<void>;
   /** Ends it for good. */

@@ -16,7 +16,6 @@ import {
 } from "../types/events/event_type.ts";
 import { unknownType } from "../types/events/event_of.ts";
 import type { MatrixEvent } from "../types/events/event.ts";
-import { systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { isJsonObject } from "../types/json.ts";
 import { type Actor, type ActorRef, isInside, unwrapped } from "../actors/kernel/mod.ts";
@@ -31,6 +30,7 @@ import type {
 } from "../actors/dispatcher/dispatcher.ts";
 import type { DispatchManualOptions, InternalEventOptions, SyncerAPI } from "./syncer_api.ts";
 import type { SyncerHandlers } from "../actors/syncer/syncer.ts";
+import { untilSignal } from "../base/until_signal.ts";
 
 /** The actors that the calls go to. */
 export interface FacadeCore {
@@ -57,10 +57,6 @@ export function syncerFacade(
   registry: HandlerRegistry,
   log: Logger,
 ): SyncerAPI {
-  const closeBy = async (name: string): Promise<void> => {
-    log.info("Closing the client, since a signal ends the process", { signal: name });
-    await life.close();
-  };
   const internal: SyncerAPI["dispatchInternalEvent"] = (eventType, data, options = {}) => {
     checkOptions(options, INTERNAL, "dispatch an event");
     const { customType = eventType } = options;
@@ -81,12 +77,8 @@ export function syncerFacade(
   return {
     async start({ signal, signals = false, ...settings } = {}) {
       if (signal?.aborted) return;
-      const unlisten = signals ? stopOnSignals(closeBy) : () => {};
-      try {
-        await unwrapped(life.core.syncer.run(settings, { signal }));
-      } finally {
-        unlisten();
-      }
+      const run = () => unwrapped(life.core.syncer.run(settings, { signal }));
+      await (signals ? untilSignal(run, () => life.close(), log) : run());
     },
     async stop() {
       const stopped = life.core.syncer.end();
@@ -165,68 +157,4 @@ function refOf(type: EventType): EventTypeRef {
 
 function promises(tasks: readonly Task[]): Promise<void>[] {
   return tasks.map(({ done }) => done.then(() => {}));
-}
-
-/** The signals that ask a process to end, and their numbers. */
-const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
-
-type EndingSignal = keyof typeof SIGNALS;
-
-/** What is to be stopped first; given the signal. */
-type StopForSignal = (signal: EndingSignal) => Promise<void>;
-
-/** How long a program has for what follows its `start()`, in milliseconds. */
-const AFTERWARDS = 5_000;
-
-/**
- * From now on, SIGINT and SIGTERM call this and all other functions that were given. The process then has the
- * status 130 or 143, as shells show a signal. It ends by itself, when the program is over, and is ended after
- * {@link AFTERWARDS}. Under `deno run --watch`, where each save of a file says so, the program begins again. A second
- * signal ends it immediately. No effect where there are no signals, as on Deno Deploy.
- *
- * @param stop What to do.
- * @returns Undoes it.
- */
-function stopOnSignals(stop: StopForSignal): () => void {
-  if (stops.size === 0) listen();
-  stops.add(stop);
-  return () => {
-    stops.delete(stop);
-    if (stops.size === 0 && !isEnding) listenNoMore();
-  };
-}
-
-/** A process ends once: this is of all clients in it. */
-const stops = new Set<StopForSignal>();
-let isEnding = false;
-
-const listeners = new Map<EndingSignal, () => void>();
-
-function listen(): void {
-  for (const signal of Object.keys(SIGNALS) as EndingSignal[]) {
-    const listener = () => void end(signal);
-    try {
-      Deno.addSignalListener(signal, listener);
-      listeners.set(signal, listener);
-    } catch {
-      // There is no such signal here, or there are none.
-    }
-  }
-}
-
-function listenNoMore(): void {
-  for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
-  listeners.clear();
-}
-
-async function end(signal: EndingSignal): Promise<void> {
-  // Not by the signal itself: `deno run --watch` tells a program of a SIGTERM that the process never got,
-  // and would be ended itself. And the first process of a container ignores signals without a listener.
-  const status = 128 + SIGNALS[signal];
-  if (isEnding) Deno.exit(status);
-  isEnding = true;
-  Deno.exitCode = status;
-  await Promise.allSettled([...stops].map((stop) => stop(signal)));
-  await systemClock.delay(AFTERWARDS, { persistent: false });
-  Deno.exit(status);
 }

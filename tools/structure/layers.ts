@@ -28,8 +28,13 @@ const layers: Layer[] = [
     name: "bot",
     files: /^src\/bot\//,
     imports: ["mod", "places", "names"], // as applications do
-    // Entries of the package, and what warns of key files that others may read.
-    besides: ["src/store/kv.ts", "src/store/sqlite.ts", "src/store/files/files.ts"],
+    // Entries of the package, what warns of key files that others may read, and what a signal ends.
+    besides: [
+      "src/store/kv.ts",
+      "src/store/sqlite.ts",
+      "src/store/files/files.ts",
+      "src/base/until_signal.ts",
+    ],
   },
   {
     name: "appservice",

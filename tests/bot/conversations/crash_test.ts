@@ -27,7 +27,7 @@ function taking(client: Client): void {
     await c.reply(`${count} × ${what}, order ${taken.count} (${drawn})`);
     await c.remind({ in: BREWING }, `Your ${what} is ready`);
   });
-  bot.start();
+  bot.start({ signals: false });
 }
 
 const SCRIPT = [
@@ -150,7 +150,7 @@ async function tell(plan: FaultPlan): Promise<string[]> {
           })(),
           { interval: 0 },
         ));
-      tale.start();
+      tale.start({ signals: false });
     },
   });
   await bot.until(() =>

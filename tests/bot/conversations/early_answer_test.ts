@@ -183,7 +183,7 @@ async function vote(plan: FaultPlan): Promise<string[]> {
         await c.send(said ? "agreed" : "refused");
       });
       kit.on("message:text", (c) => c.send(`heard ${c}`));
-      kit.start();
+      kit.start({ signals: false });
     },
   });
   const { requests } = here.homeserver;

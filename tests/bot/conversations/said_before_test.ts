@@ -30,7 +30,7 @@ async function talking(here: ClientStage, plans: readonly FaultPlan[], teach: (b
     setUp(client) {
       const kit = living(client);
       teach(kit);
-      kit.start();
+      kit.start({ signals: false });
     },
   });
   const { requests } = here.homeserver;

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { botStage } from "../support/bot_process.ts";
 
-const NOTICED = "Closing the client, since a signal ends the process";
+const NOTICED = "Closing, since a signal asks the process to end";
 const signals = ["SIGINT", "SIGTERM"] as const;
 
 for (const signal of signals) {
@@ -122,3 +122,22 @@ Deno.test("Under deno run --watch each save of a file closes the bot, and begins
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+for (const kind of ["Bot", "Bot that waits for its homeserver", "Appservice"]) {
+  Deno.test(`What follows start() runs when SIGTERM has closed a program: ${kind}`, async () => {
+    await using homeserver = new Homeserver();
+    const { accessToken } = homeserver.createUser("bot");
+    const baseUrl = await homeserver.listen();
+    const program = new URL("../support/ending_program.ts", import.meta.url).pathname;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-check", "--quiet", "-A", program, kind, baseUrl, accessToken],
+      stdout: "piped",
+    }).spawn();
+    let said = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      said += text;
+      if (text.includes("started")) child.kill("SIGTERM");
+    }
+    assertEquals([said, (await child.status).code], ["started\nafter start(), with a free store\n", 143]);
+  });
+}
