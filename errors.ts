@@ -1,15 +1,15 @@
 /**
  * The classes of errors, and the types that they are made of. `@greenroom/matrix` has the commonest, too.
  *
- * @example Errors of a store
+ * @example What to do about an error
  * ```ts
- * import { StoreError } from "@greenroom/matrix/errors";
- * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+ * import { MatrixError } from "@greenroom/matrix";
+ * import { StoreFullError, StoreInUseError } from "@greenroom/matrix/errors";
  *
- * try {
- *   await SqliteStore.open("/no/such/folder/bot.db");
- * } catch (error) {
- *   if (!(error instanceof StoreError)) throw error;
+ * export function mendOf(error: unknown): string {
+ *   if (error instanceof StoreInUseError) return "stop the other process";
+ *   if (error instanceof StoreFullError) return "make room";
+ *   return error instanceof MatrixError ? error.code : "unknown";
  * }
  * ```
  *

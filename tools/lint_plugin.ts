@@ -25,7 +25,9 @@ const pathOf = (context: Deno.lint.RuleContext) => context.filename.replace(ROOT
 
 /** A rule for the files of the product. */
 function productRule(create: (context: Deno.lint.RuleContext) => Deno.lint.LintVisitor): Deno.lint.Rule {
-  return { create: (context) => /^((?:mod|types)\.ts$|src\/)/.test(pathOf(context)) ? create(context) : {} };
+  return {
+    create: (context) => /^((?:mod|types|errors)\.ts$|src\/)/.test(pathOf(context)) ? create(context) : {},
+  };
 }
 
 /**

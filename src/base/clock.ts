@@ -31,8 +31,8 @@ export const systemClock: Clock = {
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Waits, and does not keep the process alive. `delay()` does, with any options: it turns its timer into a
- * number, by which Deno 2.9 finds no timer.
+ * Waits, and does not keep a process of Deno alive. `delay()` of `@std/async` does, with any options: it
+ * turns its timer into a number, by which Deno 2.9 finds no timer.
  */
 function idleDelay(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.reject(signal.reason);

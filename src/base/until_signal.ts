@@ -21,7 +21,8 @@ type Stop = (signal: EndingSignal) => Promise<void>;
 /** A process ends once: these are of all that goes on in it. */
 const stops = new Set<Stop>();
 const listeners = new Map<EndingSignal, () => void>();
-let isEnding = false;
+/** The signal that has asked the process to end. */
+let ending: EndingSignal | undefined;
 
 /**
  * Runs something that SIGINT and SIGTERM close, together with all else that is run so.
@@ -33,7 +34,7 @@ let isEnding = false;
  * @param run What goes on until it is closed.
  * @param close Closes it.
  * @param log Is told of the signal.
- * @returns Resolves when it has ended, and is closed if there was a signal.
+ * @returns Resolves when it has ended, and is closed if there was a signal; at once where there was one before.
  */
 export async function untilSignal(
   run: () => Promise<void>,
@@ -43,16 +44,18 @@ export async function untilSignal(
   let closing: Promise<void> | undefined;
   const stop: Stop = (signal) => {
     log.info("Closing, since a signal asks the process to end", { signal });
-    return closing = close();
+    closing = close().catch((error) => log.error("Could not close", { error: String(error) }));
+    return closing;
   };
-  if (stops.size === 0 && !isEnding) listen();
+  if (ending !== undefined) return await stop(ending);
+  if (stops.size === 0) listen();
   stops.add(stop);
   try {
     await run();
-    await closing;
   } finally {
+    await closing;
     stops.delete(stop);
-    if (stops.size === 0 && !isEnding) listenNoMore();
+    if (stops.size === 0 && ending === undefined) listenNoMore();
   }
 }
 
@@ -77,8 +80,8 @@ async function end(signal: EndingSignal): Promise<void> {
   // Not by the signal itself: `deno run --watch` tells a program of a SIGTERM that the process never got,
   // and would be ended itself. And the first process of a container ignores signals without a listener.
   const status = 128 + SIGNALS[signal];
-  if (isEnding) Deno.exit(status);
-  isEnding = true;
+  if (ending !== undefined) Deno.exit(status);
+  ending = signal;
   Deno.exitCode = status;
   await Promise.allSettled([...stops].map((stop) => stop(signal)));
   await systemClock.delay(AFTERWARDS, { persistent: false });

@@ -30,7 +30,7 @@ export class UnknownTokenError extends MatrixRequestError {
     this.softLogout = init.body.soft_logout === true;
     this.message += this.softLogout
       ? "; the device is still there, log in with the same device ID"
-      : "; there is no such session (any more), log in again (a bot: with another MATRIX_TOKEN)";
+      : "; there is no such session (any more), log in again (a bot: with another MATRIX_TOKEN, or MATRIX_PASSWORD)";
   }
 }
 

@@ -20,7 +20,8 @@ export class ForbiddenError extends MatrixRequestError {
   constructor(init: RequestErrorInit) {
     super(init);
     if (init.operation !== "login") return;
-    this.message += "; check the user ID and the password (a bot: MATRIX_USER and MATRIX_PASSWORD)";
+    this.message +=
+      "; check the user ID and the password, or the token, of the login (a bot: MATRIX_USER and MATRIX_PASSWORD)";
   }
 }
 

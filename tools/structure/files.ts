@@ -17,7 +17,7 @@ export const MAX_LINES = 300;
 const ENTRIES = ["mod.ts", "types.ts", "errors.ts", "src/store/kv.ts", "src/store/sqlite.ts"];
 
 const isSource = ({ path }: SourceFile) => /\.(ts|rs|py)$/.test(path) && !path.startsWith("third_party/");
-const isProduct = ({ path }: SourceFile) => /^((?:mod|types)\.ts$|src\/.*\.ts$)/.test(path);
+const isProduct = ({ path }: SourceFile) => /^((?:mod|types|errors)\.ts$|src\/.*\.ts$)/.test(path);
 
 /** The comment at the very start of a file. */
 export const headComment = (text: string) => /^\/\*\*.*?\*\//s.exec(text)?.[0] ?? "";

@@ -66,7 +66,7 @@ export class BackupRequests {
   readonly #options;
   /**
    * Failures of anything, and of uploads alone, by the backup's public key: the version is gone, as the server says
-   * and does not show, or the keys. The server can name versions as it likes, and make no other key.
+   * and does not show, or the keys. Not by version, which the server may invent; a key it can't.
    */
   readonly #failed = new Retries<string>(FAILED);
   #underway: Underway | undefined;
@@ -177,9 +177,12 @@ export class BackupRequests {
       tx.onCommit(() => this.#failed.failed(this.#backup, clock.now()));
       return;
     }
-    tx.onCommit(() => this.#failed.forget(this.#backup));
     await due.done(tx, batch.due);
     if (batch.scanned !== undefined) backup.scanned(tx, batch.scanned);
+    // Not before the last one: the server may take the first of each version.
+    tx.onCommit(() => {
+      if (!this.#hasUpload) this.#failed.forget(this.#backup);
+    });
   }
 
   async #restored(tx: Transaction, { version, session }: Underway, data: unknown): Promise<AnswerOutput> {

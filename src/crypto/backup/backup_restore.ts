@@ -185,7 +185,7 @@ export class RoomKeysReader {
     return this.#hasBegun && this.#depth === 0;
   }
 
-  /** Whether a string is read as a name: what is none has one in front of the next object. */
+  /** Whether a string is read as a name. Values are, too, which does no harm: a name comes before each object. */
   get #isNamed(): boolean {
     return this.#depth <= KEY_LEVEL;
   }

@@ -103,7 +103,9 @@ export class Dehydration {
   /** How it is. */
   async state(tx: Transaction): Promise<DehydrationState> {
     const { key, isKeyOld = false, made, reading } = await tx.get(RECORD) ?? {};
-    return { hasKey: key !== undefined, isKeyOld, made, reading: reading && stateOf(reading) };
+    const { phase, missing } = this.#options.ownIdentity.known ?? {};
+    const canSign = phase === "published" && missing?.includes("selfSigning") !== true;
+    return { hasKey: key !== undefined, isKeyOld, canSign, made, reading: reading && stateOf(reading) };
   }
 
   /** Keeps the key that secret storage has; returns whether it is one. */

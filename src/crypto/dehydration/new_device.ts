@@ -246,6 +246,8 @@ export interface DehydrationState {
   readonly hasKey: boolean;
   /** Whether another key is to take its place before the next device is made. */
   readonly isKeyOld: boolean;
+  /** Whether this device can sign one. */
+  readonly canSign: boolean;
   /** The one that was made last; undefined: none was. */
   readonly made: MadeDevice | undefined;
   /** The one that is being read; undefined: none is. */

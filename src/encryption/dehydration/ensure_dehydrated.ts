@@ -70,6 +70,7 @@ async function ensured(
     if (state.reading !== undefined) await clearRehydration(actor);
     return "on";
   }
+  if (!state.canSign) return "no-secret"; // before the stored key is replaced for a device that can't be made
   let shown = await present(engine, api);
   if (isFresh && !state.isKeyOld && shown?.device_id === made.deviceId) { // its answer was lost, unless it is not signed any more
     await actor.dehydratedUploaded(made.deviceId);

@@ -256,15 +256,12 @@ async function adopted(call: IdentityCall, by: SecretStorageUnlock): Promise<Set
     return await taken(call, by, { isAsked: call.isAsked });
   } catch (error) {
     if (!isOfStorage(error)) throw error;
+    const why = { error: String(error) };
+    call.log.debug("Could not take the private keys from the secret storage: the server is asked again", why);
     call[Symbol.dispose]();
     call.early?.end();
     const settled = await taken(call, by, { isAsked: false });
-    call.log.warn(
-      "The private keys were taken from the secret storage at the second try only: the server showed another one first",
-      {
-        error: String(error),
-      },
-    );
+    call.log.warn("What the server showed first of the secret storage did not give the private keys", why);
     return settled;
   }
 }

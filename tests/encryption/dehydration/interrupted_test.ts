@@ -54,7 +54,7 @@ Deno.test("An engine that ends leaves no message out: what was not received is r
   for (const error of [new ActorError("crypto", { cause: "it failed" }), new ActorStoppedError("crypto")]) {
     let received = 0;
     const { outcome, log } = await ensured({
-      dehydrationState: () => Promise.resolve({ reading: { isRead: false } }),
+      dehydrationState: () => Promise.resolve({ canSign: true, reading: { isRead: false } }),
       receiveRehydrated: () => (received++, Promise.reject(error)),
     });
     assertEquals([outcome, received], ["failed", 2], "the page, and its first message");

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { MemoryStore, ValueError } from "@greenroom/matrix";
 import { Vodozemac } from "@greenroom/vodozemac-wasm";
 import { readDeviceData } from "../../../src/crypto/dehydration/new_device.ts";
@@ -261,4 +261,30 @@ Deno.test("A server that shows a device of before a reset does not have the old 
   await bot(here, "SECOND"); // which knows of no reset, and makes one with the old key
   const again = await bot(here, "FIRST", { store, fetch });
   assertEquals([await outcomeOf(again), await storage.get(NAME) === known], ["on", false]);
+});
+
+Deno.test("The stored key stays that of the device while none can be signed, as after a reset that was cut off", async () => {
+  await using here = clientStage();
+  let isCut = false;
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (isCut && request.url.endsWith("/device_signing/upload")) throw new TypeError("the network is gone");
+    return await here.homeserver.fetch(request);
+  };
+  const client = await bot(here, "BOT", { store: new MemoryStore(), fetch });
+  using storage = await client.secretStorage.open({ recoveryKey: KEY });
+  const known = await storage.get(NAME);
+  assert(known !== undefined);
+  isCut = true;
+  const reset = {
+    password: PASSWORD,
+    confirm: () => true,
+    recoveryKey: KEY,
+    dehydratedDevice: true,
+  } as const;
+  await assertRejects(async () => await client.crypto?.resetIdentity({ ...reset, backup: false }));
+  await here.clock.tick(86_400_000);
+  await client.syncOnce();
+  assertEquals(await storage.get(NAME), known);
+  await client.close();
 });

@@ -35,3 +35,29 @@ Deno.test("T213: a server that names another version of the backup each time is 
   await backedUp(bob, backups); // with another key
   assertEquals(backups.sessions(bob).length, 1);
 });
+
+Deno.test("T213: nor does a server keep it busy that takes the first keys of each version, and says then that it is gone", async () => {
+  const { server, bob, backups } = await stage();
+  await withSessions(bob, 250);
+  await backedUp(bob, backups);
+  await bob.flush();
+  await withSessions(bob, 1);
+  let [uploads, versions, isFirst] = [0, 1, false];
+  const begin = server.clock.now();
+  while (server.clock.now() < begin + 60_000) {
+    for (let [request] = await bob.engine.requests(); request; [request] = await bob.engine.requests()) {
+      const { id } = request;
+      if (request.kind === "backupVersion") {
+        isFirst = true;
+        await bob.engine.answer({ id, response: { ...backups.shown(bob), version: `v${versions++}` } });
+        continue;
+      }
+      assert(request.kind === "backupUpload" && ++uploads < 50, "there is no end");
+      if (isFirst) await bob.engine.answer({ id, response: { count: 100_000, etag: "x" } });
+      else await bob.engine.fail({ id, failure: { status: 404, errcode: "M_NOT_FOUND", message: "" } });
+      isFirst = false;
+    }
+    await server.clock.tick(30_000);
+  }
+  assert(uploads > 1, `${uploads}`);
+});
