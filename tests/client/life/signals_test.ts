@@ -123,7 +123,7 @@ Deno.test("Under deno run --watch each save of a file closes the bot, and begins
   }
 });
 
-for (const kind of ["Bot", "Bot that waits for its homeserver", "Appservice"]) {
+for (const kind of ["Bot", "Bot after bot", "Bot that waits for its homeserver", "Appservice"]) {
   Deno.test(`What follows start() runs when SIGTERM has closed a program: ${kind}`, async () => {
     await using homeserver = new Homeserver();
     const { accessToken } = homeserver.createUser("bot");

@@ -27,10 +27,11 @@ if (kind === "Appservice") {
   });
 } else {
   const store = await SqliteStore.open(file);
-  const account = kind === "Bot"
-    ? { baseUrl, accessToken }
-    : { baseUrl: "http://127.0.0.1:1", mxid: "@bot:localhost", password: "secret" } as const;
+  const account = kind === "Bot that waits for its homeserver"
+    ? { baseUrl: "http://127.0.0.1:1", mxid: "@bot:localhost", password: "secret" } as const
+    : { baseUrl, accessToken };
   await new Bot({ ...account, store, log }).start();
+  if (kind === "Bot after bot") await new Bot({ ...account, store, log }).start();
   store.close();
   await Deno.remove(file);
 }
