@@ -66,9 +66,9 @@ export interface EveryOptions {
  * ```
  */
 export class Bot extends Composer<Context> {
-  /** What the bot acts with; everything that it lacks itself can be done with this. */
+  /** The bot's client: it has every operation of the Matrix API that the bot does not have itself. */
   readonly client: Client;
-  /** The reminders that are pending. */
+  /** Lists and cancels reminders that have not fired yet. */
   readonly reminders: RemindersAPI;
   readonly #made: BotClient;
   readonly #kit: Kit;
@@ -126,12 +126,23 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Begins, and goes on until it is stopped. It logs in first if it has a password, as soon as the
-   * homeserver is there, and reminds of what it missed meanwhile.
+   * Starts the bot, and runs it until it is stopped. A bot with a password logs in first, as soon as
+   * the homeserver answers. Reminders that it missed while it was away fire now.
    *
-   * @param options What ends it.
-   * @returns Resolves when it has been stopped; rejects with the reason if it can't go on, which is not in
-   *   the log as well: see {@linkcode Client.start}.
+   * @param options What stops the bot.
+   * @returns A promise that resolves when the bot has stopped. It rejects with the reason if the bot
+   *   can't go on; the reason is not logged as well: see {@linkcode Client.start}.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   *
+   * export async function main(): Promise<void> {
+   *   await using bot = Bot.fromEnv();
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   await bot.start(); // until Ctrl-C, SIGTERM, or bot.stop()
+   * }
+   * ```
    */
   async start(options: BotStartOptions = {}): Promise<void> {
     checkOptions(options, { signals: true, signal: true }, "start the bot");
@@ -141,15 +152,34 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Ends what `start()` began: functions that are called by now may end. Called by one of them, it
-   * does not wait for that.
+   * Stops the bot, and waits until functions that are at work have ended. Called by one of these
+   * functions, it does not wait for that one. {@linkcode Bot.start} starts the bot again.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addSleep(bot: Bot): void {
+   *   bot.command("sleep", { access: "admins" }, () => bot.stop());
+   * }
+   * ```
    */
   async stop(): Promise<void> {
     this.#life.stop();
     await (this.#made.host ?? this.client).stop();
   }
 
-  /** Ends the bot for good, and closes what it has opened. */
+  /**
+   * Stops the bot for good, and closes the store that it has opened. It can't be started again.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   *
+   * const bot = new Bot({ baseUrl: "https://matrix.example.org", accessToken: "syt_bot" });
+   * await bot.close(); // or `await using bot = …`
+   * ```
+   */
   async close(): Promise<void> {
     const closing = (this.#made.host ?? this.client).close();
     this.#ending.abort(new ClientEndedError("The bot was closed"));
@@ -157,17 +187,28 @@ export class Bot extends Composer<Context> {
     await this.#made.ownStore?.close();
   }
 
-  /** The same as {@linkcode Bot.close}. */
+  /** Closes the bot, as {@linkcode Bot.close} does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
   /**
-   * Makes a pass, from cron for one: hears what is new, and has timers fire. Where no process stays, one
-   * each minute keeps reminders and schedules to their times, and sees to what no wake tells of.
+   * Makes one sync, for example from cron: handles what is new, and fires reminders and schedules
+   * whose time has come. Where no process keeps running, call it each minute: it keeps reminders to
+   * their times, and handles what no wake announces.
    *
-   * @param options How long it may take: see {@linkcode Client.syncOnce}.
+   * @param options How long the pass may take: see {@linkcode Client.syncOnce}.
    * @returns What was done.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export async function everyMinute(bot: Bot): Promise<void> {
+   *   const { left } = await bot.syncOnce({ passTimeout: 50_000 });
+   *   if (left !== undefined) bot.client.log.info("The next pass goes on", { left });
+   * }
+   * ```
    */
   async syncOnce(options: SyncOnceOptions = {}): Promise<SyncPass> {
     await this.#life.open();
@@ -243,12 +284,22 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Handles what functions throw, in place of the log and `HANDLER_ERROR`; not that a conversation has
-   * ended. Who has given a command is told that it failed before: `saysFailures: false` leaves that to the
-   * handler.
+   * Sets the handler for errors that functions throw, in place of the log and `HANDLER_ERROR`. The
+   * end of a conversation is no error. Before, the bot tells the sender of a command that it has
+   * failed: with `saysFailures: false` the handler does that.
    *
-   * @param handler Called with what was thrown, and the context of it.
-   * @returns This.
+   * @param handler Called with what was thrown, and the context of the function.
+   * @returns This bot.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function countFailures(bot: Bot): void {
+   *   let failures = 0;
+   *   bot.catch((error, c) => c.log.error("A function has failed", { error, failures: ++failures }));
+   * }
+   * ```
    */
   catch(handler: (error: unknown, context: Context) => unknown): this {
     checkFunction(handler, "catch what functions throw", "the handler");
@@ -282,12 +333,23 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Adds a function for reminders of a name.
+   * Adds a function for reminders of a name: {@linkcode RoomContext.remind} sets them.
    *
    * @param name The name, as `c.remind(when, { name, data })` has it.
-   * @param handler Called at the time of one; `c.data` is what was given, `c.late` how late it is.
-   * @returns This.
+   * @param handler Called at the time of a reminder. `c.data` is the `data` of the reminder,
+   *   `c.late` how late it is, in milliseconds.
+   * @returns This bot.
    * @throws {ValueError} If the name is taken.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addWater(bot: Bot): void {
+   *   bot.reminder("water", (c) => c.send(`Water the ${c.data}!`));
+   *   bot.command("plant <name>", (c) => c.remind({ in: 86_400_000 }, { name: "water", data: c.args.name }));
+   * }
+   * ```
    */
   reminder(name: string, handler: ReminderHandler): this {
     checkFunction(handler, `add a function for reminders of the name "${name}"`);
@@ -296,10 +358,24 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * A session, from outside of handlers.
+   * Returns a session, to read, change or end it outside of handlers. In a handler, use
+   * {@linkcode RoomContext.session}.
    *
    * @param definition The definition of the session.
-   * @param key The key of the session: a room, a user, or what the definition says.
+   * @param key The key of the session: a room ID, a user ID, or what the definition says.
+   * @returns The session, whether or not it has been stored yet.
+   *
+   * @example
+   * ```ts
+   * import { type Bot, defineSession } from "@greenroom/matrix/bot";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * const points = defineSession({ name: "points", per: "user", initial: () => ({ points: 0 }) });
+   *
+   * export async function pointsOf(bot: Bot, userId: UserID): Promise<number> {
+   *   return (await bot.session(points, userId).read())?.points ?? 0;
+   * }
+   * ```
    */
   session<State extends object>(definition: SessionDefinition<State>, key: SessionKey): BotSession<State> {
     return this.#kit.sessions.session(definition, key);
@@ -332,11 +408,23 @@ export class Bot extends Composer<Context> {
   }
 
   /**
-   * Who has invited the bot into a room. It is known if the invitation was accepted by `autoJoin`, or
-   * by `c.join()` in a function for `invite`.
+   * Returns the user who has invited the bot into a room. That is known if `autoJoin` accepted the
+   * invitation, or `c.join()` in a function for `invite`.
    *
    * @param room The room.
-   * @returns Undefined: nobody, as far as is known.
+   * @returns The user, and when the invitation was handled; undefined if that is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addBlame(bot: Bot): void {
+   *   bot.command("blame", async (c) => {
+   *     const inviter = await bot.inviter(c.roomId);
+   *     await c.reply(inviter === undefined ? "I don't know." : `${inviter.by} has invited me.`);
+   *   });
+   * }
+   * ```
    */
   async inviter(room: RoomID): Promise<Inviter | undefined> {
     return await this.#kit.invitations.inviters.of(room);
@@ -350,10 +438,22 @@ import type { Args, Command, CommandOptions, Schemas } from "./commands/mod.ts";
 /** What it has from elsewhere. */
 export interface Bot {
   /**
-   * Adds middleware, which gets every update that others have asked for, and every message.
+   * Adds middleware for every update: every message, and every event of a type that some function of
+   * the bot listens to.
    *
-   * @param middleware The functions, or trees of them.
-   * @returns This.
+   * @param middleware The functions, or composers with functions.
+   * @returns This composer.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.use(async (c, next) => {
+   *   c.log.debug("Handled", { type: c.event.type });
+   *   await next(); // without it, no later function gets the update
+   * });
+   * ```
    */
   use(...middleware: readonly MiddlewareLike<Context>[]): this;
 
@@ -466,9 +566,19 @@ export interface Bot {
   /**
    * Adds middleware for updates that pass a test.
    *
-   * @param test Whether an update passes.
-   * @param middleware The functions, or trees of them.
-   * @returns A tree that gets the same.
+   * @param test Returns whether an update passes.
+   * @param middleware The functions, or composers with functions.
+   * @returns A composer: functions added to it get the same updates.
+   * @throws {ValueError} If the test is no function.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * const staff = plugin.filter((c) => c.sender.endsWith(":example.org"));
+   * staff.command("deploy", (c) => c.reply("On it."));
+   * ```
    */
   filter(
     test: (context: Context) => boolean | Promise<boolean>,
@@ -476,25 +586,52 @@ export interface Bot {
   ): Composer<Context>;
 
   /**
-   * Adds middleware whose failures go to a handler, and no further; but not that a conversation, or
-   * the bot, has ended. What a function does not await has no place in the tree any more when it
-   * fails: that goes to `bot.catch()`.
+   * Adds middleware whose errors go to a handler, and to none outside. The end of a conversation or
+   * of the bot is not such an error. A promise that a function does not await is outside of the
+   * boundary: its error goes to `bot.catch()`.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
-   * @param middleware The functions, or trees of them.
-   * @returns A tree that is inside too.
+   * @param middleware The functions, or composers with functions.
+   * @returns A composer: functions added to it are inside of the boundary as well.
+   * @throws {ValueError} If the handler is no function.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * const weather = plugin.errorBoundary((_error, c) => c.reply("The weather service is down."));
+   * weather.command("weather", async (c) => {
+   *   const response = await fetch("https://weather.example/today", { signal: c.signal });
+   *   await c.reply(await response.text(), { format: "plain" });
+   * });
+   * ```
    */
   errorBoundary(
     handler: (error: unknown, context: Context, next: Next) => unknown,
     ...middleware: readonly MiddlewareLike<Context>[]
   ): Composer<Context>;
 
-  /** All of it as one function. */
+  /**
+   * Returns one function that runs all middleware of this composer, for code that runs middleware
+   * itself.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.hears("hello", (c) => c.reply("Hello!"));
+   * const run = plugin.middleware();
+   * const night = new Composer();
+   * night.use((c, next) => new Date().getHours() < 6 ? run(c, next) : next());
+   * ```
+   */
   middleware(): (context: Context, next: Next) => Promise<void>;
 
-  /** The types of event that it needs, as `Client.on()` takes them. */
+  /** The types of events that its middleware listens to, as `Client.on()` takes them. */
   get types(): ReadonlySet<string>;
 
-  /** The commands in it, in the order in which they were added. */
+  /** The commands of this composer and of those in it, in the order in which they were added. */
   get commands(): readonly Command[];
 }

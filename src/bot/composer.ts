@@ -78,10 +78,22 @@ export class Composer<C extends Context = Context> {
   #hearsAll = false;
 
   /**
-   * Adds middleware, which gets every update that others have asked for, and every message.
+   * Adds middleware for every update: every message, and every event of a type that some function of
+   * the bot listens to.
    *
-   * @param middleware The functions, or trees of them.
-   * @returns This.
+   * @param middleware The functions, or composers with functions.
+   * @returns This composer.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.use(async (c, next) => {
+   *   c.log.debug("Handled", { type: c.event.type });
+   *   await next(); // without it, no later function gets the update
+   * });
+   * ```
    */
   use(...middleware: readonly MiddlewareLike<C>[]): this {
     for (const each of middleware) this.#add(each);
@@ -245,9 +257,19 @@ export class Composer<C extends Context = Context> {
   /**
    * Adds middleware for updates that pass a test.
    *
-   * @param test Whether an update passes.
-   * @param middleware The functions, or trees of them.
-   * @returns A tree that gets the same.
+   * @param test Returns whether an update passes.
+   * @param middleware The functions, or composers with functions.
+   * @returns A composer: functions added to it get the same updates.
+   * @throws {ValueError} If the test is no function.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * const staff = plugin.filter((c) => c.sender.endsWith(":example.org"));
+   * staff.command("deploy", (c) => c.reply("On it."));
+   * ```
    */
   filter(
     test: (context: C) => boolean | Promise<boolean>,
@@ -258,13 +280,26 @@ export class Composer<C extends Context = Context> {
   }
 
   /**
-   * Adds middleware whose failures go to a handler, and no further; but not that a conversation, or
-   * the bot, has ended. What a function does not await has no place in the tree any more when it
-   * fails: that goes to `bot.catch()`.
+   * Adds middleware whose errors go to a handler, and to none outside. The end of a conversation or
+   * of the bot is not such an error. A promise that a function does not await is outside of the
+   * boundary: its error goes to `bot.catch()`.
    *
    * @param handler Called with what was thrown; `next()` goes on with what comes after the boundary.
-   * @param middleware The functions, or trees of them.
-   * @returns A tree that is inside too.
+   * @param middleware The functions, or composers with functions.
+   * @returns A composer: functions added to it are inside of the boundary as well.
+   * @throws {ValueError} If the handler is no function.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * const weather = plugin.errorBoundary((_error, c) => c.reply("The weather service is down."));
+   * weather.command("weather", async (c) => {
+   *   const response = await fetch("https://weather.example/today", { signal: c.signal });
+   *   await c.reply(await response.text(), { format: "plain" });
+   * });
+   * ```
    */
   errorBoundary(
     handler: (error: unknown, context: C, next: Next) => unknown,
@@ -287,17 +322,31 @@ export class Composer<C extends Context = Context> {
     return inside;
   }
 
-  /** All of it as one function. */
+  /**
+   * Returns one function that runs all middleware of this composer, for code that runs middleware
+   * itself.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.hears("hello", (c) => c.reply("Hello!"));
+   * const run = plugin.middleware();
+   * const night = new Composer();
+   * night.use((c, next) => new Date().getHours() < 6 ? run(c, next) : next());
+   * ```
+   */
   middleware(): (context: C, next: Next) => Promise<void> {
     return compose(this.#middleware);
   }
 
-  /** The types of event that it needs, as `Client.on()` takes them. */
+  /** The types of events that its middleware listens to, as `Client.on()` takes them. */
   get types(): ReadonlySet<string> {
     return new Set([...this.#types, ...this.#children.flatMap(({ tree }) => [...tree.types])]);
   }
 
-  /** The commands in it, in the order in which they were added. */
+  /** The commands of this composer and of those in it, in the order in which they were added. */
   get commands(): readonly Command[] {
     return [...this.#commands, ...this.#children.flatMap(({ tree }) => tree.commands)];
   }

@@ -47,9 +47,9 @@ export interface Place {
  * functions: what is called first is done first, awaited or not.
  */
 export class BotRoom {
-  /** The room that it sends to. */
+  /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;
-  /** The first event of the thread; undefined: none. */
+  /** The first event of the thread; undefined outside of threads. */
   readonly thread: EventID | undefined;
   /** @internal What the bot is made of. */
   protected readonly kit: Kit;
@@ -132,13 +132,25 @@ export class BotRoom {
   }
 
   /**
-   * Replaces a message of the bot's.
+   * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The message.
-   * @param text What it says from now on: as much as one message holds.
+   * @param eventId The ID of the message.
+   * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
    * @throws {ValueError} If the text does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("build", async (c) => {
+   *   const message = await c.send("Building …");
+   *   await c.edit(message, "**Built**");
+   * });
+   * ```
    */
   async edit(eventId: EventID, text: string, options: WriteOptions = {}): Promise<EventID> {
     return await this.within((run) => {
@@ -162,9 +174,21 @@ export class BotRoom {
   /**
    * Reacts to an event.
    *
-   * @param eventId The event.
+   * @param eventId The ID of the event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("pizza", async (c) => {
+   *   const question = await c.send("Pizza tonight?");
+   *   await c.reactTo(question, "👍");
+   * });
+   * ```
    */
   async reactTo(eventId: EventID, key: string): Promise<EventID> {
     return await this.within((run) =>
@@ -173,11 +197,23 @@ export class BotRoom {
   }
 
   /**
-   * Redacts an event.
+   * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The event.
+   * @param eventId The ID of the event.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("whisper", async (c) => {
+   *   const message = await c.send("The password is *mellon*.");
+   *   await c.redact(message, "Enough people have seen it");
+   * });
+   * ```
    */
   async redact(eventId: EventID, reason?: string): Promise<EventID> {
     return await this.within((run) =>
@@ -214,12 +250,24 @@ export class BotRoom {
   }
 
   /**
-   * Sends a file.
+   * Uploads and sends a file; in an encrypted room, encrypted.
    *
-   * @param data The file.
-   * @param options Its name, kind, media type and caption, and what it answers.
+   * @param data The content of the file.
+   * @param options Its name, kind, media type and caption, and what it replies to.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("export", async (c) => {
+   *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
+   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   * });
+   * ```
    */
   async sendFile(data: BotMedia, options: FileOptions = {}): Promise<EventID> {
     return await this.within((run) => {
@@ -258,14 +306,22 @@ export class BotRoom {
   }
 
   /**
-   * Begins a poll.
+   * Starts a poll.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param question The question.
    * @param answers The answers, 1 to 20.
-   * @param options How many a user may choose, and whether votes are shown before the end.
+   * @param options How many answers a user may choose, and whether votes are shown before the end.
    * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
-   * @throws {ValueError} If there are too many answers, or none.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
+   * ```
    */
   async sendPoll(
     question: string,
@@ -280,30 +336,54 @@ export class BotRoom {
   }
 
   /**
-   * Ends a poll of the bot's, and says in it what it came to.
+   * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll Its ID.
-   * @returns The votes by answer, and who has won.
-   * @throws {ValueError} If it is no poll.
+   * @param poll The ID of the poll.
+   * @returns The votes for each answer, and which answers have most.
+   * @throws {ValueError} If the event is no poll.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("close", async (c) => { // in reply to the poll
+   *   if (c.replyTo === undefined) return;
+   *   const { voters } = await c.endPoll(c.replyTo);
+   *   await c.reply(`${voters} users have voted.`);
+   * });
+   * ```
    */
   async endPoll(poll: EventID): Promise<PollTally> {
     return await this.within((run) => run.act("end poll", () => endPoll(this.kit.client, this.roomId, poll)));
   }
 
   /**
-   * Sends text as it comes, a model's answer for one: a message that grows by edits.
+   * Sends text while it is being made, for example the answer of a language model: a message that
+   * grows by edits.
    *
-   * Each edit is whole Markdown, however the text was cut. Edits come no more often than `interval`
-   * says, and no faster than the server takes them; the last one is always sent. A text that
-   * outgrows a message goes on in the next one. If the text fails midway, what came is kept, with a
-   * note. After a crash the handler runs again, and what it streams then replaces what the message
-   * said.
+   * Each edit is whole Markdown, wherever the text is divided into pieces. Edits come at most once
+   * in `interval`, and no faster than the server accepts them; the last edit is always sent. A text
+   * that outgrows one message goes on in the next. If the text throws, the messages keep what came
+   * before, with a note. After a crash the handler runs again, and its new stream replaces the text
+   * of the same messages.
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The messages, and the text.
+   * @returns The IDs of the messages, and the whole text.
    * @throws What the text throws.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * async function* story() {
+   *   for (const words of ["Once ", "upon ", "a time"]) yield words;
+   * }
+   * plugin.command("story", (c) => c.stream(story()));
+   * ```
    */
   async stream(text: AsyncIterable<string>, options: StreamOptions = {}): Promise<Streamed> {
     return await this.within((run) => {

@@ -1,6 +1,8 @@
 /**
  * An event, and what a bot can do about it.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -41,20 +43,23 @@ export interface Found {
 
 /** An event, and what a bot can do about it without asking anybody. */
 export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
-  /** The event, as the server has it. */
+  /** The event; an encrypted one is decrypted. */
   readonly event: E;
-  /** Who has sent it. */
+  /** The user ID of the event's sender. */
   readonly sender: UserID;
-  /** How it was encrypted, and by whom; undefined: it was not. */
+  /** How the event was encrypted, and by which device; undefined if it was not encrypted. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
   /**
    * The text of a message, without what old clients quote in a reply; of an edit the new text;
    * empty: there is none.
    */
   readonly text: string;
-  /** The event that this is a reply to; undefined: it is none. */
+  /** The ID of the event that this one replies to; undefined if it is no reply. */
   readonly replyTo: EventID | undefined;
-  /** What a regular expression of {@linkcode Composer.hears} has matched; null: none has. */
+  /**
+   * The match of the regular expression of {@linkcode Composer.hears}, with its groups; null if
+   * there was none.
+   */
   match: RegExpExecArray | null = null;
   /** @internal The command that the message is. */
   readonly [COMMAND]: Command | undefined;
@@ -74,18 +79,47 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
     this.#found = found;
   }
 
-  /** The arguments of a command. */
+  /** The arguments of the command, by name; undefined if the event is no command. */
   get args(): Arguments {
     const { given } = this.#found ?? {};
     return (given !== undefined && "args" in given ? given.args : undefined) as Arguments;
   }
 
-  /** The text. */
+  /**
+   * Returns the text of the message, so that an answer can stand in a template string.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("name", async (c) => {
+   *   const answer = await c.ask("Your name?");
+   *   await c.reply(`Hello, ${answer}!`, { format: "plain" });
+   * });
+   * ```
+   */
   override toString(): string {
     return this.text;
   }
 
-  /** Whether the event fits a query. */
+  /**
+   * Returns whether the event fits a query.
+   *
+   * @param query The query, as {@linkcode Composer.on} takes it.
+   * @returns Whether it fits.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.use(async (c, next) => {
+   *   if (c.is("message:image")) await c.react("📷");
+   *   await next();
+   * });
+   * ```
+   */
   is(query: Query): boolean {
     return this.#queries.has(query);
   }
@@ -99,6 +133,15 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * @param options What it is written in, of what kind it is, whom it notifies.
    * @returns The ID of the event, or of the first.
    * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("ping", (c) => c.reply("**pong**"));
+   * plugin.command("echo <words...>", (c) => c.reply(c.args.words, { format: "plain" }));
+   * ```
    */
   reply(text: string, options: WriteOptions = {}): Promise<EventID> {
     const placing = { thread: this.thread, replyTo: this.answered, notifies: [this.sender] };
@@ -106,11 +149,20 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * Answers in a thread that begins with the event, or in the thread that the event is in.
+   * Answers in the thread of the event; if it is in none, in a new thread that begins with it.
    *
    * @param text The text.
-   * @param options What it is written in, of what kind it is, whom it notifies.
+   * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the event, or of the first.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("support", (c) => c.replyInThread("Let us talk about it here."));
+   * ```
    */
   async replyInThread(text: string, options: WriteOptions = {}): Promise<EventID> {
     const thread = this.thread ?? this.answered;
@@ -122,35 +174,75 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    *
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.hears(/thank you/i, (c) => c.react("❤️"));
+   * ```
    */
   async react(key: string): Promise<EventID> {
     return await this.reactTo(this.#eventId("react"), key);
   }
 
   /**
-   * Redacts an event.
+   * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The event. Default: the one that is handled.
+   * @param eventId The ID of the event. Default: the one that is handled.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.hears(/buy now/i, (c) => c.redact(undefined, "Advertising"));
+   * ```
    */
   override async redact(eventId: EventID = this.#eventId("redact"), reason?: string): Promise<EventID> {
     return await super.redact(eventId, reason);
   }
 
   /**
-   * Whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
+   * Returns whether a user is an admin of the bot: see {@linkcode RoomContext.isAdmin}.
    *
-   * @param userId The user. Default: the event's sender.
+   * @param userId The user. Default: the sender of the event.
+   * @returns Whether the user is an admin.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("status", async (c) => {
+   *   await c.reply(await c.isAdmin() ? "3 builds, 1 has failed" : "All is well.");
+   * });
+   * ```
    */
   override async isAdmin(userId: UserID = this.sender): Promise<boolean> {
     return await super.isAdmin(userId);
   }
 
   /**
-   * Joins the room: that of an invitation.
+   * Accepts an invitation: joins its room. Set `autoJoin: false` to decide about invitations
+   * yourself.
    *
    * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("invite", async (c) => {
+   *   if (c.sender.endsWith(":example.org")) await c.join();
+   * });
+   * ```
    */
   async join(): Promise<void> {
     await this.run.step("join", async () => {
@@ -164,11 +256,23 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   }
 
   /**
-   * Loads the file of the message, decrypted.
+   * Downloads the file of the message, and decrypts it.
    *
-   * @param options The most bytes to take. Default: 50 MiB.
-   * @returns The file.
-   * @throws {ValueError} If the message has none.
+   * @param options.maxSize The most bytes to take. Default: 50 MiB.
+   * @returns The content of the file.
+   * @throws {ValueError} If the message has no file.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.on("message:file", async (c) => {
+   *   const bytes = await c.download({ maxSize: 1_000_000 });
+   *   await c.reply(`${bytes.length} bytes`);
+   * });
+   * ```
    */
   async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
     checkOptions(options, { maxSize: true }, "download");

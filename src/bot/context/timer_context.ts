@@ -22,16 +22,19 @@ const LATE = 300_000;
  * A reminder, in the room that it is for, or a time of `bot.every()`, in no room (`c.in()` goes to one).
  */
 export class TimerContext extends RoomContext {
-  /** Its time. */
+  /** The time for which it was set. */
   readonly due: Date;
   /**
    * How late it is, in milliseconds, however little: the bot was not there, or had too much to do. A
    * reminder that is a text says when it was due from five minutes on.
    */
   readonly late: number;
-  /** What the reminder was given. */
+  /** The `data` with which the reminder was set; undefined for schedules. */
   readonly data: unknown;
-  /** Who has asked for the reminder; undefined: nobody. */
+  /**
+   * The user who has set the reminder; undefined for reminders that no user has set, and for
+   * schedules.
+   */
   readonly by: UserID | undefined;
   readonly #event: EventID | undefined;
 
@@ -46,10 +49,20 @@ export class TimerContext extends RoomContext {
   }
 
   /**
-   * Another room.
+   * Returns a room, or a thread in it, to speak in.
    *
-   * @param room The room.
+   * @param room The ID of the room.
    * @param thread The first event of a thread in it. Default: none.
+   * @returns The room.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addMorning(bot: Bot): void {
+   *   bot.every("0 9 * * 1-5", (c) => c.in("!room:example.org").send("Good morning!"));
+   * }
+   * ```
    */
   in(room: RoomID, thread?: EventID): RoomContext {
     return new RoomContext(this.kit, this.run, { room, thread });
@@ -84,51 +97,107 @@ export interface TimerContext {
   /** The bot's client. */
   readonly client: Client;
 
-  /** Ends with the time of the handler, and with the bot: give it to what takes long. */
+  /**
+   * Aborts when the handler's time is over, or the bot stops. Pass it to requests and other long
+   * work.
+   */
   get signal(): AbortSignal;
 
-  /** The bot's logger. */
+  /** The logger of the bot. */
   get log(): Logger;
 
   /**
-   * Counts the votes of a poll. They are read from the server page by page, and one of each user is kept:
-   * memory grows with the users who voted, not with their votes. In an encrypted room votes in clear, which the
-   * homeserver can write, do not count.
+   * Counts the votes of a poll. It reads them from the server page by page, and keeps one of each
+   * user: memory grows with the users who voted, not with their votes. In an encrypted room, votes
+   * that are not encrypted do not count, since the homeserver can write them.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll Its ID.
-   * @returns The votes by answer, and who leads.
-   * @throws {ValueError} If it is no poll, or came in clear into an encrypted room.
+   * @param poll The ID of the poll.
+   * @returns The votes for each answer, and which answers have most.
+   * @throws {ValueError} If the event is no poll, or was sent without encryption into an encrypted
+   *   room.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("count", async (c) => { // in reply to the poll
+   *   if (c.replyTo === undefined) return;
+   *   const { voters } = await c.getPollResults(c.replyTo);
+   *   await c.reply(`${voters} users have voted so far.`);
+   * });
+   * ```
    */
   getPollResults(poll: EventID): Promise<PollTally>;
 
   /**
-   * Shows that the bot types, while something is done.
+   * Shows that the bot is typing while work is done.
    *
-   * @param work What is done.
-   * @returns What that returns.
+   * @param work A promise, or a function that returns one.
+   * @returns What the work returns.
+   * @throws What the work throws.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("weather", async (c) => {
+   *   const response = await c.typing(() => fetch("https://weather.example/today", { signal: c.signal }));
+   *   await c.reply(await response.text(), { format: "plain" });
+   * });
+   * ```
    */
   typing<Result>(work: Promise<Result> | (() => Promise<Result>)): Promise<Result>;
 
   /**
-   * Does something once: when the handler runs again after an answer, or a crash, it returns what it
-   * returned. For what is not done by `c`: requests, times, chance, a model's answer. What it came to
-   * is committed before it returns; only a crash until then makes it be done again. It can't ask.
+   * Does something once. When the handler runs again, after an answer or a crash, it does not do the
+   * work again and returns the same result. Use it for everything that `c` does not do: requests,
+   * random numbers, the time, a language model. The result is committed before this resolves; only a
+   * crash before that makes the work run again. The work can't ask questions.
    *
-   * @param work What to do; what it returns has to be plain data.
-   * @returns What it returned.
+   * @param work What to do. It returns plain data.
+   * @returns The result.
+   * @throws What the work throws.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("dice", async (c) => {
+   *   const rolled = await c.step(() => Math.ceil(Math.random() * 6));
+   *   const guess = await c.ask("I have rolled a die. What is it?"); // then the handler runs again: same roll
+   *   await c.reply(Number(guess.text) === rolled ? "Right!" : `No, ${rolled}.`);
+   * });
+   * ```
    */
   step<Result>(work: () => Result | Promise<Result>): Promise<Result>;
 
   /**
-   * Takes a session: nobody else has it before the handler has ended, and what is made of it then is
-   * committed together with the record that the event was handled. When a handler asks, it gives its
-   * sessions back: take them again after the answer.
+   * Locks a session for this handler, and returns its state to be changed. No other handler has it
+   * until this one has ended. Then the changes are committed together with the record that the event
+   * was handled. A handler that asks a question releases its sessions: take them again after the
+   * answer.
    *
    * @param definition The definition of the session.
-   * @param key The key of the session. Default: that of the event, as `definition.per` says.
-   * @returns The state, to be changed.
-   * @throws {ValueError} If it has none, or another handler that has it waits for this one.
+   * @param key The key of the session. Default: the key of the event, as `definition.per` says.
+   * @returns The state: change its properties.
+   * @throws {ValueError} If the event has no such key, or another handler holds the session and
+   *   waits for this one.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, defineSession } from "@greenroom/matrix/bot";
+   *
+   * const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
+   * const plugin = new Composer();
+   * plugin.command("count", async (c) => {
+   *   const state = await c.session(counter);
+   *   await c.reply(`We are at ${++state.count}.`);
+   * });
+   * ```
    */
   session<State extends object>(
     definition: SessionDefinition<State>,
@@ -136,10 +205,22 @@ export interface TimerContext {
   ): Promise<State>;
 
   /**
-   * Ends a session, when the handler has ended.
+   * Deletes a session when the handler has ended: the next use begins with the initial state.
    *
    * @param definition The definition of the session.
-   * @param key The key of the session. Default: that of the event.
+   * @param key The key of the session. Default: the key of the event.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer, defineSession } from "@greenroom/matrix/bot";
+   *
+   * const game = defineSession({ name: "game", per: "room", initial: () => ({ moves: 0 }) });
+   * const plugin = new Composer();
+   * plugin.command("giveup", async (c) => {
+   *   await c.endSession(game);
+   *   await c.reply("The next move begins a new game.");
+   * });
+   * ```
    */
   endSession<State extends object>(
     definition: SessionDefinition<State>,
@@ -176,28 +257,64 @@ export interface TimerContext {
   remind(when: Date | ReminderDelay, what: string | NamedReminder): Promise<string>;
 
   /**
-   * Whether a user is an admin of the bot: in the list, or by power level in this room, as the
-   * option `admins` says.
+   * Returns whether a user is an admin of the bot: listed in the option `admins`, or by power level
+   * in this room, as that option says.
    *
    * @param userId The user.
+   * @returns Whether the user is an admin.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addReport(bot: Bot): void {
+   *   bot.reminder("report", async (c) => {
+   *     if (c.by !== undefined && await c.isAdmin(c.by)) await c.send("All is well.");
+   *   });
+   * }
+   * ```
    */
   isAdmin(userId: UserID): Promise<boolean>;
 
   /**
-   * Leaves the room, when the bot's answers so far have been sent.
+   * Leaves the room, after what the bot has said so far was sent.
    *
    * @param reason Why. Default: none.
    * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("leave", { access: "admins" }, async (c) => {
+   *   await c.reply("Goodbye!");
+   *   await c.leave("An admin has told me to");
+   * });
+   * ```
    */
   leave(reason?: string): Promise<void>;
 
-  /** A link to this room, or to an event in it, that any client opens. */
+  /**
+   * Returns a matrix.to link to this room, or to an event in it, that any client opens.
+   *
+   * @param eventId The ID of the event. Default: the room itself.
+   * @returns The link.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("link", (c) => c.reply(c.permalink(c.replyTo)));
+   * ```
+   */
   permalink(eventId?: EventID): string;
 
-  /** The room that it sends to. */
+  /** The ID of the room: what is sent goes there. */
   readonly roomId: RoomID;
 
-  /** The first event of the thread; undefined: none. */
+  /** The first event of the thread; undefined outside of threads. */
   readonly thread: EventID | undefined;
 
   /**
@@ -223,31 +340,67 @@ export interface TimerContext {
   send(text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
-   * Replaces a message of the bot's.
+   * Edits a message that the bot has sent: replaces its text.
    *
-   * @param eventId The message.
-   * @param text What it says from now on: as much as one message holds.
+   * @param eventId The ID of the message.
+   * @param text The new text, no longer than fits into one message.
    * @param options As for {@linkcode BotRoom.send}.
    * @returns The ID of the edit.
    * @throws {ValueError} If the text does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("build", async (c) => {
+   *   const message = await c.send("Building …");
+   *   await c.edit(message, "**Built**");
+   * });
+   * ```
    */
   edit(eventId: EventID, text: string, options?: WriteOptions): Promise<EventID>;
 
   /**
    * Reacts to an event.
    *
-   * @param eventId The event.
+   * @param eventId The ID of the event.
    * @param key The reaction, mostly an emoji.
    * @returns The ID of the reaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("pizza", async (c) => {
+   *   const question = await c.send("Pizza tonight?");
+   *   await c.reactTo(question, "👍");
+   * });
+   * ```
    */
   reactTo(eventId: EventID, key: string): Promise<EventID>;
 
   /**
-   * Redacts an event.
+   * Redacts an event: removes its content for everybody.
    *
-   * @param eventId The event.
+   * @param eventId The ID of the event.
    * @param reason Why. Default: none.
    * @returns The ID of the redaction.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("whisper", async (c) => {
+   *   const message = await c.send("The password is *mellon*.");
+   *   await c.redact(message, "Enough people have seen it");
+   * });
+   * ```
    */
   redact(eventId: EventID, reason?: string): Promise<EventID>;
 
@@ -272,12 +425,24 @@ export interface TimerContext {
   sendImage(data: BotMedia, options?: ImageOptions): Promise<EventID>;
 
   /**
-   * Sends a file.
+   * Uploads and sends a file; in an encrypted room, encrypted.
    *
-   * @param data The file.
-   * @param options Its name, kind, media type and caption, and what it answers.
+   * @param data The content of the file.
+   * @param options Its name, kind, media type and caption, and what it replies to.
    * @returns The ID of the event.
    * @throws {ValueError} If the caption does not fit into one message.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("export", async (c) => {
+   *   const csv = new TextEncoder().encode("name,points\nalice,3\n");
+   *   await c.sendFile(csv, { fileName: "points.csv", mimeType: "text/csv" });
+   * });
+   * ```
    */
   sendFile(data: BotMedia, options?: FileOptions): Promise<EventID>;
 
@@ -300,14 +465,22 @@ export interface TimerContext {
   sendSticker(url: ContentURI, info?: ImageInfo, options?: StickerOptions): Promise<EventID>;
 
   /**
-   * Begins a poll.
+   * Starts a poll.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
    * @param question The question.
    * @param answers The answers, 1 to 20.
-   * @param options How many a user may choose, and whether votes are shown before the end.
+   * @param options How many answers a user may choose, and whether votes are shown before the end.
    * @returns The ID of the poll: {@linkcode RoomContext.getPollResults} counts its votes.
-   * @throws {ValueError} If there are too many answers, or none.
+   * @throws {ValueError} If there are no answers, or more than 20.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("lunch", (c) => c.sendPoll("Lunch?", ["Pizza", "Soup"]));
+   * ```
    */
   sendPoll(
     question: string,
@@ -316,28 +489,52 @@ export interface TimerContext {
   ): Promise<EventID>;
 
   /**
-   * Ends a poll of the bot's, and says in it what it came to.
+   * Ends a poll that the bot has started, and writes the result into the event that ends it.
    *
    * @experimental It uses the unstable form of MSC3381: a minor version may change it.
-   * @param poll Its ID.
-   * @returns The votes by answer, and who has won.
-   * @throws {ValueError} If it is no poll.
+   * @param poll The ID of the poll.
+   * @returns The votes for each answer, and which answers have most.
+   * @throws {ValueError} If the event is no poll.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * plugin.command("close", async (c) => { // in reply to the poll
+   *   if (c.replyTo === undefined) return;
+   *   const { voters } = await c.endPoll(c.replyTo);
+   *   await c.reply(`${voters} users have voted.`);
+   * });
+   * ```
    */
   endPoll(poll: EventID): Promise<PollTally>;
 
   /**
-   * Sends text as it comes, a model's answer for one: a message that grows by edits.
+   * Sends text while it is being made, for example the answer of a language model: a message that
+   * grows by edits.
    *
-   * Each edit is whole Markdown, however the text was cut. Edits come no more often than `interval`
-   * says, and no faster than the server takes them; the last one is always sent. A text that
-   * outgrows a message goes on in the next one. If the text fails midway, what came is kept, with a
-   * note. After a crash the handler runs again, and what it streams then replaces what the message
-   * said.
+   * Each edit is whole Markdown, wherever the text is divided into pieces. Edits come at most once
+   * in `interval`, and no faster than the server accepts them; the last edit is always sent. A text
+   * that outgrows one message goes on in the next. If the text throws, the messages keep what came
+   * before, with a note. After a crash the handler runs again, and its new stream replaces the text
+   * of the same messages.
    *
    * @param text The pieces of the text.
    * @param options How often to edit, and as for {@linkcode BotRoom.send}.
-   * @returns The messages, and the text.
+   * @returns The IDs of the messages, and the whole text.
    * @throws What the text throws.
+   *
+   * @example
+   * ```ts ignore
+   * import { Composer } from "@greenroom/matrix/bot";
+   *
+   * const plugin = new Composer();
+   * async function* story() {
+   *   for (const words of ["Once ", "upon ", "a time"]) yield words;
+   * }
+   * plugin.command("story", (c) => c.stream(story()));
+   * ```
    */
   stream(text: AsyncIterable<string>, options?: StreamOptions): Promise<Streamed>;
 }

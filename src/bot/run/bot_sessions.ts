@@ -39,19 +39,20 @@ interface SessionPlace {
  * ```
  */
 export interface BotSession<State extends object> {
-  /** A copy of the state; undefined if there is none. */
+  /** Returns a copy of the state; undefined if the session does not exist. */
   read(): Promise<State | undefined>;
   /**
-   * Changes the state, when handlers that have taken the session have ended; in one commit.
+   * Changes the state in one commit, after handlers that hold the session have ended.
    *
-   * @param change What to make of it.
-   * @throws {ValueError} If the handler that asks has taken the session itself.
+   * @param change Changes the state that it is given, or returns another; `null` ends the session.
+   *   It must not wait.
+   * @throws {ValueError} If the calling handler holds the session itself.
    */
   update(change: SessionChange<State>): Promise<void>;
   /**
-   * Ends the session.
+   * Deletes the session: the next use begins with the initial state.
    *
-   * @throws {ValueError} If the handler that asks has taken the session itself.
+   * @throws {ValueError} If the calling handler holds the session itself.
    */
   end(): Promise<void>;
 }

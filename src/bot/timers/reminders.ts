@@ -27,16 +27,39 @@ export interface PendingReminder {
 /** The reminders of a bot. */
 export interface RemindersAPI {
   /**
-   * Those that are pending, the next one first.
+   * Lists reminders that have not fired yet, the next one first.
    *
-   * @param room Of this room alone. Default: of all.
+   * @param room Only of this room. Default: of all rooms.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addPending(bot: Bot): void {
+   *   bot.command("pending", async (c) => {
+   *     const pending = await Array.fromAsync(bot.reminders.list(c.roomId));
+   *     await c.reply(`${pending.length} reminders`);
+   *   });
+   * }
+   * ```
    */
   list(room?: RoomID): AsyncIterableIterator<PendingReminder>;
   /**
-   * Takes one back.
+   * Cancels a reminder.
    *
-   * @param id As `c.remind()` returned it.
+   * @param id Its ID, as `c.remind()` returned it.
    * @returns Whether it was pending.
+   *
+   * @example
+   * ```ts
+   * import type { Bot } from "@greenroom/matrix/bot";
+   *
+   * export function addForget(bot: Bot): void {
+   *   bot.command("forget <id>", async (c) => {
+   *     await c.reply(await bot.reminders.cancel(c.args.id) ? "Forgotten." : "There is no such reminder.");
+   *   });
+   * }
+   * ```
    */
   cancel(id: string): Promise<boolean>;
 }
