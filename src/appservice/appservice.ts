@@ -65,11 +65,11 @@ import { TransactionFeed } from "./transaction_feed.ts";
  */
 export class Appservice {
   /**
-   * The application service's own user, as a client, which delivers what the homeserver sends. Its
-   * `stateStore` has the state of rooms as far as that was sent.
+   * The client of the application service's own user, which delivers what the homeserver sends. Its
+   * `stateStore` knows the state of rooms as far as the homeserver has sent it.
    */
   readonly botClient: Client;
-  /** Logs what goes on. */
+  /** Logs for the application service and all its clients. */
   readonly log: Logger;
   /** Adds a handler: see {@linkcode HandlersAPI.on}. */
   readonly on: HandlersAPI["on"];
@@ -118,17 +118,20 @@ export class Appservice {
       this.botClient);
   }
 
-  /** What the homeserver has, too: keep its tokens secret. */
+  /** The registration, as the homeserver has it. Keep its tokens secret. */
   get registration(): Registration {
     return this.#kit.registration;
   }
 
-  /** The application service's own user. */
+  /** The user ID of the application service's own user. */
   get userId(): UserID {
     return this.#kit.users.bot;
   }
 
-  /** Resolves when it has been closed; rejects when it can't go on: see {@linkcode Client.done}. */
+  /**
+   * Resolves when the application service has been closed; rejects when it can't go on: see
+   * {@linkcode Client.done}.
+   */
   get done(): Promise<void> {
     return this.botClient.done;
   }
@@ -156,13 +159,24 @@ export class Appservice {
   };
 
   /**
-   * Delivers what the homeserver sends to handlers, until {@linkcode Appservice.stop} is called.
-   * Serve {@linkcode Appservice.fetch} before, where the registration says.
+   * Delivers to handlers what the homeserver sends, until {@linkcode Appservice.stop} is called.
+   * Before, serve {@linkcode Appservice.fetch} at the URL of the registration: the homeserver pings
+   * it first.
    *
-   * @param options How.
-   * @returns Resolves when it has been stopped.
-   * @throws {AppservicePingError} If the homeserver does not get through, or has another
-   *   registration. That it can't be reached now, or a proxy says so, is only logged.
+   * @param given Whether to have the homeserver ping, and what stops it.
+   * @returns A promise that resolves when it has been stopped.
+   * @throws {AppservicePingError} If the homeserver can't reach the URL, or has another
+   *   registration. If the homeserver itself can't be reached at the moment, that is only logged.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function main(appservice: Appservice): Promise<void> {
+   *   await using _server = Deno.serve({ port: 9000 }, appservice.fetch);
+   *   await appservice.start({ signals: true }); // until Ctrl-C, SIGTERM, or appservice.stop()
+   * }
+   * ```
    */
   async start(given: AppserviceStartOptions = {}): Promise<void> {
     checkStartOptions(given);
@@ -193,7 +207,21 @@ export class Appservice {
     }
   }
 
-  /** Stops delivering: see {@linkcode Client.stop}. */
+  /**
+   * Stops delivering, and waits until handlers that are at work have ended: see
+   * {@linkcode Client.stop}.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function main(appservice: Appservice): Promise<void> {
+   *   const stopped = appservice.start();
+   *   Deno.addSignalListener("SIGUSR1", () => appservice.stop());
+   *   await stopped;
+   * }
+   * ```
+   */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#stopping = new AbortController();
@@ -201,43 +229,88 @@ export class Appservice {
   }
 
   /**
-   * Handles what is left, where no process stays: call it from time to time, as by `Deno.cron()`.
+   * Handles what is left over. Where no process keeps running, call it from time to time, for
+   * example from `Deno.cron()`.
    *
    * @returns Whether nothing is left.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function everyMinute(appservice: Appservice): Promise<void> {
+   *   if (!await appservice.handlePending()) appservice.log.info("The next call goes on");
+   * }
+   * ```
    */
   async handlePending(): Promise<boolean> {
     return await this.#delivery.pending();
   }
 
   /**
-   * Has the homeserver ping {@linkcode Appservice.fetch}.
+   * Asks the homeserver to ping {@linkcode Appservice.fetch}: see
+   * [Pings](https://spec.matrix.org/v1.16/application-service-api/#pinging).
    *
-   * @returns How long that took, in milliseconds; undefined if the homeserver has no such request.
-   * @throws {AppservicePingError} If it does not get through, or has another registration.
+   * @returns How long the ping took, in milliseconds; undefined if the homeserver does not know
+   *   pings.
+   * @throws {AppservicePingError} If the homeserver can't reach the application service, or has
+   *   another registration.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function isReached(appservice: Appservice): Promise<boolean> {
+   *   const took = await appservice.ping();
+   *   return took !== undefined && took < 1_000;
+   * }
+   * ```
    */
   async ping(): Promise<number | undefined> {
     return await this.#ping();
   }
 
   /**
-   * One of the users of the application service.
+   * Returns a user of the application service, to act as that user.
    *
-   * @param user The user ID, or what stands before its colon.
-   * @returns The user: with all operations of a client.
-   * @throws {ValueError} If the namespaces of the registration do not have it.
+   * @param user The user ID, or its localpart: what stands before the colon, without the `@`.
+   * @returns The user, who has all operations of a client.
+   * @throws {ValueError} If no namespace of the registration has the user.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function repeat(appservice: Appservice, roomId: RoomID, text: string): Promise<void> {
+   *   await appservice.intent("_echo_parrot").sendText(roomId, text);
+   * }
+   * ```
    */
   intent(user: string): Intent {
     return this.#intents.of(user);
   }
 
   /**
-   * Somebody's own account, by a token of theirs: what they say on the network that is bridged to
-   * appears as their own. What it sends comes back to handlers, since it is not of an own user. It does
-   * not encrypt: in an encrypted room it is refused.
+   * Returns a client that acts as a user of Matrix, by an access token of theirs: so messages from
+   * the bridged network appear as the user's own. Its messages come back to handlers, since the user
+   * is none of the application service's. It can't encrypt: in encrypted rooms, sending is refused.
    *
    * @param userId The user.
-   * @param token An access token of the user's: keep it secret.
-   * @returns A client that acts as the user, and does not sync.
+   * @param accessToken An access token of the user: keep it secret.
+   * @returns A client that does not sync.
+   * @throws {ValueError} If it is no user ID.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function say(appservice: Appservice, roomId: RoomID, accessToken: string): Promise<void> {
+   *   const alice = appservice.puppet("@alice:example.org", accessToken);
+   *   await alice.sendText(roomId, "I wrote this on IRC");
+   * }
+   * ```
    */
   puppet(userId: UserID, accessToken: string): Client {
     parseUserId(userId);
@@ -251,7 +324,21 @@ export class Appservice {
     });
   }
 
-  /** Closes the application service: see {@linkcode Client.close}. */
+  /**
+   * Stops the application service for good, and closes its clients: see {@linkcode Client.close}.
+   *
+   * @example
+   * ```ts
+   * import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+   *
+   * const appservice = new Appservice({
+   *   registration: createRegistration({ id: "echo", url: "http://localhost:9000", serverName: "example.org" }),
+   *   serverName: "example.org",
+   *   baseUrl: "https://matrix.example.org",
+   * });
+   * await appservice.close(); // or `await using appservice = …`
+   * ```
+   */
   async close(): Promise<void> {
     this.#closing.abort();
     try {
@@ -262,7 +349,7 @@ export class Appservice {
     }
   }
 
-  /** The same as {@linkcode Appservice.close}. */
+  /** Closes the application service, as {@linkcode Appservice.close} does. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

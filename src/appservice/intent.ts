@@ -25,7 +25,7 @@ const OPERATIONS = Object.keys(clientAPI(new Session(new HTTPAPI({ baseUrl: "htt
  * Made by {@linkcode Appservice.intent}.
  */
 export class Intent {
-  /** As whom it acts. */
+  /** The user as whom it acts. */
   readonly userId: UserID;
   readonly #clients: ActingClients;
   readonly #ghosts: Ghosts;
@@ -58,16 +58,39 @@ export class Intent {
     }
   }
 
-  /** Registers the user, unless it is registered. Every request does so before. */
+  /**
+   * Registers the user, unless that is done. Every other operation does it first, so you need it
+   * only to have the user exist.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function makeUser(appservice: Appservice): Promise<void> {
+   *   await appservice.intent("_echo_parrot").ensureRegistered();
+   * }
+   * ```
+   */
   async ensureRegistered(): Promise<void> {
     await this.#ghosts.register(this.userId);
   }
 
   /**
-   * Has the user join a room, unless it is there: invited by the application service's own user, if
-   * it takes an invitation. Whatever sends to a room does so before.
+   * Joins a room as the user, unless the user is in it. If the room takes an invitation, the
+   * application service's own user invites. Operations that send to a room do this first.
    *
    * @param roomId The room.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function bring(appservice: Appservice, roomId: RoomID, names: string[]): Promise<void> {
+   *   for (const name of names) await appservice.intent(`_echo_${name}`).ensureJoined(roomId);
+   * }
+   * ```
    */
   async ensureJoined(roomId: RoomID): Promise<void> {
     await this.#ghosts.register(this.userId);
@@ -75,9 +98,20 @@ export class Intent {
   }
 
   /**
-   * Sets the user's profile, as far as it is different: the server is asked once what it is.
+   * Sets the display name and the avatar of the user where they differ. The server is asked once for
+   * the profile, and then not again.
    *
-   * @param profile The profile.
+   * @param profile The profile. What it leaves out stays as it is.
+   * @throws {MatrixRequestError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import type { Appservice } from "@greenroom/matrix/appservice";
+   *
+   * export async function rename(appservice: Appservice, displayname: string): Promise<void> {
+   *   await appservice.intent("_echo_parrot").ensureProfile({ displayname });
+   * }
+   * ```
    */
   async ensureProfile(profile: GhostProfile): Promise<void> {
     const before = this.#profile;

@@ -107,13 +107,13 @@ const BOT = "bot";
  * ```
  */
 export class BotTester {
-  /** Everything that the bot talks to. */
+  /** The homeserver of the bot and its users. */
   readonly homeserver: Homeserver;
-  /** The time. */
+  /** The clock of the bot and the homeserver: {@linkcode BotTester.pass} moves it on. */
   readonly clock: TestClock;
-  /** Where the bot keeps everything. */
+  /** The store of the bot: it stays through {@linkcode BotTester.restart}. */
   readonly store: KvStore = new MemoryStore();
-  /** What the bot has logged, but for debugging. */
+  /** The lines that the bot has logged, without those for debugging. */
   readonly logged: string[] = [];
   readonly #make: (options: TestedBotOptions) => TestedBot;
   readonly #users = new Map<string, TestUser>();
@@ -140,7 +140,18 @@ export class BotTester {
     return this.#user(BOT).userId;
   }
 
-  /** Begins, if the bot does not run. */
+  /**
+   * Starts the bot, unless it runs. {@linkcode BotTester.room} does that as well.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * await tester.start();
+   * ```
+   */
   async start(): Promise<void> {
     if (this.#bot !== undefined) return;
     const { homeserver, clock, store } = this;
@@ -158,23 +169,73 @@ export class BotTester {
     await this.settle();
   }
 
-  /** Ends the bot, as a deployment does, and begins again with what it has stored. */
+  /**
+   * Stops the bot, and starts a new one with the same store, as a deployment does.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await tester.restart();
+   * await room.say("!ping");
+   * await room.expect("pong");
+   * ```
+   */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
   }
 
-  /** Ends the bot, as a deployment does: users go on, and it begins again with `start()`. */
+  /**
+   * Stops the bot. Its users and the homeserver go on; `start()` starts a new bot with the same
+   * store.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await tester.stop();
+   * await room.say("!ping"); // the bot answers when it is back
+   * await tester.start();
+   * await room.expect("pong");
+   * ```
+   */
   async stop(): Promise<void> {
     await this.#end();
   }
 
   /**
-   * Makes a room with a user and the bot, who is invited.
+   * Creates a room, invites the bot, and waits until it has joined. Starts the bot if it does not
+   * run.
    *
-   * @param name The user's name, like `alice`.
+   * @param name The user who creates the room: a localpart, like `alice`.
    * @param others More users in it. Default: none.
    * @returns The room, as the user sees it.
+   * @throws {ExpectationError} If the bot does not join.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice", "bob");
+   * await room.as("bob").say("Hello!");
+   * ```
    */
   async room(name: string, ...others: readonly string[]): Promise<TestRoom> {
     await this.start();
@@ -189,26 +250,71 @@ export class BotTester {
   }
 
   /**
-   * Moves the time on, in steps, so that what becomes due is done when it is due.
+   * Moves the clock on, and lets the bot do what it does in that time.
    *
    * @param ms How far, in milliseconds.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("tea", (c) => c.remind({ in: 180_000 }, "Tea is ready"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await room.say("!tea");
+   * await tester.pass(180_000);
+   * await room.expect(/Tea is ready/);
+   * ```
    */
   async pass(ms: number): Promise<void> {
     await this.clock.tick(ms);
     await this.settle();
   }
 
-  /** Lets what is ready run. */
+  /**
+   * Lets the bot do what it can do now. The clock stands still.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice");
+   * await room.say("Hello!");
+   * await tester.settle(); // the bot has handled it
+   * ```
+   */
   async settle(): Promise<void> {
     for (let round = 0; round < 10; round++) await this.clock.tick(0);
   }
 
   /**
-   * Lets what is ready run until something has happened. The tester's clock stands still meanwhile.
+   * Waits until a condition holds. The clock of the tester stands still meanwhile.
    *
-   * @param condition Whether it has.
-   * @param otherwise What to say if it does not.
-   * @throws {ExpectationError} If it has not happened after five seconds of real time.
+   * @param condition Returns whether it holds.
+   * @param otherwise The message of the error if it does not.
+   * @throws {ExpectationError} If it does not hold after five seconds of real time.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * const id = await room.say("!ping");
+   * const isAnswered = () => room.messages.some(({ replyTo }) => replyTo === id);
+   * await tester.until(isAnswered, "The bot was to answer");
+   * ```
    */
   async until(condition: () => boolean, otherwise: string): Promise<void> {
     const end = systemClock.now() + PATIENCE;
@@ -222,14 +328,23 @@ export class BotTester {
   }
 
   /**
-   * Requests something as a user, below `/_matrix/client/v3`.
+   * Sends a request of the client-server API as a user.
    *
-   * @param name The user's name.
-   * @param method The method.
-   * @param path The path.
-   * @param body The body. Default: none.
-   * @returns The answer.
+   * @param name The user: a localpart.
+   * @param method The HTTP method.
+   * @param path The path below `/_matrix/client/v3`.
+   * @param body The body, sent as JSON. Default: none.
+   * @returns The body of the response.
    * @throws {ValueError} If the homeserver refuses.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * await tester.request("alice", "PUT", "/profile/@alice:localhost/displayname", { displayname: "Alice" });
+   * ```
    */
   async request(name: string, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
     const { accessToken } = this.#user(name);
@@ -246,12 +361,26 @@ export class BotTester {
     return answer;
   }
 
-  /** Completes a localpart with the server's name. */
+  /**
+   * Returns the user ID of a user, who is created if need be.
+   *
+   * @param name The localpart, like `alice`.
+   * @returns The user ID.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * console.assert(tester.userId("alice") === "@alice:localhost");
+   * ```
+   */
   userId(name: string): UserID {
     return this.#user(name).userId;
   }
 
-  /** Ends the bot and the homeserver. */
+  /** Stops the bot, and closes the homeserver. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end();
     await this.homeserver[Symbol.asyncDispose]();
@@ -274,7 +403,7 @@ export class BotTester {
 
 /** A room with a bot in it, as one user sees it. */
 export class TestRoom {
-  /** Identifies it on the homeserver. */
+  /** What clients call the room. */
   readonly id: RoomID;
   readonly #tester: BotTester;
   readonly #name: string;
@@ -293,22 +422,64 @@ export class TestRoom {
     this.#seen = seen;
   }
 
-  /** The same room as another user in it sees it. */
+  /**
+   * Returns the same room for another user who is in it.
+   *
+   * @param name The localpart of the user.
+   * @returns The room, as that user sees it.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice", "bob");
+   * await room.as("bob").say("Hello!");
+   * ```
+   */
   as(name: string): TestRoom {
     return new TestRoom(this.#tester, this.id, name, this.#seen);
   }
 
-  /** What the homeserver has of it. */
+  /**
+   * Returns the room as it is on the homeserver: its events, state and members.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice");
+   * console.assert(room.view().membership(tester.mxid) === "join");
+   * ```
+   */
   view(): ReturnType<Homeserver["room"]> {
     return this.#tester.homeserver.room(this.id);
   }
 
   /**
-   * Says something.
+   * Sends a text message as the user.
    *
-   * @param text What.
-   * @param options Where, and in reply to what.
-   * @returns The event.
+   * @param text The text.
+   * @param options The thread, and the message to reply to.
+   * @returns The ID of the event.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await room.say("!ping");
+   * await room.expect("pong");
+   * ```
    */
   async say(text: string, options: SayOptions = {}): Promise<EventID> {
     checkOptions(options, { thread: true, replyTo: true, content: true }, "say something");
@@ -321,11 +492,22 @@ export class TestRoom {
   }
 
   /**
-   * Reacts to an event.
+   * Reacts to an event as the user.
    *
-   * @param eventId The event.
-   * @param key The reaction.
-   * @returns The reaction's event.
+   * @param eventId The ID of the event.
+   * @param key The reaction, mostly an emoji.
+   * @returns The ID of the reaction.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice");
+   * const id = await room.say("Hello!");
+   * await room.react(id, "👍");
+   * ```
    */
   async react(eventId: EventID, key: string): Promise<EventID> {
     return await this.send("m.reaction", {
@@ -334,11 +516,21 @@ export class TestRoom {
   }
 
   /**
-   * Sends an event of any type.
+   * Sends an event of any type as the user.
    *
-   * @param type The type.
+   * @param type The type of the event.
    * @param content The content.
-   * @returns The event.
+   * @returns The ID of the event.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => new Bot(options));
+   * const room = await tester.room("alice");
+   * await room.send("m.room.message", { msgtype: "m.image", body: "cat.png", url: "mxc://localhost/cat" });
+   * ```
    */
   async send(type: string, content: JsonObject): Promise<EventID> {
     const path = `/rooms/${encodeURIComponent(this.id)}/send/${type}/${crypto.randomUUID()}`;
@@ -346,7 +538,7 @@ export class TestRoom {
     return event_id as EventID;
   }
 
-  /** The bot's messages, each as it reads now, in order. */
+  /** The messages of the bot in this room, oldest first, each with its edits applied. */
   get messages(): readonly TestedMessage[] {
     const { mxid } = this.#tester;
     const own = this.view().messages.filter(({ type, sender }) =>
@@ -378,11 +570,27 @@ export class TestRoom {
   }
 
   /**
-   * Waits for the bot's next message, after the one that was expected last.
+   * Waits for the next message of the bot: the one after the message that was expected last.
    *
-   * @param text What it says, in plain text; or what that matches.
+   * @param text The whole plain text, or a regular expression that it matches.
    * @returns The message.
-   * @throws {ExpectationError} If it says something else, or nothing.
+   * @throws {ExpectationError} If the bot says something else, or nothing.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * const id = await room.say("!ping");
+   * const { replyTo } = await room.expect(/^pong/);
+   * console.assert(replyTo === id);
+   * ```
    */
   async expect(text: string | RegExp): Promise<TestedMessage> {
     const next = () => this.messages[this.#seen.messages];
@@ -408,11 +616,26 @@ export class TestRoom {
   }
 
   /**
-   * Waits for the bot's next reaction.
+   * Waits for the next reaction of the bot.
    *
    * @param key The reaction.
-   * @returns The event that it is to.
-   * @throws {ExpectationError} If there is another, or none.
+   * @returns The ID of the event that the bot has reacted to.
+   * @throws {ExpectationError} If the bot reacts with something else, or not.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.hears(/thank you/i, (c) => c.react("❤️"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await room.say("Thank you!");
+   * await room.expectReaction("❤️");
+   * ```
    */
   async expectReaction(key: string): Promise<EventID> {
     const { mxid } = this.#tester;
@@ -428,9 +651,24 @@ export class TestRoom {
   }
 
   /**
-   * Lets the bot do what is ready, and sees that it says nothing new.
+   * Lets the bot do what it can do now, and checks that it says nothing more.
    *
    * @throws {ExpectationError} If it says something.
+   *
+   * @example
+   * ```ts
+   * import { Bot } from "@greenroom/matrix/bot";
+   * import { BotTester } from "@greenroom/matrix/testing";
+   *
+   * await using tester = new BotTester((options) => {
+   *   const bot = new Bot(options);
+   *   bot.command("ping", (c) => c.reply("pong"));
+   *   return bot;
+   * });
+   * const room = await tester.room("alice");
+   * await room.say("Hello!");
+   * await room.expectNothing();
+   * ```
    */
   async expectNothing(): Promise<void> {
     await this.#tester.settle();

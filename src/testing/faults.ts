@@ -136,11 +136,11 @@ export type FaultRule = FaultEffect & {
 export interface Fault extends Disposable {
   /** How many requests it has hit. */
   readonly hits: number;
-  /** Takes it away. Requests it holds are released. */
+  /** Removes the fault, and lets the requests go on that it holds. */
   remove(): void;
-  /** Lets the requests go on that it holds now. */
+  /** Lets the requests go on that the fault holds now. The fault stays. */
   release(): void;
-  /** Resolves when it hits next. */
+  /** Resolves when the fault hits the next request. */
   hit(): Promise<void>;
 }
 
@@ -148,9 +148,40 @@ export interface Fault extends Disposable {
  * The faults of a homeserver. Of several that match a request, the one that was added first hits.
  */
 export interface Faults {
-  /** Puts a fault in place. */
+  /**
+   * Adds a fault.
+   *
+   * @param rule What goes wrong, and for which requests.
+   * @returns The fault, to remove it again, or to count the requests that it has hit.
+   * @throws {ValueError} If there is no such kind of fault, or an option can't be used.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * homeserver.faults.add({ kind: "status", status: 502, match: { path: "/versions" }, times: 1 });
+   * const { status } = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/versions`);
+   * assertEquals(status, 502);
+   * ```
+   */
   add(rule: FaultRule): Fault;
-  /** Takes all faults away. */
+  /**
+   * Removes all faults.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * homeserver.faults.add({ kind: "status", status: 502 });
+   * homeserver.faults.clear();
+   * const { status } = await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/versions`);
+   * assertEquals(status, 200);
+   * ```
+   */
   clear(): void;
 }
 

@@ -82,21 +82,19 @@ const router = new Router(ALL_ROUTES);
  * ```
  */
 export class Homeserver implements AsyncDisposable {
-  /** The name behind the colon of its user IDs. */
+  /** The server name: what stands behind the colon of its user IDs. */
   readonly serverName: string;
-  /**
-   * Sends a request to this homeserver and to nothing else; use it wherever `fetch` is expected.
-   */
+  /** Sends requests to this homeserver, and to no other. Use it in place of the global `fetch`. */
   readonly fetch: typeof fetch;
-  /** Faults on demand. */
+  /** Makes requests fail, on demand. */
   readonly faults: Faults;
-  /** The latest requests. */
+  /** The latest requests that arrived. */
   readonly requests: RequestLog;
-  /** What it does as other homeservers do; it can be changed at any time. */
+  /** Behaviour in which homeservers differ; a test can change it at any time. */
   readonly quirks: HomeserverQuirks;
   /**
-   * How often each user may do what; it can be changed at any time. What is refused gets 429 with
-   * `Retry-After`.
+   * How often a user may make which requests; a test can change it at any time. Requests beyond it
+   * get status 429 with `Retry-After`.
    */
   readonly rateLimits: RateLimits;
   readonly #state: ServerState;
@@ -104,7 +102,12 @@ export class Homeserver implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   #listener: Deno.HttpServer<Deno.NetAddr> | undefined;
 
-  /** Makes an empty homeserver. */
+  /**
+   * Makes a homeserver without users and rooms.
+   *
+   * @param options Its name, clock, limits and behaviour.
+   * @throws {ValueError} If an option can't be used.
+   */
   constructor(options: HomeserverOptions = {}) {
     checkHomeserverOptions(options);
     this.serverName = options.serverName ?? "localhost";
@@ -138,20 +141,32 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * Where clients find it: the address it listens on, or a made-up one that
-   * {@link Homeserver.fetch} understands.
+   * The base URL for clients: the address it listens on, or a made-up one that
+   * {@linkcode Homeserver.fetch} knows.
    */
   get baseUrl(): string {
     return this.#state.baseUrl;
   }
 
   /**
-   * Listens on the loopback interface and returns the base URL. Needs the permission
-   * `--allow-net=127.0.0.1`.
+   * Listens on the loopback interface, for clients that can't be given a `fetch`. Needs the
+   * permission `--allow-net=127.0.0.1`.
    *
    * @param options Where to listen.
-   * @param options.port The port; 0, the default, takes a free one.
-   * @param options.hostname The address. Defaults to `127.0.0.1`.
+   * @param options.port The port. Default: 0, which takes a free one.
+   * @param options.hostname The address. Default: `127.0.0.1`.
+   * @returns The base URL.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * export async function serve(): Promise<void> {
+   *   await using homeserver = new Homeserver();
+   *   const baseUrl = await homeserver.listen();
+   *   await new Deno.Command("./bot", { env: { MATRIX_URL: baseUrl } }).output();
+   * }
+   * ```
    */
   listen(options: { port?: number; hostname?: string } = {}): Promise<string> {
     checkOptions(options, { port: true, hostname: true }, "listen");
@@ -180,7 +195,24 @@ export class Homeserver implements AsyncDisposable {
     return Promise.resolve(this.#state.baseUrl);
   }
 
-  /** Makes a user with a device and an access token. */
+  /**
+   * Creates a user with a device and an access token.
+   *
+   * @param localpart The part of the user ID before the colon, without the `@`.
+   * @param options The password, the display name, the device, and the homeserver of the user.
+   * @returns The IDs and the credentials of the user.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { userId, accessToken } = homeserver.createUser("alice", { displayname: "Alice" });
+   * assertEquals(userId, "@alice:localhost");
+   * assertEquals(typeof accessToken, "string"); // for a client or a bot
+   * ```
+   */
   createUser(localpart: string, options: CreateUserOptions = {}): TestUser {
     checkOptions(options, USER, "make a user");
     const { password = `password of ${localpart}`, displayname, deviceId, serverName } = options;
@@ -192,12 +224,26 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * Adds an application service. From then on it may act as its users, and is sent what it is
-   * interested in.
+   * Adds an application service. From then on it may act as its users, and gets the events that it
+   * is interested in.
    *
-   * @param registration What is in its registration file.
-   * @param fetch Reaches it, whatever the URL in the registration: what it serves. Default: the
-   *   global `fetch`.
+   * @param registration The content of its registration file.
+   * @param fetch Sends requests to it, whatever URL the registration has. Default: the global
+   *   `fetch`.
+   *
+   * @example
+   * ```ts
+   * import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * const serverName = "localhost";
+   * const registration = createRegistration({ id: "echo", url: "http://localhost:9000", serverName });
+   * await using homeserver = new Homeserver();
+   * const { baseUrl, fetch } = homeserver;
+   * await using appservice = new Appservice({ registration, serverName, baseUrl, fetch });
+   * homeserver.addAppservice(registration, appservice.fetch);
+   * await appservice.ping();
+   * ```
    */
   addAppservice(
     registration: TestRegistration,
@@ -207,9 +253,25 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * A look at a room.
+   * Returns a room as it is on the homeserver, for assertions.
    *
-   * @throws {ValueError} If there is none of that ID.
+   * @param roomId The ID of the room.
+   * @returns The room.
+   * @throws {ValueError} If there is no such room.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * assertEquals(homeserver.room(roomId).state("m.room.name"), { name: "Green room" });
+   * ```
    */
   room(roomId: RoomID): RoomView {
     const room = this.#state.rooms.get(roomId);
@@ -218,20 +280,26 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * Has the server of who invites into a room send state of its own making along with invitations and knocks: it
-   * stands in front of what this homeserver has checked, and may be anything.
+   * Sets the state that comes along with invitations and knocks of a room, in place of the true one.
+   * So a test plays the server of the user who invites: a client can't trust this state.
    *
    * @param roomId The room.
-   * @param events Stripped state, well-formed or not; none to send nothing along.
+   * @param events Stripped state, well-formed or not; an empty list sends none along.
    * @throws {ValueError} If there is no such room.
    *
    * @example
    * ```ts
    * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
    *
    * await using homeserver = new Homeserver();
-   * const mallory = homeserver.createUser("mallory", { serverName: "elsewhere.example" });
-   * console.assert(mallory.userId === "@mallory:elsewhere.example");
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * homeserver.sendAlong(roomId, [
+   *   { type: "m.room.name", state_key: "", sender: "@mallory:elsewhere.example", content: { name: 7 } },
+   * ]);
    * ```
    */
   sendAlong(roomId: RoomID, events: readonly Record<string, unknown>[]): void {
@@ -246,8 +314,19 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * Makes the tokens of a user expire: a soft logout, after which a refresh or a login brings the
-   * device back.
+   * Makes the access tokens of a user expire: requests get a soft logout, after which a refresh or a
+   * login brings the device back.
+   *
+   * @param userId The user.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { userId } = homeserver.createUser("bot");
+   * homeserver.expireTokens(userId); // requests of the bot get 401 with soft_logout from now on
+   * ```
    */
   expireTokens(userId: UserID): void {
     const user = this.#state.user(userId);
@@ -256,19 +335,47 @@ export class Homeserver implements AsyncDisposable {
   }
 
   /**
-   * Makes the tokens of a user unknown, as an administrator or another device would: a hard logout.
+   * Makes the access tokens of a user unknown, as an administrator or another device can: a hard
+   * logout.
+   *
+   * @param userId The user.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { userId } = homeserver.createUser("bot");
+   * homeserver.revokeTokens(userId); // requests of the bot get 401 from now on
+   * ```
    */
   revokeTokens(userId: UserID): void {
     this.#state.sessions.close(({ user }) => user.id === userId);
     this.#state.stream.wake([userId]);
   }
 
-  /** The to-device messages that a device has not acknowledged yet. */
+  /**
+   * Returns the to-device messages that a device has not acknowledged yet.
+   *
+   * @param userId The user.
+   * @param deviceId The device.
+   * @returns The messages, oldest first.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { userId, deviceId } = homeserver.createUser("alice");
+   * assertEquals(homeserver.toDevice(userId, deviceId), []);
+   * ```
+   */
   toDevice(userId: UserID, deviceId: DeviceID): readonly Record<string, unknown>[] {
     return this.#state.user(userId).devices.get(deviceId)?.inbox.map(({ event }) => event) ?? [];
   }
 
-  /** Stops listening and lets waiting syncs return. From then on nothing answers. */
+  /** Closes the homeserver: waiting syncs return, and later requests fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.faults.clear();
     this.#state.close();

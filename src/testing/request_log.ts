@@ -77,10 +77,21 @@ export class RequestLog implements Iterable<LoggedRequest> {
   }
 
   /**
-   * The requests of a method and path.
+   * Returns the requests that fit a method and a path.
    *
    * @param method The HTTP method, in capitals.
-   * @param path A part of the path, or a regular expression over it.
+   * @param path A part of the path, or a regular expression for it.
+   * @returns The requests, oldest first.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/versions`);
+   * assertEquals(homeserver.requests.filter("GET", "/versions").length, 1);
+   * ```
    */
   filter(method: string, path: string | RegExp): LoggedRequest[] {
     return this.#requests.filter((request) =>
@@ -89,7 +100,20 @@ export class RequestLog implements Iterable<LoggedRequest> {
     );
   }
 
-  /** Forgets all requests. */
+  /**
+   * Forgets all requests.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * await homeserver.fetch(`${homeserver.baseUrl}/_matrix/client/versions`);
+   * homeserver.requests.clear();
+   * assertEquals(homeserver.requests.length, 0);
+   * ```
+   */
   clear(): void {
     this.#requests = [];
   }

@@ -33,7 +33,7 @@ export class RoomView {
     this.#room = room;
   }
 
-  /** What clients call it. */
+  /** What clients call the room. */
   get id(): RoomID {
     return this.#room.id;
   }
@@ -43,32 +43,112 @@ export class RoomView {
     return this.#room.events.map(view);
   }
 
-  /** The events that are messages, in the sense that they are no state. */
+  /** The events that are not state, oldest first: messages, reactions, redactions and the like. */
   get messages(): ViewedEvent[] {
     return this.#room.events.filter(({ stateKey }) => stateKey === undefined).map(view);
   }
 
-  /** Who is typing. */
+  /** The users who are typing. */
   get typing(): UserID[] {
     return [...this.#room.typing.keys()];
   }
 
-  /** The content of a state event in force. */
+  /**
+   * Returns the content of a state event.
+   *
+   * @param type The type of the state.
+   * @param stateKey The state key. Default: the empty one.
+   * @returns The content; undefined if there is no such state.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * assertEquals(homeserver.room(roomId).state("m.room.name"), { name: "Green room" });
+   * ```
+   */
   state(type: string, stateKey = ""): JsonObject | undefined {
     return this.#room.state(type, stateKey)?.content;
   }
 
-  /** The membership of a user; `leave` if they never had one. */
+  /**
+   * Returns the membership of a user.
+   *
+   * @param user The ID of the user.
+   * @returns The membership; `leave` for users who never had one.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * assertEquals(homeserver.room(roomId).membership("@bob:localhost"), "leave");
+   * ```
+   */
   membership(user: UserID): string {
     return this.#room.membership(user);
   }
 
-  /** Lists who is in the room, or has another membership. */
+  /**
+   * Lists the users who have a membership.
+   *
+   * @param membership The membership. Default: `join`.
+   * @returns The IDs of the users.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * assertEquals(homeserver.room(roomId).members(), ["@alice:localhost"]);
+   * ```
+   */
   members(membership = "join"): UserID[] {
     return this.#room.membersWith(membership);
   }
 
-  /** The event that a user has read up to. */
+  /**
+   * Returns the event up to which a user has read.
+   *
+   * @param user The ID of the user.
+   * @param type The type of the receipt. Default: `m.read`.
+   * @returns The ID of the event; undefined without a receipt.
+   *
+   * @example
+   * ```ts
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   * import { Client } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken } = homeserver.createUser("alice");
+   * const { baseUrl, fetch } = homeserver;
+   * await using alice = new Client({ baseUrl, fetch, accessToken });
+   * const roomId = await alice.createRoom({ name: "Green room" });
+   * const eventId = await alice.sendText(roomId, "Hello");
+   * await alice.sendReceipt(roomId, eventId);
+   * assertEquals(homeserver.room(roomId).readBy("@alice:localhost"), eventId);
+   * ```
+   */
   readBy(user: UserID, type = "m.read"): EventID | undefined {
     return this.#room.receipts.of(user).filter((receipt) => receipt.type === type).at(-1)?.event;
   }

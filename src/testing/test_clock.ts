@@ -50,17 +50,39 @@ export class TestClock implements Clock {
     return this.#timers.size;
   }
 
-  /** The time this clock stands at, in milliseconds since the epoch. */
+  /**
+   * Returns the time of this clock, in milliseconds since the epoch.
+   *
+   * @example
+   * ```ts
+   * import { TestClock } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const clock = new TestClock(0);
+   * await clock.tick(1_000);
+   * assertEquals(clock.now(), 1_000);
+   * ```
+   */
   now(): number {
     return this.#now;
   }
 
   /**
-   * Waits until the clock was moved by `ms`. A wait of no time ends at once, in a microtask.
+   * Waits until the clock was moved on by a time. Without time it resolves at once.
    *
    * @param ms How long, in milliseconds of this clock.
-   * @param options What may end the wait early.
-   * @param options.signal Ends the wait: the promise then rejects with the signal's reason.
+   * @param options What ends the wait early.
+   * @param options.signal Ends the wait: the promise rejects with the signal's reason.
+   *
+   * @example
+   * ```ts
+   * import { TestClock } from "@greenroom/matrix/testing";
+   *
+   * const clock = new TestClock();
+   * const waiting = clock.delay(60_000);
+   * await clock.tick(60_000);
+   * await waiting;
+   * ```
    */
   delay(ms: number, options: { signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
@@ -85,11 +107,22 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves the clock and ends the waits that fall due, in the order of their times. Between two of
-   * them, whatever they woke runs until it waits again, so that a wait it starts within the span
-   * ends within the same call.
+   * Moves the clock on, and ends waits whose time has come, in the order of their times. What a wait
+   * has woken runs until it waits again, before the next wait ends: so waits that begin within the
+   * span end in the same call.
    *
-   * @param ms How far to move, in milliseconds. With 0 only what is running already gets to settle.
+   * @param ms How far, in milliseconds. Default: 0, which only lets run what is ready.
+   *
+   * @example
+   * ```ts
+   * import { TestClock } from "@greenroom/matrix/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const clock = new TestClock(0);
+   * const later = clock.delay(10).then(() => clock.delay(10)).then(() => clock.now());
+   * await clock.tick(30);
+   * assertEquals(await later, 20);
+   * ```
    */
   async tick(ms = 0): Promise<void> {
     const end = this.#now + ms;

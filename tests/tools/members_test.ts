@@ -1,9 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { MARK, MEMBER_TARGETS, withMembers } from "../../tools/members.ts";
+import { MEMBER_TARGETS, withMembers } from "../../tools/members.ts";
 import { ROOT } from "../../tools/process.ts";
-
-/** How many operations of Client, overloads counted each, have no `@example` yet; it only falls. */
-const MOST_WITHOUT_EXAMPLE = 53;
 
 for (const target of MEMBER_TARGETS) {
   Deno.test(`${target.name} shows the members that it has from elsewhere: \`deno task members\` writes them`, async () => {
@@ -34,14 +31,6 @@ Deno.test("Documentation tools find in each class what users call", async () => 
     const found = members.get(name) ?? new Set();
     assertEquals(wanted.filter((each) => !found.has(each)), [], `${name} lacks them`);
   }
-});
-
-Deno.test("No more operations of Client lack an example than before", async () => {
-  const text = await Deno.readTextFile(`${ROOT}src/client/client.ts`);
-  const [, generated = ""] = text.split(MARK);
-  const without = [...generated.matchAll(/^ {2}\/\*\*\n((?: {3}\*.*\n)+?) {3}\*\/\n {2}(\w+)[(<]/gm)]
-    .filter(([, doc = ""]) => !doc.includes("@example")).map(([, , name]) => name);
-  assert(without.length <= MOST_WITHOUT_EXAMPLE, `${without.length}: ${without.join(", ")}`);
 });
 
 /** What `deno doc` finds in each class of entries, and in the interface beside it. */

@@ -85,38 +85,90 @@ export class StateStore {
   }
 
   /**
-   * One piece of a room's state.
+   * Returns a state event of a room.
    *
    * @param roomId The room.
-   * @param type The type of state.
-   * @param stateKey Which piece of it. Default: the empty key.
-   * @returns The event, stripped in a room the user is not in; undefined if it is not known.
+   * @param type The type of the state.
+   * @param stateKey The state key. Default: the empty one.
+   * @returns The event, stripped in rooms that the user is not in; undefined if it is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function nameOf(client: Client, roomId: RoomID): Promise<unknown> {
+   *   const event = await client.stateStore.getState(roomId, "m.room.name");
+   *   return event?.content.name;
+   * }
+   * ```
    */
   async getState(roomId: RoomID, type: string, stateKey: string = ""): Promise<StoredState | undefined> {
     return await (await this.#store()).getState({ roomId, type, stateKey });
   }
 
   /**
-   * A room's state, as far as it is known.
+   * Lists the state events of a room that are known.
    *
    * @param roomId The room.
-   * @param type Only this type. Default: all.
+   * @param type Only state of this type. Default: all types.
+   * @returns The events, in no particular order.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function childrenOf(client: Client, spaceId: RoomID): Promise<string[]> {
+   *   const links = await client.stateStore.listState(spaceId, "m.space.child");
+   *   return links.map(({ state_key }) => state_key);
+   * }
+   * ```
    */
   async listState(roomId: RoomID, type?: string): Promise<StoredState[]> {
     return await (await this.#store()).listState({ roomId, type });
   }
 
-  /** The content of a user's member event in a room; undefined if it is not known. */
+  /**
+   * Returns the content of a user's `m.room.member` event: membership, display name and avatar in
+   * the room.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @returns The content; undefined if it is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function nameIn(client: Client, roomId: RoomID, userId: UserID): Promise<string> {
+   *   return (await client.stateStore.getMember(roomId, userId))?.displayname ?? userId;
+   * }
+   * ```
+   */
   async getMember(roomId: RoomID, userId: UserID): Promise<RoomMemberContent | undefined> {
     const event = await this.getState(roomId, "m.room.member", userId);
     return event && memberContent(event);
   }
 
   /**
-   * The known members of a room.
+   * Returns the members of a room that are known: all of them after `client.getMembers()`.
    *
    * @param roomId The room.
-   * @param memberships Only users who are this to the room. Default: joined and invited.
+   * @param memberships Only users with these memberships. Default: joined and invited.
+   * @returns The contents of their member events, by user ID.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function invited(client: Client, roomId: RoomID): Promise<UserID[]> {
+   *   const members = await client.stateStore.getMembers(roomId, ["invite"]);
+   *   return [...members.keys()];
+   * }
+   * ```
    */
   async getMembers(
     roomId: RoomID,
@@ -133,28 +185,105 @@ export class StateStore {
     return members;
   }
 
-  /** Whether the known members are all there are. */
+  /**
+   * Returns whether the members that are known are all members of a room. Without, the server has
+   * sent only those that its events needed.
+   *
+   * @param roomId The room.
+   * @returns Whether they are all.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function countMembers(client: Client, roomId: RoomID): Promise<number> {
+   *   if (!await client.stateStore.hasFullMemberList(roomId)) await client.getMembers(roomId);
+   *   return (await client.stateStore.getMembers(roomId)).size;
+   * }
+   * ```
+   */
   async hasFullMemberList(roomId: RoomID): Promise<boolean> {
     return (await this.#room(roomId))?.allMembers ?? false;
   }
 
-  /** What a user is to a room; `leave` if nothing is known. */
+  /**
+   * Returns the membership of a user in a room.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @returns The membership; `leave` if it is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isBanned(client: Client, roomId: RoomID, userId: UserID): Promise<boolean> {
+   *   return await client.stateStore.getMembership(roomId, userId) === "ban";
+   * }
+   * ```
+   */
   async getMembership(roomId: RoomID, userId: UserID): Promise<Membership> {
     return (await this.getMember(roomId, userId))?.membership ?? Membership.LEAVE;
   }
 
-  /** Whether a user is in a room, as far as is known. */
+  /**
+   * Returns whether a user is in a room.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @returns Whether the user has joined; false if that is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isHere(client: Client, roomId: RoomID, userId: UserID): Promise<boolean> {
+   *   return await client.stateStore.isJoined(roomId, userId);
+   * }
+   * ```
+   */
   async isJoined(roomId: RoomID, userId: UserID): Promise<boolean> {
     return await this.getMembership(roomId, userId) === Membership.JOIN;
   }
 
-  /** The rooms the acting user is in. */
+  /**
+   * Lists the rooms that the client's own user is in.
+   *
+   * @returns The IDs of the rooms, in no particular order.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function announce(client: Client, text: string): Promise<void> {
+   *   for (const roomId of await client.stateStore.getJoinedRooms()) await client.sendText(roomId, text);
+   * }
+   * ```
+   */
   async getJoinedRooms(): Promise<RoomID[]> {
     const rooms = await (await this.#store()).rooms();
     return rooms.filter(({ membership }) => membership === Membership.JOIN).map(({ roomId }) => roomId);
   }
 
-  /** The rooms the acting user and another are both in, or invited to. */
+  /**
+   * Lists the rooms that the client's own user is in, and another user is in or invited to.
+   *
+   * @param userId The other user.
+   * @returns The IDs of the rooms, in no particular order.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isStranger(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.stateStore.findSharedRooms(userId)).length === 0;
+   * }
+   * ```
+   */
   async findSharedRooms(userId: UserID): Promise<RoomID[]> {
     const rooms = await this.getJoinedRooms();
     const memberships = await Promise.all(rooms.map((roomId) => this.getMembership(roomId, userId)));
@@ -162,9 +291,20 @@ export class StateStore {
   }
 
   /**
-   * Whether a room is encrypted. Once true it stays true.
+   * Returns whether a room is encrypted. A room that is encrypted stays so for good.
    *
-   * @returns Undefined if it is not known.
+   * @param roomId The room.
+   * @returns Whether it is; undefined if that is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function mayBeClear(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return await client.stateStore.isEncrypted(roomId) !== true;
+   * }
+   * ```
    */
   async isEncrypted(roomId: RoomID): Promise<boolean | undefined> {
     const encryption = (await this.#room(roomId))?.encryption;
@@ -172,28 +312,87 @@ export class StateStore {
   }
 
   /**
-   * The content of the `m.room.encryption` that counts; undefined if the room has none, or it is
-   * not known.
+   * Returns the content of the
+   * [`m.room.encryption`](https://spec.matrix.org/v1.16/client-server-api/#mroomencryption) event
+   * that counts.
+   *
+   * @param roomId The room.
+   * @returns The content; undefined if the room is not encrypted, or that is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function algorithmOf(client: Client, roomId: RoomID): Promise<unknown> {
+   *   return (await client.stateStore.getEncryptionInfo(roomId))?.algorithm;
+   * }
+   * ```
    */
   async getEncryptionInfo(roomId: RoomID): Promise<JsonObject | undefined> {
     return (await this.#room(roomId))?.encryption || undefined;
   }
 
-  /** The content of `m.room.power_levels`; undefined if it is not known. */
+  /**
+   * Returns the content of
+   * [`m.room.power_levels`](https://spec.matrix.org/v1.16/client-server-api/#mroompower_levels).
+   *
+   * @param roomId The room.
+   * @returns The content; undefined if it is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function levelToInvite(client: Client, roomId: RoomID): Promise<unknown> {
+   *   return (await client.stateStore.getPowerLevels(roomId))?.invite ?? 0;
+   * }
+   * ```
+   */
   async getPowerLevels(roomId: RoomID): Promise<JsonObject | undefined> {
     const content = (await this.getState(roomId, "m.room.power_levels"))?.content;
     return isJsonObject(content) ? content : undefined;
   }
 
-  /** The `m.room.create` event; undefined if it is not known. */
+  /**
+   * Returns the [`m.room.create`](https://spec.matrix.org/v1.16/client-server-api/#mroomcreate)
+   * event.
+   *
+   * @param roomId The room.
+   * @returns The event; undefined if it is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function versionOf(client: Client, roomId: RoomID): Promise<unknown> {
+   *   return (await client.stateStore.getCreate(roomId))?.content.room_version ?? "1";
+   * }
+   * ```
+   */
   async getCreate(roomId: RoomID): Promise<StoredState | undefined> {
     return await this.getState(roomId, "m.room.create");
   }
 
   /**
-   * A user's power level: `Infinity` for a creator of a room of version 12 or later; undefined if
-   * it is not known, since the room's create event is not, or its `m.room.power_levels`. Only of a
-   * room that the user is in it is known that there are none.
+   * Returns the power level of a user.
+   *
+   * @param roomId The room.
+   * @param userId The user.
+   * @returns The level; `Infinity` for creators of rooms of version 12 or later; undefined if it is
+   *   not known, since the state it follows from is not known.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isModerator(client: Client, roomId: RoomID, userId: UserID): Promise<boolean> {
+   *   return (await client.stateStore.getPowerLevel(roomId, userId) ?? 0) >= 50;
+   * }
+   * ```
    */
   async getPowerLevel(roomId: RoomID, userId: UserID): Promise<number | undefined> {
     const power = await this.#power(roomId);
@@ -201,13 +400,25 @@ export class StateStore {
   }
 
   /**
-   * Whether a user's power level is known to be enough.
+   * Returns whether the power level of a user is enough for an action.
    *
    * @param roomId The room.
    * @param userId The user.
-   * @param action What the user wants to do; any event type as `{ event: type }`, state as `{
-   *   event: type, state: true }`.
-   * @returns False, too, if the level is not known (`getPowerLevel()` gives undefined then).
+   * @param action The action; for an event `{ event: type }`, for state
+   *   `{ event: type, state: true }`.
+   * @returns Whether it is enough; false if the level is not known, where `getPowerLevel()` returns
+   *   undefined.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function canRename(client: Client, roomId: RoomID, userId: UserID): Promise<boolean> {
+   *   const action = { event: "m.room.name", state: true } as const;
+   *   return await client.stateStore.hasPowerLevel(roomId, userId, action);
+   * }
+   * ```
    */
   async hasPowerLevel(roomId: RoomID, userId: UserID, action: PowerAction): Promise<boolean> {
     const power = await this.#power(roomId);

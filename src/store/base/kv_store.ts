@@ -80,13 +80,45 @@ export interface KvLock {
  * `@greenroom/matrix/store/kv` and `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
  */
 export interface KvStore {
-  /** Reads several values; `undefined` where there is none. */
+  /**
+   * Reads several values.
+   *
+   * @param keys Their keys.
+   * @returns An entry for each key, in the same order; undefined where there is no value.
+   *
+   * @example
+   * ```ts
+   * import { MemoryStore } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const store = new MemoryStore();
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * const [english, french] = await store.getMany([["greeting", "en"], ["greeting", "fr"]]);
+   * assertEquals([english?.value, french], ["hello", undefined]);
+   * ```
+   */
   getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
   /**
-   * Reads the values below a prefix, without the one at it, in the order of the keys: part by part,
-   * by code point.
+   * Reads the values whose keys begin with a prefix, without the prefix itself. They come in the
+   * order of the keys: part by part, by code point.
    *
-   * @param options Which of them, so that many can be read page by page.
+   * @param prefix The first parts of the keys.
+   * @param options Where to begin, and how many to read, for reading page by page.
+   * @returns The entries.
+   *
+   * @example
+   * ```ts
+   * import { MemoryStore } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const store = new MemoryStore();
+   * await store.commit([
+   *   { type: "set", key: ["greeting", "fr"], value: "bonjour" },
+   *   { type: "set", key: ["greeting", "en"], value: "hello" },
+   * ]);
+   * const greetings = await Array.fromAsync(store.list(["greeting"]));
+   * assertEquals(greetings.map(({ value }) => value), ["hello", "bonjour"]);
+   * ```
    */
   list(prefix: KvKey, options?: KvListOptions): AsyncIterable<KvEntry>;
   /**
@@ -98,20 +130,58 @@ export interface KvStore {
    * @throws {StoreError} If the store can't be written to.
    * @throws {ValueError} Or another error, if the store can't keep a key or a value, whether or not
    * the checks hold; nothing is written then.
+   *
+   * @example
+   * ```ts
+   * import { MemoryStore } from "@greenroom/matrix";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const store = new MemoryStore();
+   * const counter = ["counter"];
+   * const [entry] = await store.getMany([counter]);
+   * const isFirst = await store.commit(
+   *   [{ type: "set", key: counter, value: 1 }],
+   *   [{ key: counter, versionstamp: entry?.versionstamp ?? null }], // nobody has changed it meanwhile
+   * );
+   * assertEquals(isFirst, true);
+   * ```
    */
   commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
   /**
-   * Takes a lock, which does not affect commits: it shows immediately that another process has
-   * ended, so that a client need not wait for the rest of its lease. Stores that several processes
-   * of one machine share can implement it with locks that the system releases with the process,
-   * like file locks; others leave it out.
+   * Takes a lock. It does not affect commits: it shows at once that another process has ended, so
+   * that a client need not wait for the end of its lease. Stores that several processes of one
+   * machine share can implement it with locks that the operating system releases when the process
+   * ends, like file locks. Other stores leave it out.
    *
    * @param key The name of the lock.
-   * @returns The lock; `undefined` if it is taken, in this process or another.
-   * @throws {StoreError} If locks are impossible; it says why.
+   * @returns The lock; undefined if it is taken, in this process or another.
+   * @throws {StoreError} If locks are impossible; its message says why.
+   *
+   * @example
+   * ```ts
+   * import type { KvStore } from "@greenroom/matrix";
+   *
+   * export async function alone(store: KvStore, work: () => Promise<void>): Promise<boolean> {
+   *   const lock = await store.lock?.(["work"]);
+   *   if (lock === undefined) return false; // another process has it, or the store has no locks
+   *   await work();
+   *   lock.release();
+   *   return true;
+   * }
+   * ```
    */
   lock?(key: KvKey): Promise<KvLock | undefined>;
-  /** Closes the store, and releases its resources. */
+  /**
+   * Closes the store: files and connections. It can't be used afterwards.
+   *
+   * @example
+   * ```ts
+   * import { MemoryStore } from "@greenroom/matrix";
+   *
+   * const store = new MemoryStore();
+   * store.close();
+   * ```
+   */
   close(): void | Promise<void>;
 }
 

@@ -97,6 +97,15 @@ export class DenoKvStore implements KvStore {
    * there is no access token, or the address is plain http over an open network.
    * @throws {StoreError} If the file or the server can't be used; a `StoreFormatError` if the
    * database is something else, or of a newer version of Greenroom. Nothing is changed then.
+   *
+   * @example
+   * ```ts
+   * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+   *
+   * export async function open(): Promise<DenoKvStore> {
+   *   return await DenoKvStore.open("./bot.db"); // with --unstable-kv
+   * }
+   * ```
    */
   static async open(path?: string, options: DenoKvOptions = {}): Promise<DenoKvStore> {
     return await DenoKvStore.#over(await openDatabase(path, options));
@@ -108,6 +117,17 @@ export class DenoKvStore implements KvStore {
    *
    * @param kv The database: a file, or memory. Open one on a server with {@link open}.
    * @throws {StoreError} As {@link open}.
+   *
+   * @example
+   * ```ts
+   * import { DenoKvStore } from "@greenroom/matrix/store/kv";
+   *
+   * export async function openBeside(): Promise<DenoKvStore> {
+   *   const kv = await Deno.openKv();
+   *   await kv.set(["mine"], "beside the client's entries");
+   *   return await DenoKvStore.over(kv);
+   * }
+   * ```
    */
   static async over(kv: Deno.Kv): Promise<DenoKvStore> {
     return await DenoKvStore.#over(new LocalDatabase(kv));

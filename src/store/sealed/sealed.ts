@@ -88,6 +88,15 @@ export class SealedStore implements KvStore {
    * @throws {StoreKeyError} If the store was sealed with another key, or has records that are not
    * sealed. It is unchanged.
    * @throws {StoreFormatError} If a newer version of Greenroom has sealed it. It is unchanged.
+   *
+   * @example
+   * ```ts
+   * import { MemoryStore, SealedStore } from "@greenroom/matrix";
+   *
+   * const key = crypto.getRandomValues(new Uint8Array(32)); // read it from where your secrets are
+   * await using store = await SealedStore.open(new MemoryStore(), key);
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * ```
    */
   static async open(inner: KvStore, key: Uint8Array | CryptoKey): Promise<SealedStore> {
     const material = await keyMaterial(key);

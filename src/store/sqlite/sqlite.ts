@@ -1,6 +1,8 @@
 /**
  * A store in a file of SQLite, which outlives the process.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -115,6 +117,14 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreReadOnlyError} If the file can't be written, and is not a store yet.
    * @throws {StoreInUseError} If another process has locked the file for longer than the patience.
    * @throws {StoreError} If the file can't be opened.
+   *
+   * @example
+   * ```ts
+   * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+   *
+   * await using store = await SqliteStore.open(":memory:"); // or "./bot.db"
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * ```
    */
   static async open(path: string, options: SqliteOptions = {}): Promise<SqliteStore> {
     checkOptions(options, OPTIONS, "open the store");
@@ -138,6 +148,15 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @param database The database, without a transaction.
    * @param options How long operations wait for another process; the opening does not.
    * @throws {StoreError} As {@link SqliteStore.open}; the database is closed then.
+   *
+   * @example
+   * ```ts
+   * import { DatabaseSync } from "node:sqlite";
+   * import { SqliteStore } from "@greenroom/matrix/store/sqlite";
+   *
+   * await using store = await SqliteStore.over(new DatabaseSync(":memory:"));
+   * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
+   * ```
    */
   static over(database: DatabaseSync, options: SqliteOptions = {}): Promise<SqliteStore> {
     return Promise.try(() => {
