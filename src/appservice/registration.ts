@@ -44,11 +44,11 @@ export interface Registration {
    * user unless `greenroom.bot` says otherwise.
    */
   sender_localpart: string;
-  /** What it is interested in. */
+  /** The users, aliases and rooms that it is interested in. */
   namespaces: Namespaces;
   /** Whether its users are limited in how fast they send. Default: true, and never for the sender. */
   rate_limited?: boolean;
-  /** Networks that it bridges to. */
+  /** The networks that it bridges to. */
   protocols?: string[];
   /** Whether it is sent typing, receipts and presence. Default: false. */
   receive_ephemeral?: boolean;

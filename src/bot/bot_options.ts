@@ -13,13 +13,13 @@ import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
 export interface BotHost {
   /** The client that delivers events. */
   readonly botClient: Client;
-  /** Answers requests. */
+  /** Answers HTTP requests, of the homeserver and others. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Begins; resolves when it has ended. */
   start(options?: { signal?: AbortSignal }): Promise<void>;
-  /** Ends what `start()` began. */
+  /** Stops what `start()` began. */
   stop(): Promise<void>;
-  /** Ends it for good. */
+  /** Stops it for good, and releases its resources. */
   close(): Promise<void>;
 }
 
@@ -115,14 +115,14 @@ export interface HostedBotOptions extends BotBehaviour {
   appservice: BotHost;
 }
 
-/** How a bot begins. */
+/** Options of {@linkcode Bot.start}. */
 export interface BotStartOptions {
   /**
    * Whether SIGINT and SIGTERM end it cleanly: the bot is closed, `await bot.start()` resolves, and what
    * follows it has 5 seconds, after which the process is ended. Its status is 130 or 143. Default: true.
    */
   signals?: boolean;
-  /** Ends it, as `stop()` does. */
+  /** Stops the bot when it aborts, as {@linkcode Bot.stop} does. */
   signal?: AbortSignal;
 }
 

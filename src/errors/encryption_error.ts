@@ -68,7 +68,7 @@ export class OwnIdentityError extends EncryptionError {
   /** Always `OWN_IDENTITY_ERROR`. */
   override readonly code = "OWN_IDENTITY_ERROR";
 
-  /** What is wrong. */
+  /** What is wrong with the own identity, for programs. */
   readonly problem: OwnIdentityProblem;
 
   /**
@@ -115,7 +115,7 @@ export class AttachmentError extends DecryptionError {
   /** Always `ATTACHMENT_ERROR`. */
   override readonly code = "ATTACHMENT_ERROR";
 
-  /** What is wrong. */
+  /** What is wrong with the attachment, for programs. */
   readonly problem: AttachmentProblem;
 
   /**
@@ -151,7 +151,7 @@ export class KeyFileError extends MatrixError {
   /** Always `KEY_FILE_ERROR`. */
   override readonly code = "KEY_FILE_ERROR";
 
-  /** What is wrong. */
+  /** What is wrong with the key file, for programs. */
   readonly problem: KeyFileProblem;
 
   /**
@@ -203,7 +203,7 @@ export class IdentityChangedError extends EncryptionError {
   /** Always `IDENTITY_CHANGED`. */
   override readonly code = "IDENTITY_CHANGED";
 
-  /** Whose identity has changed. */
+  /** The users whose identity has changed. */
   readonly users: readonly UserID[];
 
   /**
@@ -247,7 +247,7 @@ export class VerificationError extends EncryptionError {
    */
   readonly problem: VerificationCancelCode;
 
-  /** Who called it off. */
+  /** Who has called the verification off. */
   readonly by: VerificationEnd;
 
   /**

@@ -23,7 +23,7 @@ export interface MalformedContentErrorInit extends ErrorOptions {
 export class MalformedContentError extends MatrixError {
   /** Always `MALFORMED_CONTENT`. */
   override readonly code = "MALFORMED_CONTENT";
-  /** As the sender named it. */
+  /** The type of the event, as the sender wrote it. */
   readonly eventType: string;
   /**
    * The members at fault, at most eleven, as paths with dots: `info.h`. In place of an item of a

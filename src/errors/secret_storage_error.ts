@@ -53,7 +53,7 @@ export class SecretStorageError extends MatrixError {
   /** Always `SECRET_STORAGE_ERROR`. */
   override readonly code = "SECRET_STORAGE_ERROR";
 
-  /** What is wrong. */
+  /** What is wrong with the secret storage, for programs. */
   readonly problem: SecretStorageProblem;
 
   /**
@@ -104,7 +104,7 @@ export class KeyBackupError extends MatrixError {
   /** Always `KEY_BACKUP_ERROR`. */
   override readonly code = "KEY_BACKUP_ERROR";
 
-  /** What is wrong. */
+  /** What is wrong with the key backup, for programs. */
   readonly problem: KeyBackupProblem;
 
   /**

@@ -40,7 +40,7 @@ export interface TestedBotOptions {
 export interface TestedBot {
   /** Begins; resolves when the bot was stopped. */
   start(options?: { signals?: boolean }): Promise<void>;
-  /** Ends it for good. */
+  /** Closes the bot for good. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface TestedBot {
 export interface TestedMessage {
   /** The event that it began with. */
   readonly eventId: EventID;
-  /** Who has sent it. */
+  /** The user ID of the message's sender. */
   readonly sender: UserID;
   /** Its plain text, after all edits. */
   readonly text: string;
@@ -72,7 +72,7 @@ export class ExpectationError extends MatrixError {
   override readonly code: string = "EXPECTATION";
 }
 
-/** How somebody says something. */
+/** Options of {@linkcode TestRoom.say}. */
 export interface SayOptions {
   /** The first event of a thread. Default: none. */
   thread?: EventID;

@@ -16,7 +16,7 @@ export interface FaultMatch {
    * escapes.
    */
   readonly path?: string | RegExp;
-  /** Who sends the request. */
+  /** The user who sends the request. */
   readonly user?: UserID;
 }
 
@@ -55,7 +55,7 @@ export interface BodyFault {
 export interface DelayFault {
   /** Which fault this is. */
   readonly kind: "delay";
-  /** How late, in milliseconds. */
+  /** The delay, in milliseconds. */
   readonly ms: number;
 }
 
@@ -100,11 +100,11 @@ export interface HoldFault {
   readonly kind: "hold" | "hold-after";
 }
 
-/** Sends the client somewhere else. */
+/** Redirects the client to another URL. */
 export interface RedirectFault {
   /** Which fault this is. */
   readonly kind: "redirect";
-  /** The URL to go to. */
+  /** The URL of the redirect. */
   readonly location: string;
   /** The HTTP status. Defaults to 307. */
   readonly status?: number;
@@ -132,7 +132,7 @@ export type FaultRule = FaultEffect & {
   readonly skip?: number;
 };
 
-/** A fault in place. */
+/** A fault that was added to a homeserver. */
 export interface Fault extends Disposable {
   /** How many requests it has hit. */
   readonly hits: number;

@@ -34,9 +34,9 @@ export interface TestUser {
   readonly userId: UserID;
   /** The device of the access token. */
   readonly deviceId: DeviceID;
-  /** Authenticates requests as the user. */
+  /** The access token of the user and the device. */
   readonly accessToken: string;
-  /** For `login()`. */
+  /** The password of the user, for `login()`. */
   readonly password: string;
 }
 

@@ -30,7 +30,7 @@ export interface HomeserverQuirks {
 export interface RateLimit {
   /** How many times per second on average. */
   perSecond: number;
-  /** How many times at once. */
+  /** The most requests at once. */
   burst: number;
 }
 
@@ -235,7 +235,7 @@ export interface TestNamespace {
 
 /** A registration, by the names that it has in its file. */
 export interface TestRegistration {
-  /** Names the application service. */
+  /** The ID of the application service. */
   readonly id: string;
   /** Where it is reached; null: nowhere. */
   readonly url: string | null;
@@ -245,7 +245,7 @@ export interface TestRegistration {
   readonly hs_token: string;
   /** The part before the colon of the ID of its own user. */
   readonly sender_localpart: string;
-  /** What it is interested in. */
+  /** The users, aliases and rooms that it is interested in. */
   readonly namespaces: {
     /** User IDs. */
     readonly users?: readonly TestNamespace[];

@@ -12,9 +12,9 @@ import type { Room, RoomEvent } from "./rooms/mod.ts";
 export interface ViewedEvent {
   /** Identifies it among the room's events. */
   readonly event_id: EventID;
-  /** Such as `m.room.message`. */
+  /** The type of the event, like `m.room.message`. */
   readonly type: string;
-  /** Who sent it. */
+  /** The user ID of the event's sender. */
   readonly sender: UserID;
   /** When, in milliseconds since the epoch. */
   readonly origin_server_ts: number;

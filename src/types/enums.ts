@@ -75,7 +75,7 @@ export const MessageType = {
 /** A value of {@linkcode MessageType}. */
 export type MessageType = typeof MessageType[keyof typeof MessageType];
 
-/** Whether a user is there. */
+/** Whether a user is online, away or offline. */
 export const PresenceState = {
   /** Connected, and active or recently so. */
   ONLINE: "online",

@@ -28,7 +28,7 @@ export interface Command {
   readonly names: readonly string[];
   /** Its arguments, in order. */
   readonly parameters: readonly Parameter[];
-  /** What it does. */
+  /** What the command does, as help shows it. */
   readonly description: string;
   /** The arguments as they are written, after the name. */
   readonly usage: string;
@@ -38,7 +38,7 @@ export interface Command {
   readonly access: NonNullable<CommandOptions<string>["access"]>;
   /** Whether it is taken only from encrypted messages. */
   readonly isEncryptedOnly: boolean;
-  /** Whether help leaves it out. */
+  /** Whether help leaves out the command. */
   readonly isHidden: boolean;
 }
 

@@ -80,9 +80,9 @@ export type Schemas<P extends string> = string extends P
 
 /** Who asks for a command, and where: a context is one. */
 export interface Asking {
-  /** Who. */
+  /** The user who sent the command. */
   readonly sender: UserID;
-  /** Where the command was sent. */
+  /** The room that the command was sent in. */
   readonly roomId: RoomID;
   /** How the message was encrypted, and by whom; undefined: it was not. */
   readonly encryption: EncryptionInfo | SenderInfo | undefined;
@@ -96,7 +96,7 @@ export interface Asking {
 export interface CommandOptions<P extends string, S extends Schemas<P> = Schemas<P>> {
   /** What it does, in a few words, for `!help`. Default: nothing. */
   description?: string;
-  /** Other names. Default: none. */
+  /** Other names of the command. Default: none. */
   aliases?: readonly string[];
   /**
    * What checks arguments, and makes something else of the text: a type ({@linkcode ArgumentTypes}), or a

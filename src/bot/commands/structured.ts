@@ -58,11 +58,11 @@ export interface ArgumentValues {
  * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  */
 export interface ArgumentDescription {
-  /** As handlers find the value. */
+  /** The name under which handlers find the value. */
   readonly name: string;
   /** Whether the command needs it. Default: `true`. */
   readonly required?: boolean;
-  /** What it may be. */
+  /** The types of value that it accepts. */
   readonly kind: ArgumentKind;
   /** What it is for. Default: nothing is said. */
   readonly description?: string;
@@ -76,7 +76,7 @@ export interface ArgumentDescription {
 export interface CommandDescription {
   /** Its name, which may have several words: `rooms add`. */
   readonly name: string;
-  /** What it does. */
+  /** What the command does, as clients show it. */
   readonly description: string;
   /** Other names of it. Default: none. */
   readonly aliases?: readonly string[];
@@ -90,7 +90,7 @@ export interface CommandDescription {
  * @experimental It uses the unstable form of MSC4391: a minor version may change it.
  */
 export interface StructuredCommand {
-  /** Its name. */
+  /** The name of the command. */
   readonly command: string;
   /** What was filled in; nothing of it is checked. */
   readonly arguments: Readonly<JsonObject>;
@@ -106,7 +106,7 @@ export interface CommandState {
   readonly type: typeof COMMAND_DESCRIPTION;
   /** Its state key, which says whose command it is. */
   readonly stateKey: string;
-  /** What it says. */
+  /** The content of the state event. */
   readonly content: JsonObject;
 }
 

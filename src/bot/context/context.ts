@@ -25,7 +25,7 @@ import { EventContext } from "./event_context.ts";
 import { RoomContext } from "./room_context.ts";
 import type { WriteOptions } from "./writing.ts";
 
-/** What {@linkcode Context.ask} waits for. */
+/** Options of {@linkcode Context.ask}. */
 export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format" | "mentions"> {
   /**
    * Which events are answers, also of types that no function listens to; reactions have to be to the question.
@@ -46,7 +46,7 @@ export interface AskOptions<Q extends Query> extends Pick<WriteOptions, "format"
   check?: (answer: Context<EventOfQuery<Q>>) => string | undefined | Promise<string | undefined>;
 }
 
-/** What {@linkcode Context.wait} waits for. */
+/** Options of {@linkcode Context.wait}. */
 export interface WaitOptions<Q extends Query> extends Omit<AskOptions<Q>, "check" | "format" | "mentions"> {
   /** The event that reactions have to be to. Default: none, reactions are no answers. */
   reactionTo?: EventID;

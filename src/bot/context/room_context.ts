@@ -32,7 +32,7 @@ export interface NamedReminder {
 
 /** How long from now a reminder comes. */
 export interface ReminderDelay {
-  /** The time, in milliseconds. */
+  /** The time from now, in milliseconds. */
   in: number;
 }
 

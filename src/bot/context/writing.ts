@@ -9,7 +9,7 @@ import type { EventID, Mentions, RelatesTo, RoomID, RoomMessageContent, UserID }
 import type { OptionNames } from "../../errors/known_names.ts";
 import { splitMessage } from "../text/mod.ts";
 
-/** How text is written. */
+/** Options of methods that send text, like {@linkcode BotRoom.send}. */
 export interface WriteOptions {
   /**
    * What the text is written in. `plain` shows it as it is, and nobody is notified by what stands in

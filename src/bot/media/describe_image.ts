@@ -19,7 +19,7 @@ export interface DescribedImageInfo extends ImageInfo {
   "xyz.amorgan.blurhash"?: string;
 }
 
-/** What {@link describeImage} finds. */
+/** The result of {@link describeImage}. */
 export interface DescribedImage {
   /** What is known of the image: for `sendImage()`. */
   readonly info: DescribedImageInfo;

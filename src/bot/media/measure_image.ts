@@ -8,7 +8,7 @@ import { ValueError } from "../../../mod.ts";
 import { colourTable, LITTLE_ENDIAN } from "./decode_gif.ts";
 import { pngChunks } from "./image_parts.ts";
 
-/** What {@link measureImage} finds. */
+/** The result of {@link measureImage}. */
 export interface ImageMeasures {
   /** The media type, by what the bytes are and not by what they are called. */
   readonly mimetype: "image/png" | "image/jpeg" | "image/gif" | "image/webp";

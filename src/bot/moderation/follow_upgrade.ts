@@ -14,11 +14,11 @@ import { serverOf } from "./server_acl.ts";
 
 /** As much of an `m.room.tombstone` as is looked at. */
 export interface TombstoneEvent {
-  /** The room that ends. */
+  /** The room that was upgraded. */
   readonly room_id: RoomID;
-  /** Who ended it. */
+  /** The user who upgraded the room. */
   readonly sender: UserID;
-  /** What it says. */
+  /** The content of the event. */
   readonly content: object;
 }
 

@@ -9,12 +9,12 @@ import { checkOptions } from "../../errors/known_names.ts";
 import { GlobIndex, memberOf, textOf } from "../text/mod.ts";
 import type { EventID, RoomAlias, RoomID, UserID } from "../../../types.ts";
 
-/** What rules are about. */
+/** What a rule is about: users, servers or rooms. */
 export type PolicyKind = "user" | "server" | "room";
 
 /** A rule of a policy list. */
 export interface PolicyRule {
-  /** What it is about. */
+  /** Whether the rule is about users, servers or rooms. */
   readonly kind: PolicyKind;
   /** The glob that users, servers or rooms fit. */
   readonly entity: string;
@@ -24,7 +24,7 @@ export interface PolicyRule {
   readonly reason?: string;
   /** The room of the list. */
   readonly roomId: RoomID;
-  /** Who made the rule. */
+  /** The user who made the rule. */
   readonly sender: UserID;
   /** The event that made it, if it is known. */
   readonly eventId?: EventID;
@@ -36,11 +36,11 @@ export interface PolicyEvent {
   readonly type: string;
   /** Which rule of its type it is. */
   readonly state_key?: string;
-  /** Who sent it. */
+  /** The user ID of the event's sender. */
   readonly sender: UserID;
   /** Identifies it among the room's events. */
   readonly event_id?: EventID;
-  /** What it says. */
+  /** The content of the event. */
   readonly content: object;
   /** The ID of the event that it redacts, if it is a redaction. */
   readonly redacts?: EventID;

@@ -26,7 +26,7 @@ const OPTIONS: OptionNames<RedactMessagesOptions> = {
   ...{ limit: true, reason: true, from: true, maxPages: true, signal: true },
 };
 
-/** What {@link redactMessages} did. */
+/** The result of {@link redactMessages}. */
 export interface RedactedMessages {
   /** IDs of the events whose content is gone. */
   readonly redacted: readonly EventID[];

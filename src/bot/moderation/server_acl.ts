@@ -14,9 +14,9 @@ import { type PolicyLists, type PolicyRule, withoutPort } from "./policy_lists.t
 /** What a server ACL says: all members are there. */
 export type ServerAcl = Required<RoomServerAclContent>;
 
-/** What {@link serverAcl} makes. */
+/** The result of {@link serverAcl}. */
 export interface BuiltServerAcl {
-  /** The content to send. */
+  /** The content of the `m.room.server_acl` event to send. */
   readonly content: ServerAcl;
   /** Rules that are left out, since they fit the own server, or no server at all. */
   readonly skipped: readonly PolicyRule[];

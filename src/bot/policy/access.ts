@@ -15,7 +15,7 @@ export type Admins = readonly UserID[] | {
   readonly powerLevel: number;
 };
 
-/** Whom a bot hears. */
+/** The users and rooms to which a bot listens. */
 export interface AccessOptions {
   /**
    * Only these users are heard: user IDs, in which `*` stands for any text and `?` for any

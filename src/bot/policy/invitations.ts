@@ -131,7 +131,7 @@ export class Invitations {
 
 /** Who has invited a bot, and when. */
 export interface Inviter {
-  /** Who. */
+  /** The user who invited. */
   readonly by: UserID;
   /** When the invitation was handled, in milliseconds since the epoch. */
   readonly at: number;

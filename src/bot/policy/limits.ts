@@ -118,11 +118,11 @@ class RecentUsers<State> {
 
 /** How many invitations are taken in a time. */
 export interface InviteLimit {
-  /** How many of one user. */
+  /** The most invitations from one user within the window. */
   count: number;
   /** How many of all users together. */
   total: number;
-  /** In which time, in milliseconds. */
+  /** The length of the window, in milliseconds. */
   window: number;
 }
 

@@ -36,7 +36,7 @@ const MAX_ANSWERS = 20;
  * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  */
 export interface PollOptions {
-  /** What is asked. */
+  /** The question that users answer. */
   question: string;
   /** From one to twenty answers; those without an ID get their number. */
   answers: readonly (string | PollAnswer)[];

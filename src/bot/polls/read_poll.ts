@@ -14,9 +14,9 @@ import { isObject, memberOf, textOf } from "../text/mod.ts";
  * @experimental It uses the unstable form of MSC3381: a minor version may change it.
  */
 export interface PollAnswer {
-  /** What votes call it. */
+  /** The ID of the answer, as votes have it. */
   readonly id: string;
-  /** What it says. */
+  /** The text of the answer. */
   readonly text: string;
 }
 
@@ -172,10 +172,10 @@ export interface PollEvent {
   readonly type: string;
   /** What responses and ends refer to. */
   readonly event_id: EventID;
-  /** Who sent it. */
+  /** The user ID of the event's sender. */
   readonly sender: UserID;
   /** When, in milliseconds since the epoch. */
   readonly origin_server_ts: number;
-  /** What it says, decrypted. */
+  /** The content of the event, decrypted. */
   readonly content: object;
 }

@@ -40,7 +40,7 @@ export interface TallyPollOptions {
 export interface PollAnswerTally extends PollAnswer {
   /** How many votes it has. */
   readonly votes: number;
-  /** Who selected it. */
+  /** The users who voted for the answer. */
   readonly voters: readonly UserID[];
 }
 

@@ -58,7 +58,7 @@ export class ConversationError extends MatrixError {
 export class ConversationEndedError extends ConversationError {
   /** What went wrong, for programs. */
   override readonly code: string = "CONVERSATION_ENDED";
-  /** How it ended. */
+  /** Why the conversation has ended. */
   readonly reason: ConversationEnding;
 
   /**

@@ -63,11 +63,11 @@ export interface Queries {
   "edit:text": MessageOf<"m.text">;
   /** An emoji, or other text, under a message. */
   "reaction": EventOf<"m.reaction">;
-  /** That an event was redacted. */
+  /** An event was redacted. */
   "redaction": EventOf<"m.room.redaction">;
   /** A picture that stands for itself, without a message around it. */
   "sticker": EventOf<"m.sticker">;
-  /** That the bot is invited. */
+  /** The bot was invited into a room. */
   "invite": MemberEvent;
   /** Anything about a member, the bot itself excepted. */
   "member": MemberEvent;
@@ -105,7 +105,7 @@ export interface Queries {
   "poll:end": AnyPollEvent;
 }
 
-/** What {@linkcode Composer.on} takes. */
+/** A query, as {@linkcode Composer.on} takes it. */
 export type Query = keyof Queries | `${string}.${string}`;
 
 /** A query that there can be: `never` for a type of event that Matrix does not have. */

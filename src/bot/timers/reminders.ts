@@ -10,11 +10,11 @@ import { dueOf, LAST, pendingTimers, type Reminder, TIMERS } from "./timer.ts";
 
 /** Text that a bot still has to send. */
 export interface PendingReminder {
-  /** Names it. */
+  /** The ID of the reminder, for {@linkcode RemindersAPI.cancel}. */
   readonly id: string;
-  /** When it is due. */
+  /** The time at which it fires. */
   readonly due: Date;
-  /** Where it will be said. */
+  /** The room that it is sent to. */
   readonly roomId: RoomID;
   /** Who asked for it; undefined: nobody. */
   readonly by: string | undefined;

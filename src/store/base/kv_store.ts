@@ -19,7 +19,7 @@ export type KvKey = readonly string[];
 
 /** A value under its key. */
 export interface KvEntry {
-  /** Where it is kept. */
+  /** The key of the value. */
   readonly key: KvKey;
   /** The value: plain data, never changed again. */
   readonly value: unknown;

@@ -105,7 +105,7 @@ export interface StoreProcess {
   readonly stdout: ReadableStream<Uint8Array>;
   /** Settles when it has ended. */
   readonly status: Promise<{ readonly success: boolean }>;
-  /** Ends it at once. */
+  /** Kills the process, as `SIGKILL` does. */
   kill(signal: "SIGKILL"): void;
 }
 

@@ -234,9 +234,9 @@ export interface KeyBackupDefinition {
 
 /** A version of a backup, as the server has it. */
 export interface KeyBackupVersion extends KeyBackupDefinition {
-  /** Its name. */
+  /** The version of the backup. */
   version: string;
-  /** How many keys it holds. */
+  /** The number of keys in the backup. */
   count: number;
   /** Changes whenever a key in it does. */
   etag: string;
@@ -256,7 +256,7 @@ export interface KeyBackupData {
 
 /** Room keys by the ID of their session. */
 export interface RoomKeyBackup {
-  /** The keys. */
+  /** The keys, by session ID. */
   sessions: { [sessionId: string]: KeyBackupData };
 }
 

@@ -14,7 +14,7 @@ import type { JsonObject } from "../json.ts";
 /** How a user says who to log in as. */
 export type UserIdentifier = UserIDIdentifier | ThirdPartyIdentifier | PhoneIdentifier;
 
-/** By user ID. */
+/** Identifies a user by the user ID. */
 export interface UserIDIdentifier {
   /** The kind of identifier. */
   type: "m.id.user";
@@ -22,29 +22,29 @@ export interface UserIDIdentifier {
   user: string;
 }
 
-/** By an address outside Matrix. */
+/** Identifies a user by an address outside of Matrix, like an email address. */
 export interface ThirdPartyIdentifier {
   /** The kind of identifier. */
   type: "m.id.thirdparty";
-  /** What the address is of. */
+  /** The kind of address: `email` or `msisdn`. */
   medium: Open<ThirdPartyMedium>;
   /** The address, in its canonical form. */
   address: string;
 }
 
-/** By phone number. */
+/** Identifies a user by a phone number. */
 export interface PhoneIdentifier {
   /** The kind of identifier. */
   type: "m.id.phone";
   /** The country that the number is dialled from: two letters of ISO 3166-1. */
   country: string;
-  /** The number. */
+  /** The phone number. */
   phone: string;
 }
 
 /** A way to log in. */
 export interface LoginFlow {
-  /** Such as `m.login.password`. */
+  /** The type of the login, like `m.login.password`. */
   type: Open<LoginType>;
   /**
    * Of `m.login.token`: whether a logged-in device can get a token for another one. Default:
@@ -62,7 +62,7 @@ export interface LoginFlow {
 
 /** A third party that identifies the user. */
 export interface IdentityProvider {
-  /** The provider, to the homeserver. */
+  /** The ID of the provider, for the homeserver. */
   id: string;
   /** The provider's name, for users. */
   name: string;
@@ -74,7 +74,7 @@ export interface IdentityProvider {
 
 /** The answer to a login. */
 export interface LoginResponse {
-  /** Whom the homeserver logged in. */
+  /** The user who has logged in. */
   user_id: UserID;
   /** The token to make requests with. Secret. */
   access_token: string;
@@ -111,9 +111,9 @@ export interface LoginTokenResponse {
   expires_in_ms: number;
 }
 
-/** Whose token it is. */
+/** The user and the device of an access token. */
 export interface WhoamiResponse {
-  /** Whose access token it is. */
+  /** The user of the access token. */
   user_id: UserID;
   /** The device; absent if the token belongs to none, as an application service's. */
   device_id?: DeviceID;
@@ -161,7 +161,7 @@ export interface AuthenticationResponse {
   error?: string;
 }
 
-/** A way through. */
+/** Stages that together authenticate a user. */
 export interface AuthenticationFlow {
   /** The stages, all of which must be done, in this order. */
   stages: Open<AuthenticationStage>[];
@@ -179,7 +179,7 @@ export interface AuthenticationData {
 
 /** The answer of `/.well-known/matrix/client`. */
 export interface DiscoveryInformation {
-  /** Where the client-server API is. */
+  /** The homeserver with its client-server API. */
   "m.homeserver": DiscoveredServer;
   /** The identity server to use. */
   "m.identity_server"?: DiscoveredServer;
@@ -187,7 +187,7 @@ export interface DiscoveryInformation {
   [key: string]: unknown;
 }
 
-/** Where a server is. */
+/** A server and its base URL. */
 export interface DiscoveredServer {
   /** The URL in front of its endpoints. */
   base_url: string;

@@ -47,7 +47,7 @@ export interface PublicRoomsChunk {
   room_type?: Open<RoomType>;
 }
 
-/** Which rooms of the directory. */
+/** Selects rooms of the directory. */
 export interface PublicRoomsFilter {
   /** Words to look for in name, topic and alias. */
   generic_search_term?: string;
@@ -57,9 +57,9 @@ export interface PublicRoomsFilter {
 
 /** The body of a search of the directory. */
 export interface PublicRoomsRequest {
-  /** At most how many rooms. */
+  /** The most rooms to return. */
   limit?: number;
-  /** The token of a page. */
+  /** The token of the page to return. */
   since?: DirectoryPaginationToken;
   /** Leaves out rooms. Default: all are listed. */
   filter?: PublicRoomsFilter;
@@ -101,9 +101,9 @@ export interface StrippedChildStateEvent extends StrippedState<"m.space.child", 
   origin_server_ts: number;
 }
 
-/** Where an alias leads. */
+/** The room that an alias stands for, and the way to it. */
 export interface RoomAliasResponse {
-  /** Where the alias leads to. */
+  /** The room that the alias stands for. */
   room_id: RoomID;
   /** Servers that know the room. */
   servers: string[];
@@ -123,7 +123,7 @@ export interface Profile {
 
 /** Whether a user is there, as `getPresence()` answers. */
 export interface PresenceInfo {
-  /** Whether the user is there. */
+  /** Whether the user is online, away or offline. */
   presence: PresenceState;
   /** How long ago the user last did something, in milliseconds. */
   last_active_ago?: number;
@@ -143,7 +143,7 @@ export interface UserSearchResponse {
 
 /** A user that a search found. */
 export interface UserSearchResult {
-  /** Who was found. */
+  /** The user who fits the search. */
   user_id: UserID;
   /** The user's display name. */
   display_name?: string;

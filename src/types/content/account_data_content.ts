@@ -184,7 +184,7 @@ export interface PushRuleset {
  */
 export type PushAction = Open<"notify"> | SetTweakAction;
 
-/** How to notify. */
+/** A push action that says how to notify. */
 export interface SetTweakAction {
   /** The tweak, such as `sound`. */
   set_tweak: Open<"sound" | "highlight">;
@@ -224,7 +224,7 @@ export type PushConditionKind =
   /** The sender's power level suffices for the notification named by `key`. */
   | "sender_notification_permission";
 
-/** What `setPushRule()` sends. */
+/** The body of `setPushRule()`. */
 export interface PushRuleUpdate {
   /** What to do when the rule matches. */
   actions: PushAction[];

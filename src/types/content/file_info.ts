@@ -213,7 +213,7 @@ export interface UrlPreview {
 
 /** A place for content that is not yet uploaded. */
 export interface CreateMediaResponse {
-  /** Where the content will be. */
+  /** The `mxc://` URI under which the content will be. */
   content_uri: ContentURI;
   /** When the place is given up if nothing was uploaded, in milliseconds since the epoch. */
   unused_expires_at?: number;

@@ -31,7 +31,7 @@ export interface RelatesTo {
 
 /** The event that another replies to. */
 export interface InReplyTo {
-  /** What is replied to. */
+  /** The event that the message replies to. */
   event_id: EventID;
 }
 
@@ -65,9 +65,9 @@ export type BaseMessageContent = {
   "m.new_content"?: RoomMessageContent;
 };
 
-/** Whom a message mentions. */
+/** The users whom a message mentions. */
 export interface Mentions {
-  /** Who is notified of it. */
+  /** The users who are notified of the message. */
   user_ids?: UserID[];
   /** Whether it mentions everyone in the room. Default: `false`. */
   room?: boolean;
@@ -94,7 +94,7 @@ export type BaseMediaContent = BaseMessageContent & FormattedText & {
   file?: EncryptedFile;
 };
 
-/** What someone said. */
+/** Text that a user wrote. */
 export type TextMessageContent = BaseMessageContent & FormattedText & {
   /** The kind of message. */
   msgtype: typeof MessageType.TEXT;
@@ -192,7 +192,7 @@ export type KeyVerificationRequestMessageContent = BaseMessageContent & Formatte
  * ```
  */
 export interface MessageTypeContents {
-  /** What someone said. */
+  /** Text that a user wrote. */
   "m.text": TextMessageContent;
   /** An action of the sender. */
   "m.emote": EmoteMessageContent;

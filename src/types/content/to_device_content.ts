@@ -54,9 +54,9 @@ export type ForwardedRoomKeyContent = {
 
 /** Why a forwarded key lacks the beginning of its session. */
 export interface ForwardedKeyWithheld {
-  /** Why, for programs. */
+  /** The reason as a code, for programs. */
   code?: Open<"m.history_not_shared" | "m.unauthorised">;
-  /** Why, in words. */
+  /** The reason as text, for people. */
   reason?: string;
 }
 
@@ -107,7 +107,7 @@ export type RoomKeyRequestContent = {
 
 /** A key that a device asks for. */
 export interface RequestedKeyInfo {
-  /** What the session is for. */
+  /** The algorithm of the session. */
   algorithm: Open<EncryptionAlgorithm>;
   /** The room that the session is used in. */
   room_id: RoomID;

@@ -23,7 +23,7 @@ export type BaseVerificationContent = {
   "m.relates_to"?: VerificationRelatesTo;
 };
 
-/** How to verify. */
+/** How two devices are verified: by emoji, or by a QR code. */
 export type VerificationMethod = Open<
   | "m.sas.v1"
   | "m.reciprocate.v1"

@@ -42,13 +42,13 @@ export type ContentSchemaResult<Content extends object> = ContentAccepted<Conten
 export interface ContentAccepted<Content extends object> {
   /** The value, as the schema returns it. */
   readonly value: Content;
-  /** None. */
+  /** Always undefined: the value is valid. */
   readonly issues?: undefined;
 }
 
 /** A schema let a value not pass. */
 export interface ContentRefused {
-  /** Why. */
+  /** The reasons why the value is not valid. */
   readonly issues: readonly ContentIssue[];
 }
 

@@ -99,7 +99,7 @@ export interface EphemeralEvent<Type extends string = string, Content extends ob
   room_id: RoomID;
 }
 
-/** Whether a user is there. */
+/** A presence update of a user: online, away or offline. */
 export interface PresenceEvent extends BaseEvent<"m.presence", PresenceContent> {
   /** The user it is about. */
   sender: UserID;

@@ -115,7 +115,7 @@ export interface StateContents {
   "m.room.avatar": RoomAvatarContent;
   /** The alias to show, and others. */
   "m.room.canonical_alias": RoomCanonicalAliasContent;
-  /** The room's beginning. */
+  /** The creation of the room: version, type and predecessor. */
   "m.room.create": RoomCreateContent;
   /** That the room is encrypted, and how. */
   "m.room.encryption": RoomEncryptionContent;
@@ -135,7 +135,7 @@ export interface StateContents {
   "m.room.pinned_events": RoomPinnedEventsContent;
   /** The server that vets the room's events. */
   "m.room.policy": RoomPolicyContent;
-  /** Who may do what. */
+  /** The power levels of users and of actions. */
   "m.room.power_levels": RoomPowerLevelsContent;
   /** Which servers may take part. */
   "m.room.server_acl": RoomServerAclContent;
@@ -143,7 +143,7 @@ export interface StateContents {
   "m.room.third_party_invite": RoomThirdPartyInviteContent;
   /** The room's end, and where to go on. */
   "m.room.tombstone": RoomTombstoneContent;
-  /** What the room is about. */
+  /** What the room is about, in a line or two. */
   "m.room.topic": RoomTopicContent;
   /** A room that belongs to the space. */
   "m.space.child": SpaceChildContent;
@@ -197,11 +197,11 @@ export interface MessageContents {
 
 /** Contents of what is not kept, by type. */
 export interface EphemeralContents {
-  /** Whether a user is there. */
+  /** A presence update of a user. */
   "m.presence": PresenceContent;
   /** Who has read up to where. */
   "m.receipt": ReceiptContent;
-  /** Who is typing. */
+  /** The users who are typing. */
   "m.typing": TypingContent;
 }
 
@@ -233,13 +233,13 @@ export interface AccountDataContents {
   "m.marked_unread": MarkedUnreadContent;
   /** The key of the key backup, in secret storage. */
   "m.megolm_backup.v1": EncryptedSecretContent;
-  /** Which events notify. */
+  /** The push rules of the user. */
   "m.push_rules": PushRulesContent;
   /** The emoji used last. */
   "m.recent_emoji": RecentEmojiContent;
   /** The key that secrets are encrypted with by default. */
   "m.secret_storage.default_key": SecretStorageDefaultKeyContent;
-  /** Of a room: its tags. */
+  /** The tags of a room. */
   "m.tag": TagContent;
   /** A key of secret storage, by its ID. */
   [key: `m.secret_storage.key.${string}`]: SecretStorageKeyContent;
@@ -249,7 +249,7 @@ export interface AccountDataContents {
 export interface ToDeviceContents {
   /** Nothing; sets up an Olm session. */
   "m.dummy": DummyContent;
-  /** A key, passed on. */
+  /** A room key that another device has forwarded. */
   "m.forwarded_room_key": ForwardedRoomKeyContent;
   /** Verification: what both will use. */
   "m.key.verification.accept": VerificationAcceptContent;
@@ -275,9 +275,9 @@ export interface ToDeviceContents {
   "m.room_key.withheld": RoomKeyWithheldContent;
   /** Keys to a room's history. */
   "m.room_key_bundle": RoomKeyBundleContent;
-  /** A question for a key. */
+  /** A device asks another for a room key. */
   "m.room_key_request": RoomKeyRequestContent;
-  /** A question for a secret. */
+  /** A device asks another for a secret, like the key of the backup. */
   "m.secret.request": SecretRequestContent;
   /** Answers a request for a secret. */
   "m.secret.send": SecretSendContent;

@@ -149,7 +149,7 @@ export interface UnencryptedEvent {
 export interface MalformedEvent {
   /** The event, as it was sent. */
   event: MatrixEvent;
-  /** What does not fit. */
+  /** What does not fit the type of the event. */
   reason: MalformedContentError;
   /**
    * Whether handlers of the type get it all the same, without the members at fault: if their types

@@ -11,11 +11,11 @@ import type { ClientEvent, ClientStateEvent } from "./client_event.ts";
 
 /** A piece of state that a new room is to have. */
 export interface InitialStateEvent {
-  /** Such as `m.room.topic`. */
+  /** The type of the event, like `m.room.topic`. */
   type: string;
   /** Which piece of the state of this type it is. Default: empty. */
   state_key?: string;
-  /** As the type defines it. */
+  /** The content of the event. */
   content: JsonObject;
 }
 
@@ -25,9 +25,9 @@ export interface Invite3pid {
   id_server: string;
   /** A token of the identity server. Secret. */
   id_access_token: string;
-  /** What the address is of. */
+  /** The kind of address: `email` or `msisdn`. */
   medium: Open<ThirdPartyMedium>;
-  /** Usually an email address. */
+  /** The address, mostly an email address. */
   address: string;
 }
 
@@ -79,7 +79,7 @@ export interface MessagesResponse {
 
 /** An event and what is around it. */
 export interface EventContextResponse {
-  /** What was asked for. */
+  /** The event that was requested. */
   event?: ClientEvent;
   /** Events before it, the nearest first. */
   events_before?: ClientEvent[];
@@ -87,9 +87,9 @@ export interface EventContextResponse {
   events_after?: ClientEvent[];
   /** The state of the room at the last of the events. */
   state?: ClientStateEvent[];
-  /** Where to read on backwards. */
+  /** The token from which to read earlier events. */
   start?: SyncToken;
-  /** Where to read on forwards. */
+  /** The token from which to read later events. */
   end?: SyncToken;
 }
 

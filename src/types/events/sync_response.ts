@@ -20,7 +20,7 @@ export interface SyncResponse {
   next_batch: SyncToken;
   /** What happened in rooms. */
   rooms?: SyncRooms;
-  /** Who came and went. */
+  /** Presence updates of users. */
   presence?: SyncEvents<SyncPresenceEvent>;
   /** What changed of the account's private data. */
   account_data?: SyncEvents<BasicEvent>;
@@ -29,7 +29,7 @@ export interface SyncResponse {
    * used.
    */
   to_device?: SyncEvents<SyncToDeviceEvent>;
-  /** Whose devices changed. */
+  /** The users whose devices have changed. */
   device_lists?: DeviceLists;
   /**
    * How many one-time keys the server has left, by algorithm; an algorithm that is missing has
@@ -89,7 +89,7 @@ export interface JoinedRoom {
    * timeline's end.
    */
   state_after?: SyncEvents<SyncStateEvent>;
-  /** What happened. */
+  /** The new events of the room. */
   timeline?: Timeline;
   /** Typing and receipts. */
   ephemeral?: SyncEvents<BasicEvent>;
@@ -158,7 +158,7 @@ export interface SyncRoomSummary {
 export interface UnreadNotificationCounts {
   /** How many of them are highlighted: mentions, mostly. */
   highlight_count?: number;
-  /** How many there are. */
+  /** The number of unread events that notify. */
   notification_count?: number;
 }
 
@@ -168,11 +168,11 @@ export interface Filter {
   event_fields?: string[];
   /** How events look. Default: `client`. Greenroom understands no other. */
   event_format?: Open<"client" | "federation">;
-  /** Which presence updates. */
+  /** Which presence updates to send. */
   presence?: EventFilter;
   /** Which of the account's private data, rooms' not included. */
   account_data?: EventFilter;
-  /** Which events of rooms. */
+  /** Which events of rooms to send. */
   room?: RoomFilter;
 }
 
@@ -188,7 +188,7 @@ export interface RoomFilter {
   timeline?: RoomEventFilter;
   /** Leaves out state events. Default: all are given. */
   state?: RoomEventFilter;
-  /** Which typing notices and receipts. */
+  /** Which typing notices and receipts to send. */
   ephemeral?: RoomEventFilter;
   /** Which of the user's private data of rooms. */
   account_data?: RoomEventFilter;
@@ -208,7 +208,7 @@ export interface EventFilter {
   not_senders?: UserID[];
 }
 
-/** Leaves out events of rooms. */
+/** Selects events of rooms. */
 export interface RoomEventFilter extends EventFilter {
   /** Rooms to send; all if absent. */
   rooms?: RoomID[];
