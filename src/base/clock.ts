@@ -24,31 +24,18 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  delay: (ms, options) => options?.persistent === false ? idleDelay(ms, options.signal) : delay(ms, options),
+  delay: (ms, options) => delay(ms, options),
 };
 
 /** The longest time that a timer can wait, in milliseconds: it does not wait for a longer one. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Waits, and does not keep a process of Deno alive. `delay()` of `@std/async` does, with any options: it
- * turns its timer into a number, by which Deno 2.9 finds no timer.
+ * Waits by the machine's clock, and does not keep a process of Deno alive. `delay()` of `@std/async` does, with any
+ * options: it turns its timer into a number, by which Deno 2.9 finds no timer.
  */
-function idleDelay(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const done = () => {
-      signal?.removeEventListener("abort", abort);
-      resolve(ms > LONGEST_TIMEOUT ? idleDelay(ms - LONGEST_TIMEOUT, signal) : undefined);
-    };
-    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMEOUT));
-    globalThis.Deno?.unrefTimer?.(timer);
-    signal?.addEventListener("abort", abort, { once: true });
-  });
+export function idleDelay(ms: number): Promise<void> {
+  return new Promise((resolve) => globalThis.Deno?.unrefTimer?.(setTimeout(resolve, ms)));
 }
 
 /** Why a wait ends that nobody needs any more: a reason that is made each time would note a stack. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { systemClock } from "./clock.ts";
+import { idleDelay } from "./clock.ts";
 import type { Logger } from "./log.ts";
 
 /** How long a program has for what follows its `start()`, in milliseconds. */
@@ -84,6 +84,6 @@ async function end(signal: EndingSignal): Promise<void> {
   ending = signal;
   Deno.exitCode = status;
   await Promise.allSettled([...stops].map((stop) => stop(signal)));
-  await systemClock.delay(AFTERWARDS, { persistent: false });
+  await idleDelay(AFTERWARDS);
   Deno.exit(status);
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { alarm, type Clock, systemClock } from "../../src/base/clock.ts";
 import { TestClock } from "../../src/testing/mod.ts";
 
@@ -72,29 +72,14 @@ Deno.test("An alarm of the machine's clock rings also if the timer of an earlier
   await new Promise<void>((ring) => alarm(systemClock, 1, ring));
 });
 
-Deno.test("A wait that keeps no process alive ends as others do: after its time, or with its signal's reason", async () => {
-  const aborted = AbortSignal.abort(new Error("enough"));
-  const options = { persistent: false };
-  await assertRejects(() => systemClock.delay(60_000, { ...options, signal: aborted }), Error, "enough");
-  const ending = new AbortController();
-  const wait = systemClock.delay(60_000, { ...options, signal: ending.signal });
-  ending.abort(new Error("over"));
-  await assertRejects(() => wait, Error, "over");
-  const over = systemClock.delay(2, { ...options, signal: new AbortController().signal });
-  await Promise.all([over, systemClock.delay(5)]); // which keeps the process alive meanwhile
-});
-
 Deno.test("A process stays alive until its persistent waits are over, and not for aborted ones or others", async () => {
   const clock = new URL("../../src/base/clock.ts", import.meta.url);
   const script = `
-    import { alarm, systemClock } from ${JSON.stringify(clock.href)};
+    import { alarm, idleDelay, systemClock } from ${JSON.stringify(clock.href)};
     alarm(systemClock, 60_000, () => {})();
     alarm(systemClock, 10, () => console.log("rang"));
     alarm(systemClock, 3_600_000, () => {})();
-    const { signal } = new AbortController();
-    for (const options of [{ persistent: false }, { persistent: false, signal }]) {
-      systemClock.delay(5_000, options).then(() => console.log("late"));
-    }`;
+    idleDelay(5_000).then(() => console.log("late"));`;
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--no-check", script],
     cwd: new URL("..", import.meta.url),
