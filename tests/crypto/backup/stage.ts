@@ -156,3 +156,38 @@ export function newSession(): { sessionId: string; from: (index: number) => Impo
     }),
   };
 }
+
+/**
+ * Has a bot make its requests about the backup for a while, every 30 seconds, on a server that answers as is given.
+ *
+ * @returns How many uploads there were.
+ * @throws {AssertionError} If there are `most`, or other requests.
+ */
+export async function uploadsWithin(
+  ms: number,
+  { bot, most, shown, upload }: {
+    readonly bot: Bot;
+    readonly most: number;
+    /** Which version the server shows, after so many uploads. */
+    shown(uploads: number): JsonObject;
+    /** How the server answers an upload: true takes it. */
+    upload(): true | { readonly status: number; readonly errcode: string };
+  },
+): Promise<number> {
+  const { clock } = bot.server;
+  let uploads = 0;
+  for (const end = clock.now() + ms; clock.now() < end; await clock.tick(30_000)) {
+    for (let [request] = await bot.engine.requests(); request; [request] = await bot.engine.requests()) {
+      const { id } = request;
+      if (request.kind === "backupVersion") {
+        await bot.engine.answer({ id, response: shown(uploads) });
+        continue;
+      }
+      assert(request.kind === "backupUpload" && ++uploads < most, "there is no end");
+      const answer = upload();
+      if (answer === true) await bot.engine.answer({ id, response: { count: 100_000, etag: "x" } });
+      else await bot.engine.fail({ id, failure: { ...answer, message: "" } });
+    }
+  }
+  return uploads;
+}

@@ -9,7 +9,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { backedUp, stage, withSessions } from "../../backup/stage.ts";
+import { backedUp, stage, uploadsWithin, withSessions } from "../../backup/stage.ts";
 
 const DAY = 86_400_000;
 
@@ -18,20 +18,11 @@ Deno.test("T162: a backup that is shown and takes nothing is asked ever more rar
     const { server, bob, backups } = await stage();
     await backedUp(bob, backups);
     await withSessions(bob, 1);
-    let uploads = 0;
-    const begin = server.clock.now();
-    while (server.clock.now() < begin + DAY) {
-      for (let [request] = await bob.engine.requests(); request; [request] = await bob.engine.requests()) {
-        const { id } = request;
-        if (request.kind === "backupVersion") {
-          await bob.engine.answer({ id, response: backups.shown(bob) });
-          continue;
-        }
-        assert(request.kind === "backupUpload" && ++uploads < 200, "there is no end");
-        await bob.engine.fail({ id, failure: { status, errcode, message: "" } });
-      }
-      await server.clock.tick(30_000);
-    }
+    const uploads = await uploadsWithin(DAY, {
+      ...{ bot: bob, most: 200 },
+      shown: () => backups.shown(bob),
+      upload: () => ({ status, errcode }),
+    });
     assert(uploads > 10 && uploads < 150, `${uploads}`);
     await server.clock.tick(900_000);
     await bob.flush();
