@@ -181,8 +181,7 @@ export class Appservice {
   async start(given: AppserviceStartOptions = {}): Promise<void> {
     checkStartOptions(given);
     const { signals = false, ...options } = given;
-    const run = () => this.#run(options);
-    await (signals ? untilSignal(run, () => this.close(), this.log) : run());
+    await untilSignal(() => this.#run(options), { signals, close: () => this.close(), log: this.log });
   }
 
   async #run({ ping = true, ...options }: Omit<AppserviceStartOptions, "signals">): Promise<void> {

@@ -35,7 +35,10 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
  * options: it turns its timer into a number, by which Deno 2.9 finds no timer.
  */
 export function idleDelay(ms: number): Promise<void> {
-  return new Promise((resolve) => globalThis.Deno?.unrefTimer?.(setTimeout(resolve, ms)));
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    globalThis.Deno?.unrefTimer?.(timer);
+  });
 }
 
 /** Why a wait ends that nobody needs any more: a reason that is made each time would note a stack. */

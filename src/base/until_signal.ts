@@ -32,15 +32,20 @@ let ending: EndingSignal | undefined;
  * begins again. A second signal ends it immediately. No effect where there are no signals, as on Deno Deploy.
  *
  * @param run What goes on until it is closed.
- * @param close Closes it.
- * @param log Is told of the signal.
+ * @param options.signals Whether signals close it; otherwise it only runs.
+ * @param options.close Closes it.
+ * @param options.log Says which signal it was, and why it could not be closed.
  * @returns Resolves when it has ended, and is closed if there was a signal; at once where there was one before.
  */
 export async function untilSignal(
   run: () => Promise<void>,
-  close: () => Promise<void>,
-  log: Logger,
+  { signals, close, log }: {
+    readonly signals: boolean;
+    readonly close: () => Promise<void>;
+    readonly log: Logger;
+  },
 ): Promise<void> {
+  if (!signals) return await run();
   let closing: Promise<void> | undefined;
   const stop: Stop = (signal) => {
     log.info("Closing, since a signal asks the process to end", { signal });

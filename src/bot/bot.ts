@@ -147,8 +147,8 @@ export class Bot extends Composer<Context> {
   async start(options: BotStartOptions = {}): Promise<void> {
     checkOptions(options, { signals: true, signal: true }, "start the bot");
     const { signals = true, signal } = options;
-    const run = () => this.#life.start(signal);
-    await (signals ? untilSignal(run, () => this.close(), this.client.log) : run());
+    const close = () => this.close();
+    await untilSignal(() => this.#life.start(signal), { signals, close, log: this.client.log });
   }
 
   /**

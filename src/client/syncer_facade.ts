@@ -78,7 +78,7 @@ export function syncerFacade(
     async start({ signal, signals = false, ...settings } = {}) {
       if (signal?.aborted) return;
       const run = () => unwrapped(life.core.syncer.run(settings, { signal }));
-      await (signals ? untilSignal(run, () => life.close(), log) : run());
+      await untilSignal(run, { signals, close: () => life.close(), log });
     },
     async stop() {
       const stopped = life.core.syncer.end();
