@@ -141,7 +141,7 @@ export interface KvStore {
    * const [entry] = await store.getMany([counter]);
    * const isFirst = await store.commit(
    *   [{ type: "set", key: counter, value: 1 }],
-   *   [{ key: counter, versionstamp: entry?.versionstamp ?? null }], // nobody has changed it meanwhile
+   *   [{ key: counter, versionstamp: entry?.versionstamp ?? null }], // not changed since it was read
    * );
    * assertEquals(isFirst, true);
    * ```

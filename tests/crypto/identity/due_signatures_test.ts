@@ -23,7 +23,7 @@ const master: DueSignature = {
   object: { usage: ["master"], keys: { [`ed25519:${MASTER}`]: MASTER }, signatures },
 };
 
-/** What is due, and what the log says. */
+/** Signatures that wait, and the warnings about them. */
 async function scene(...due: readonly DueSignature[]) {
   const vault = memoryVault();
   const clock = new TestClock();
@@ -107,7 +107,7 @@ Deno.test("a device that is gone needs no signature any more, nor does a master 
   assertEquals([states(), warnings], [["uploaded", "uploaded"], []]);
 });
 
-Deno.test("that the server shows no signature is told if it says that it has taken it", async () => {
+Deno.test("a warning says that the server shows no signature, if it says that it has taken it", async () => {
   const { states, answer, show, warnings } = await scene(phone);
   const without = { device_keys: { [BOB]: { PHONE: { ...phone.object, signatures: {} } } } };
   await show(without);

@@ -184,7 +184,7 @@ Deno.test("T51: nothing is asked of a version whose private key is not here, sin
   ]);
 });
 
-Deno.test("T51: a version of an algorithm that is not known is not used, whoever has signed it", async () => {
+Deno.test("T51: a version of an algorithm that is not known is not used, by any signature", async () => {
   const { bob, backups, next } = await vouchedFor();
   backups.create(bob, { ...next, algorithm: "m.other" });
   assertEquals(await phases({ bob }), ["replaced", "replaced"]);
