@@ -22,12 +22,10 @@ export interface Difference {
    */
   readonly goesOn?: boolean;
   /**
-   * Requests, the last of which is answered so: when it no longer is, the entry is to go. What is
-   * chance is answered so one of several times.
+   * Requests, the last of which is answered so, at least one of several times: what else the
+   * homeserver does has a part in it. When it no longer is, the entry is to go.
    */
   readonly shownBy?: readonly Step[];
-  /** Whether chance or what else the homeserver does has a part in it. */
-  readonly byChance?: boolean;
   /** Answers that both have given, where it takes more than requests: a minute, or a new database. */
   readonly recorded?: Compared;
 }
@@ -212,7 +210,6 @@ export const DIFFERENCES: readonly Difference[] = [
       theirs.status === 200 &&
       !/"\w*search_term":"[^"]*\{\{run\}\}/.test(JSON.stringify(step.body ?? {})),
     goesOn: false,
-    byChance: true, // there may be no others yet
     shownBy: [
       register,
       { ...createRoom, body: { preset: "public_chat", visibility: "public" } },
@@ -246,7 +243,6 @@ export const DIFFERENCES: readonly Difference[] = [
       step.path.includes("sync") && isAlikeWithout(["user_ids"], ours, theirs) &&
       JSON.stringify(ours).includes('"user_ids":[]'),
     goesOn: true,
-    byChance: true, // it may look just then
     shownBy: [
       register,
       createRoom,
@@ -293,7 +289,6 @@ export const DIFFERENCES: readonly Difference[] = [
     covers: ({ step, ours, theirs }) =>
       step.path.includes("sync") && withStateByName(ours) === withStateByName(theirs),
     goesOn: false,
-    byChance: true,
     shownBy: [
       register,
       createRoom,
@@ -329,7 +324,6 @@ export const DIFFERENCES: readonly Difference[] = [
       step.path.includes("sync") && isSinceBeside &&
       isAlikeWithout(["presence", "device_lists"], ours, theirs),
     goesOn: true,
-    byChance: true,
     shownBy: [
       register,
       {
@@ -404,7 +398,6 @@ export const DIFFERENCES: readonly Difference[] = [
       (step.path.some((segment) => segment.includes("replacement_room")) ||
         (upgraded.length > 0 && isAlikeWithout(upgraded, ours, theirs))),
     goesOn: false,
-    byChance: true,
     shownBy: [
       register,
       {
