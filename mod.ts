@@ -113,14 +113,14 @@ export type { StateStore } from "./src/actors/store/mod.ts";
 export { exportDevice, importDevice } from "./src/store/copy/copy.ts";
 export { inspectDevice, listDevices } from "./src/store/device/mod.ts";
 export {
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
   MemoryStore,
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
 } from "./src/store/base/mod.ts";
 export { SealedStore } from "./src/store/sealed/sealed.ts";
 

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { Appservice, createRegistration } from "@greenroom/matrix/appservice";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
@@ -32,7 +32,7 @@ const answering: typeof fetch = (input) => {
   return Promise.resolve(Response.json(body));
 };
 
-function made(store: KvStore): Appservice {
+function made(store: Store): Appservice {
   return new Appservice({
     registration,
     serverName: "localhost",
@@ -46,7 +46,7 @@ function made(store: KvStore): Appservice {
 let events = 0;
 
 /** Transactions a second. */
-async function speed(store: KvStore, perTransaction: number): Promise<number> {
+async function speed(store: Store, perTransaction: number): Promise<number> {
   await using appservice = made(store);
   let handled = 0;
   const all = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ async function users(): Promise<{ readonly kilobytes: number; readonly microseco
 }
 
 const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
-const stores: [string, () => KvStore | Promise<KvStore>][] = [
+const stores: [string, () => Store | Promise<Store>][] = [
   ["memory", () => new MemoryStore()],
   ["SQLite", () => SqliteStore.open(`${folder}/bench.db`)],
   ["Deno KV", () => DenoKvStore.open(`${folder}/bench.kv`)],

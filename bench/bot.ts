@@ -8,7 +8,7 @@
  * @module
  */
 
-import { Client, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { Client, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { median } from "./support/statistics.ts";
@@ -143,7 +143,7 @@ async function asking(): Promise<number> {
 }
 
 /** Bytes of the heap that a bot has for each command that it has heard, and answers or asks back. */
-async function memory(store: KvStore, what: "asks back" | "answers"): Promise<number> {
+async function memory(store: Store, what: "asks back" | "answers"): Promise<number> {
   const { gc } = globalThis as { gc?: () => void };
   if (gc === undefined) throw new Error("Cannot measure memory: run with --v8-flags=--expose-gc");
   const used = () => {
@@ -171,7 +171,7 @@ async function memory(store: KvStore, what: "asks back" | "answers"): Promise<nu
 }
 
 /** Bytes of the heap that a conversation takes while it waits, beyond a command that was answered. */
-async function waiting(store: () => Promise<KvStore>): Promise<number> {
+async function waiting(store: () => Promise<Store>): Promise<number> {
   const each: number[] = [];
   for (let round = 0; round < MEMORY_ROUNDS; round++) {
     const stores = [await store(), await store()] as const;

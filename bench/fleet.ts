@@ -9,7 +9,7 @@
  * @module
  */
 
-import { Client, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { UserID } from "@greenroom/matrix/types";
 
@@ -79,7 +79,7 @@ function memory(): { readonly heap: number; readonly process: number } {
 }
 
 /** Measures a fleet. */
-async function fleet(count: number, store: KvStore, encryption: boolean): Promise<Record<string, number>> {
+async function fleet(count: number, store: Store, encryption: boolean): Promise<Record<string, number>> {
   const before = memory();
   const start = performance.now();
   const accounts = Array.from({ length: count }, () => new Account());

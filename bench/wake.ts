@@ -10,7 +10,7 @@
  */
 
 import { isReachable } from "./reachable.ts";
-import { Client, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { Homeserver } from "@greenroom/matrix/testing";
 import type { RoomID } from "@greenroom/matrix/types";
 import { delay } from "@std/async/delay";
@@ -123,21 +123,21 @@ async function costs(): Promise<Record<string, string | number>[]> {
       Promise.resolve(Response.json({ rejected: [] }));
     await using homeserver = new Homeserver({ pushFetch: (...request) => woken(...request) });
     const counts = { requests: 0, commits: 0, reads: 0 };
-    class Store extends MemoryStore {
-      override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+    class WatchedStore extends MemoryStore {
+      override async commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
         counts.commits++;
         return await super.commit(...args);
       }
-      override async getMany(...args: Parameters<KvStore["getMany"]>) {
+      override async getMany(...args: Parameters<Store["getMany"]>) {
         counts.reads++;
         return await super.getMany(...args);
       }
-      override list(...args: Parameters<KvStore["list"]>) {
+      override list(...args: Parameters<Store["list"]>) {
         counts.reads++;
         return super.list(...args);
       }
     }
-    const store = new Store();
+    const store = new WatchedStore();
     const { accessToken } = homeserver.createUser("bot");
     const instance = (): Client => {
       const made = new Client({

@@ -17,7 +17,7 @@ import type { RoomDescription } from "../../src/crypto/sharing/sharing_protocol.
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
 import { loggerOf } from "../../src/base/log.ts";
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import type { MessageEvent, ToDeviceEvent } from "../../src/types/events/event.ts";
@@ -41,7 +41,7 @@ export interface DeviceOptions {
 
 const DEVICE_ID = "BENCH" as DeviceID;
 
-async function openStore(kind: StoreKind): Promise<KvStore> {
+async function openStore(kind: StoreKind): Promise<Store> {
   if (kind === "memory") return new MemoryStore();
   // The bench's own folder goes when it ends, and these files with it.
   const path = await Deno.makeTempFile({ suffix: `.${kind}` });

@@ -5,7 +5,7 @@
  */
 
 import { equals } from "@std/bytes/equals";
-import type { KvStore } from "@greenroom/matrix";
+import type { Store } from "@greenroom/matrix";
 import { DatabaseSync } from "node:sqlite";
 import type { Files } from "./disk.ts";
 import { changesOf, type Expected, lastRound, type Plan } from "./rounds.ts";
@@ -53,7 +53,7 @@ export async function judge(files: Files, { kind, plan, expected, place }: Case)
   }
 }
 
-async function assertWhole(store: KvStore, expected: ReadonlyMap<string, Uint8Array>): Promise<void> {
+async function assertWhole(store: Store, expected: ReadonlyMap<string, Uint8Array>): Promise<void> {
   let count = 0;
   for await (const { key, value } of store.list([])) {
     const wanted = expected.get(key.join());

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { KvMutation, KvStore } from "@greenroom/matrix";
+import type { Store, StoreMutation } from "@greenroom/matrix";
 import { seeded } from "../kill/random.ts";
 
 /**
@@ -18,7 +18,7 @@ export type Plan = "everyday" | "split" | "large";
 type Change = readonly [key: readonly string[], size: number | undefined];
 
 /** The changes of a round; rounds count from 1. */
-export function changesOf(plan: Plan, round: number): KvMutation[] {
+export function changesOf(plan: Plan, round: number): StoreMutation[] {
   const changes = plan === "large"
     ? largeChanges(round)
     : everydayChanges(round, plan === "split" ? 1_050 : 150);
@@ -82,7 +82,7 @@ export class Expected {
 }
 
 /** The last round that a store has; 0 before the first. */
-export async function lastRound(store: KvStore): Promise<number> {
+export async function lastRound(store: Store): Promise<number> {
   const [head] = await store.getMany([["head"]]);
   const value = head?.value;
   return value instanceof Uint8Array ? new DataView(value.buffer, value.byteOffset).getUint32(0) : 0;

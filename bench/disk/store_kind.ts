@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvStore, SealedStore } from "@greenroom/matrix";
+import { SealedStore, type Store } from "@greenroom/matrix";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { DatabaseSync } from "node:sqlite";
@@ -24,7 +24,7 @@ const SHORT_LOG = 24;
 const SEAL_KEY = new Uint8Array(32).fill(7);
 
 /** Opens the store of a folder. */
-export async function openDiskStore(kind: DiskStore, folder: string): Promise<KvStore> {
+export async function openDiskStore(kind: DiskStore, folder: string): Promise<Store> {
   const path = `${folder}/${DATABASE}`;
   if (kind === "kv") return await DenoKvStore.open(path);
   if (kind === "sealed") return await SealedStore.open(await SqliteStore.open(path), SEAL_KEY);

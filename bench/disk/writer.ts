@@ -6,7 +6,7 @@
  * count; it answers each with a line.
  */
 
-import type { KvStore } from "@greenroom/matrix";
+import type { Store } from "@greenroom/matrix";
 import { MARKS } from "./recording.ts";
 import { changesOf, lastRound, type Plan } from "./rounds.ts";
 import { type DiskStore, openDiskStore } from "./store_kind.ts";
@@ -16,10 +16,10 @@ const marks = Deno.openSync(`${folder}/${MARKS}`, { append: true, create: true }
 const say = (to: Deno.FsFile | typeof Deno.stdout, text: string) =>
   to.writeSync(new TextEncoder().encode(`${text}\n`));
 
-let store: KvStore | undefined;
+let store: Store | undefined;
 
 /** Only opens the store where it is used: so two processes can have it by turns. */
-async function opened(): Promise<KvStore> {
+async function opened(): Promise<Store> {
   return store ??= await openDiskStore(kind, folder);
 }
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { KvMutation, KvStore } from "@greenroom/matrix";
+import type { Store, StoreMutation } from "@greenroom/matrix";
 import type { LedgerEntry } from "../kill/ledger.ts";
 import { notingSynced } from "../kill/progress.ts";
 
@@ -30,7 +30,7 @@ export interface HistoryOptions {
 }
 
 /** Wraps a store. */
-export function historyStore(store: KvStore, { process, note, onRefused }: HistoryOptions): KvStore {
+export function historyStore(store: Store, { process, note, onRefused }: HistoryOptions): Store {
   let epoch: number | undefined;
   let number = 0;
   const noteStored = notingSynced(note);
@@ -55,7 +55,7 @@ export function historyStore(store: KvStore, { process, note, onRefused }: Histo
 }
 
 /** The number that a taking of the device has, if that is what a commit does. */
-function takenEpoch(mutations: readonly KvMutation[]): number | undefined {
+function takenEpoch(mutations: readonly StoreMutation[]): number | undefined {
   const owner = mutations.find((mutation) => mutation.type === "set" && mutation.key.at(-1) === "owner");
   return owner?.type === "set" ? (owner.value as { epoch: number }).epoch : undefined;
 }

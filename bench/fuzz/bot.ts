@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, defineSession, type KvStore, type Logger } from "@greenroom/matrix";
+import { Client, defineSession, type Logger, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { FuzzClock } from "./fuzz_clock.ts";
 import type { FuzzServer } from "./server.ts";
@@ -13,7 +13,7 @@ import { EVERYBODY } from "../../tests/support/everybody.ts";
 /** Options of {@link Bot}. */
 export interface BotOptions {
   readonly server: Pick<FuzzServer, "fetch">;
-  readonly store: KvStore;
+  readonly store: Store;
   readonly clock: FuzzClock;
   /** How many clients with this store there were before. */
   readonly number: number;

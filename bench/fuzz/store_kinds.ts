@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+import { MemoryStore, SealedStore, type Store } from "@greenroom/matrix";
 import { openStore as openFile, StorePlace } from "../kill/store_place.ts";
 
 /** In memory, in files, in a file whose records are sealed, and on a server. */
@@ -36,7 +36,7 @@ export class FuzzPlace implements AsyncDisposable {
   }
 
   /** Opens it. */
-  async open(): Promise<KvStore> {
+  async open(): Promise<Store> {
     if (this.#place === undefined) return this.#memory;
     const store = await openFile(this.#place.orders());
     return this.#kind === "sealed" ? await SealedStore.open(store, SEAL_KEY) : store;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { KvMutation, KvStore } from "@greenroom/matrix";
+import type { Store, StoreMutation } from "@greenroom/matrix";
 import type { LedgerEntry } from "./ledger.ts";
 import { ratchetUses } from "./ratchet.ts";
 
@@ -32,7 +32,7 @@ export function report(line: string): void {
  * A store that reports its commits, and when the device has been taken, and records the first sync
  * that it stores.
  */
-export function reportingStore(store: KvStore, note: (entry: LedgerEntry) => void): KvStore {
+export function reportingStore(store: Store, note: (entry: LedgerEntry) => void): Store {
   const noteStored = notingSynced(note);
   return {
     getMany: (keys) => store.getMany(keys),
@@ -55,7 +55,9 @@ export function reportingStore(store: KvStore, note: (entry: LedgerEntry) => voi
  *
  * @returns A function to call with each commit that succeeded.
  */
-export function notingSynced(note: (entry: LedgerEntry) => void): (mutations: readonly KvMutation[]) => void {
+export function notingSynced(
+  note: (entry: LedgerEntry) => void,
+): (mutations: readonly StoreMutation[]) => void {
   let synced = false;
   return (mutations) => {
     if (synced || !mutations.some(saysSynced)) return;
@@ -65,7 +67,7 @@ export function notingSynced(note: (entry: LedgerEntry) => void): (mutations: re
 }
 
 /** Whether a change is of the position in the sync, and has a token. */
-function saysSynced(mutation: KvMutation): boolean {
+function saysSynced(mutation: StoreMutation): boolean {
   if (mutation.type !== "set" || mutation.key.at(-1) !== "sync") return false;
   return (mutation.value as { nextBatch?: string }).nextBatch !== undefined;
 }

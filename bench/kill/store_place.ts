@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvStore } from "@greenroom/matrix";
+import type { Store } from "@greenroom/matrix";
 import { delay } from "@std/async/delay";
 import { Denokv } from "../../tools/denokv.ts";
 
@@ -26,7 +26,7 @@ export interface StoreOrders {
 }
 
 /** Opens a store in a process that was told of it. */
-export async function openStore({ kind, path, accessToken, patience }: StoreOrders): Promise<KvStore> {
+export async function openStore({ kind, path, accessToken, patience }: StoreOrders): Promise<Store> {
   if (kind === "sqlite") {
     const { SqliteStore } = await import("@greenroom/matrix/store/sqlite");
     return await SqliteStore.open(path);

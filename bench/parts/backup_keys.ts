@@ -3,7 +3,7 @@
 import { encryptSession } from "../../src/crypto/backup/session_data.ts";
 import { Engine } from "../../src/crypto/engine/engine.ts";
 import { DEFAULT_POLICY } from "../../src/crypto/context/context.ts";
-import type { KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store } from "../../src/store/base/store.ts";
 import { TestClock } from "../../src/testing/mod.ts";
 import { silent } from "../../tests/crypto/engine/bot.ts";
 import { newEntries } from "../../tests/crypto/key_files/stage.ts";
@@ -51,7 +51,7 @@ export function backedUpSessions(count: number, roomId: string): string {
 }
 
 /** An engine that uses the backup. */
-export async function backupEngine(store: KvStore): Promise<Engine> {
+export async function backupEngine(store: Store): Promise<Engine> {
   const engine = await Engine.open({
     account: { userId: "@bench:example.org", deviceId: "BENCH" },
     vault: memoryVault(store),

@@ -1,13 +1,13 @@
 /** A commit, on each store: what a sync writes is one. Files are synced with each commit. */
 
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
 const value = new Uint8Array(200);
 
-async function benchStore(name: string, open: (folder: string) => KvStore | Promise<KvStore>): Promise<void> {
+async function benchStore(name: string, open: (folder: string) => Store | Promise<Store>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   const store = await open(folder);
   globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));

@@ -6,11 +6,11 @@
 
 import {
   encodeValue,
-  type KvKey,
-  type KvListOptions,
-  type KvMutation,
-  type KvStore,
-} from "../../src/store/base/kv_store.ts";
+  type Store,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreMutation,
+} from "../../src/store/base/store.ts";
 
 /** What was written. */
 export interface Written {
@@ -22,24 +22,24 @@ export interface Written {
 }
 
 /** Passes everything on, and counts. */
-export class CountingStore implements KvStore {
-  readonly #inner: KvStore;
+export class CountingStore implements Store {
+  readonly #inner: Store;
   #written: Written = { commits: 0, changes: 0, bytes: 0 };
 
   /** @param inner The store. */
-  constructor(inner: KvStore) {
+  constructor(inner: Store) {
     this.#inner = inner;
   }
 
-  getMany(keys: readonly KvKey[]): ReturnType<KvStore["getMany"]> {
+  getMany(keys: readonly StoreKey[]): ReturnType<Store["getMany"]> {
     return this.#inner.getMany(keys);
   }
 
-  list(prefix: KvKey, options?: KvListOptions): ReturnType<KvStore["list"]> {
+  list(prefix: StoreKey, options?: StoreListOptions): ReturnType<Store["list"]> {
     return this.#inner.list(prefix, options);
   }
 
-  commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
     const { commits, changes, bytes } = this.#written;
     const [mutations] = args;
     this.#written = {
@@ -50,7 +50,7 @@ export class CountingStore implements KvStore {
     return this.#inner.commit(...args);
   }
 
-  close(): ReturnType<KvStore["close"]> {
+  close(): ReturnType<Store["close"]> {
     return this.#inner.close();
   }
 
@@ -62,7 +62,7 @@ export class CountingStore implements KvStore {
   }
 }
 
-function bytesOf(mutation: KvMutation): number {
+function bytesOf(mutation: StoreMutation): number {
   const key = mutation.key.reduce((sum, part) => sum + part.length, 0);
   return key + (mutation.type === "set" ? encodeValue(mutation.value).length : 0);
 }

@@ -9,7 +9,7 @@ import type { RoomID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { Homeserver } from "@greenroom/matrix/testing";
 import { Denokv, hasDenokv, isDenokvBuilt } from "../../tools/denokv.ts";
-import type { KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store } from "../../src/store/base/store.ts";
 import { hasKeys } from "./encrypted_start.ts";
 import { number, row } from "../support/markdown.ts";
 import { CountingStore, type Written } from "./counting_store.ts";
@@ -31,9 +31,9 @@ interface Stage extends AsyncDisposable {
   next(): Promise<void>;
 }
 
-async function stage(store: KvStore, { encryption }: { readonly encryption: boolean }): Promise<Stage> {
+async function stage(store: Store, { encryption }: { readonly encryption: boolean }): Promise<Stage> {
   const homeserver = new Homeserver();
-  const connect = (name: string, store?: KvStore) =>
+  const connect = (name: string, store?: Store) =>
     new Client({
       baseUrl: homeserver.baseUrl,
       fetch: homeserver.fetch,
@@ -73,7 +73,7 @@ async function stage(store: KvStore, { encryption }: { readonly encryption: bool
 
 /** What a message costs that comes, and one that is sent and comes back. */
 async function count(
-  inner: KvStore,
+  inner: Store,
   options: { readonly encryption: boolean; readonly messages: number },
 ): Promise<{ received: Written; sent: Written }> {
   const store = new CountingStore(inner);
@@ -99,7 +99,7 @@ export async function storeTable({ quick }: { readonly quick: boolean }): Promis
   await using stack = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "greenroom-bench-" });
   stack.defer(() => Deno.remove(folder, { recursive: true }));
-  const stores: (readonly [string, (name: string) => KvStore | Promise<KvStore>])[] = [
+  const stores: (readonly [string, (name: string) => Store | Promise<Store>])[] = [
     ["memory", () => new MemoryStore()],
     ["Deno KV, a file", (name) => DenoKvStore.open(`${folder}/${name}.kv`)],
   ];

@@ -14,7 +14,7 @@ import { nodeCrypto } from "../base/node_crypto.ts";
 import { Turns } from "../base/runs.ts";
 import { StoreError } from "../errors/store_error.ts";
 import { isJsonObject } from "../types/json.ts";
-import type { KvKey, KvMutation, KvStore } from "../store/base/mod.ts";
+import type { Store, StoreKey, StoreMutation } from "../store/base/mod.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What is known of the inbox as a whole. */
@@ -67,9 +67,9 @@ async function nameOf(id: string, transaction: Transaction): Promise<string> {
 
 /** Keeps transactions. */
 export class Inbox {
-  readonly #store: KvStore;
+  readonly #store: Store;
   readonly #clock: Clock;
-  readonly #prefix: KvKey;
+  readonly #prefix: StoreKey;
   /** The changes of this process, one after the other. */
   readonly #changes = new Turns();
   #arrival = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ export class Inbox {
    *   and the clock, which bounds how long a change may take.
    */
   constructor(
-    store: KvStore,
+    store: Store,
     { id, userId, clock }: { readonly id: string; readonly userId: string; readonly clock: Clock },
   ) {
     this.#store = store;
@@ -109,7 +109,7 @@ export class Inbox {
       const number = head.last + 1;
       const kept = { ...head, last: number, ids: [...head.ids, name].slice(-MAX_IDS) };
       // As text: nobody can change it, and stores copy it faster than an object.
-      const mutation: KvMutation = {
+      const mutation: StoreMutation = {
         type: "set",
         key: this.#entry(number),
         value: JSON.stringify({ ...transaction, id }),
@@ -148,7 +148,7 @@ export class Inbox {
         const end = Math.min(number, head.last, head.removed + REMOVED_AT_ONCE);
         isDone = end >= Math.min(number, head.last);
         if (end <= head.removed) return "known";
-        const mutations: KvMutation[] = [];
+        const mutations: StoreMutation[] = [];
         for (let each = head.removed + 1; each <= end; each++) {
           mutations.push({ type: "delete", key: this.#entry(each) });
         }
@@ -163,7 +163,7 @@ export class Inbox {
   }
 
   #change<Result>(
-    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
+    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly StoreMutation[] },
   ): Promise<Result | { readonly head: Head }> {
     return this.#changes.take(() => this.#inTime((isLate) => this.#commit(make, isLate)));
   }
@@ -187,7 +187,7 @@ export class Inbox {
   }
 
   async #commit<Result>(
-    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly KvMutation[] },
+    make: (head: Head) => Result | { readonly head: Head; readonly mutations: readonly StoreMutation[] },
     isLate: () => boolean,
   ): Promise<Result | { readonly head: Head }> {
     const key = [...this.#prefix, "head"];
@@ -195,7 +195,7 @@ export class Inbox {
       const [head, versionstamp] = await this.#head();
       const made = make(head);
       if (typeof made !== "object" || made === null || !("mutations" in made)) return made as Result;
-      const mutations: KvMutation[] = [...made.mutations, { type: "set", key, value: made.head }];
+      const mutations: StoreMutation[] = [...made.mutations, { type: "set", key, value: made.head }];
       if (!await this.#store.commit(mutations, [{ key, versionstamp }])) continue;
       if (made.head.last > head.last) this.#arrived(made.head.last);
       return made;
@@ -218,7 +218,7 @@ export class Inbox {
   }
 
   /** Numbers have as many digits, so that their order is that of the keys. */
-  #entry(number: number): KvKey {
+  #entry(number: number): StoreKey {
     return [...this.#prefix, "in", String(number).padStart(16, "0")];
   }
 }

@@ -8,7 +8,7 @@ import { HTTPAPI, type HTTPAPIOptions, PREPARE } from "../api/http/mod.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Logger, loggerOf } from "../base/log.ts";
 import type { Client, ClientOptions } from "../client/client.ts";
-import { type KvStore, MemoryStore } from "../store/base/mod.ts";
+import { MemoryStore, type Store } from "../store/base/mod.ts";
 import type { DeviceID } from "../types/ids.ts";
 import {
   type AppserviceOptions,
@@ -48,7 +48,7 @@ export class ServiceKit {
   readonly http: HTTPAPI;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly store: KvStore;
+  readonly store: Store;
   readonly encryption: ClientOptions["encryption"];
   readonly lease: ClientOptions["lease"];
   readonly closeTimeout: ClientOptions["closeTimeout"];

@@ -11,7 +11,7 @@ import type { SyncOptions } from "../api/server/server.ts";
 import { alarm, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { StoreKeys, type SyncRecord } from "../store/device/mod.ts";
-import type { KvStore } from "../store/base/mod.ts";
+import type { Store } from "../store/base/mod.ts";
 import type { SyncResponse } from "../types/events/sync_response.ts";
 import { type DeviceQueue, type OwnDevice, QueueWatch } from "./device_queue.ts";
 import type { Entry, Inbox } from "./inbox.ts";
@@ -39,7 +39,7 @@ interface TransactionFeedOptions {
   /** The users of the application service. */
   readonly users: OwnUsers;
   /** Where it is recorded up to where they were handled. */
-  readonly store: KvStore;
+  readonly store: Store;
   /** Whose records those are. */
   readonly device: OwnDevice;
   /** Has what is sent to that device; undefined: nothing is, it does not encrypt. */

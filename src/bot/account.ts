@@ -11,10 +11,10 @@ import {
   Client,
   type EndedTokens,
   ForbiddenError,
-  type KvEntry,
-  type KvKey,
-  type KvStore,
   MemoryStore,
+  type Store,
+  type StoreEntry,
+  type StoreKey,
   type Tokens,
   UnknownTokenError,
   ValueError,
@@ -31,7 +31,7 @@ export interface BotClient {
   /** Logs in; undefined: there is a token. */
   readonly account?: BotAccount;
   /** Where devices are remembered; undefined: nowhere that is known. */
-  readonly store?: KvStore;
+  readonly store?: Store;
   /** What the bot has opened, and closes. */
   readonly ownStore?: LazyStore;
   readonly log: BotOptions["log"];
@@ -72,7 +72,7 @@ export function clientOf(options: BotOptions | HostedBotOptions): BotClient {
 
 function accountOf(
   { mxid, password, accessToken: token, store: given }: BotOptions,
-  store: KvStore,
+  store: Store,
 ): BotAccount | undefined {
   if (password === undefined || (token !== undefined && token !== "")) return undefined;
   if (mxid === undefined) throw new ValueError("Cannot make a bot: a password needs mxid, whose it is");
@@ -89,7 +89,7 @@ interface KeptAccount {
 }
 
 /** What is kept, and which version of it. */
-type Kept = KvEntry & { readonly value: KeptAccount };
+type Kept = StoreEntry & { readonly value: KeptAccount };
 
 /** What of an account has to be known. */
 interface AccountOptions {
@@ -97,7 +97,7 @@ interface AccountOptions {
   readonly mxid: UserID;
   readonly password: string;
   /** Where tokens are kept. */
-  readonly store: KvStore;
+  readonly store: Store;
   /** Whether that is a store that was given; else it ends with the process. */
   readonly isKept: boolean;
   /** What the device is called. */
@@ -107,7 +107,7 @@ interface AccountOptions {
 /** Logs in once, and goes on with that. */
 export class BotAccount {
   readonly #options: AccountOptions;
-  readonly #key: KvKey;
+  readonly #key: StoreKey;
 
   /** @param options What has to be known. */
   constructor(options: AccountOptions) {
@@ -255,12 +255,12 @@ const KEPT_BY_DEVICE =
  */
 export async function noteDevice(
   client: Client,
-  store: KvStore,
+  store: Store,
   { warns }: { readonly warns: boolean },
 ): Promise<void> {
   const { mxid, deviceId } = client;
   if (mxid === "" || !deviceId) return; // the server could not be asked; the next start can
-  const key: KvKey = ["greenroom.bot", "devices", mxid];
+  const key: StoreKey = ["greenroom.bot", "devices", mxid];
   for (;;) {
     const [entry] = await store.getMany([key]);
     const known = (entry?.value as { devices: readonly DeviceID[] } | undefined)?.devices ?? [];

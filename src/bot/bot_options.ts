@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
-import { type Client, type ClientOptions, type KvStore, ValueError } from "../../mod.ts";
+import { type Client, type ClientOptions, type Store, ValueError } from "../../mod.ts";
 import type { MemberEvent } from "../../types.ts";
 import type { AccessOptions, InviteLimit, RateLimit } from "./policy/mod.ts";
 
@@ -97,7 +97,7 @@ export interface BotOptions extends Omit<ClientOptions, "store">, BotBehaviour {
    */
   retry?: ClientOptions["retry"];
   /** Where everything is kept. Default: in memory, for this bot alone. */
-  store?: KvStore;
+  store?: Store;
   /**
    * The password of `mxid`, in place of `accessToken`: the bot logs in once, and keeps token and device in
    * `store`. Of several processes with the same store each goes on with the tokens that another has

@@ -7,13 +7,13 @@
 import {
   Client,
   consoleLogger,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
   ValueError,
 } from "../../mod.ts";
 import { MissingPermissionError, StoreError } from "../../errors.ts";
@@ -122,7 +122,7 @@ function encryptionOf(
 }
 
 /** The store of a path; without one Deno KV's own, if that is there; undefined: none that lasts. */
-function storeOf(path: string | undefined): KvStore | undefined {
+function storeOf(path: string | undefined): Store | undefined {
   const hasKv = typeof (globalThis as { Deno?: { openKv?: unknown } }).Deno?.openKv === "function";
   if (path === undefined && !hasKv) return undefined;
   return new LazyStore(async () => {
@@ -253,28 +253,28 @@ function unusable(action: "read" | "write to", path: string, cause: unknown): Va
 }
 
 /** A store that is opened when it is used first, and closed with the bot. */
-export class LazyStore implements KvStore {
-  readonly #open: () => Promise<KvStore>;
-  #opened: Promise<KvStore> | undefined;
+export class LazyStore implements Store {
+  readonly #open: () => Promise<Store>;
+  #opened: Promise<Store> | undefined;
 
   /** @param open Opens it. */
-  constructor(open: () => Promise<KvStore>) {
+  constructor(open: () => Promise<Store>) {
     this.#open = open;
   }
 
-  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+  async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     return await (await this.#store).getMany(keys);
   }
 
-  async *list(prefix: KvKey, options?: KvListOptions): AsyncIterable<KvEntry> {
+  async *list(prefix: StoreKey, options?: StoreListOptions): AsyncIterable<StoreEntry> {
     yield* (await this.#store).list(prefix, options);
   }
 
-  async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+  async commit(mutations: readonly StoreMutation[], checks?: readonly StoreCheck[]): Promise<boolean> {
     return await (await this.#store).commit(mutations, checks);
   }
 
-  async lock(key: KvKey): Promise<KvLock | undefined> {
+  async lock(key: StoreKey): Promise<StoreLock | undefined> {
     const store = await this.#store;
     if (store.lock === undefined) throw new StoreError("Cannot lock the store: it has no locks");
     return await store.lock(key);
@@ -284,7 +284,7 @@ export class LazyStore implements KvStore {
     await (await this.#opened?.catch(() => undefined))?.close();
   }
 
-  get #store(): Promise<KvStore> {
+  get #store(): Promise<Store> {
     return this.#opened ??= this.#open();
   }
 }

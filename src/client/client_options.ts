@@ -16,7 +16,7 @@ import {
   type HTTPAPIOptions,
 } from "../api/http/mod.ts";
 import { ValueError } from "../errors/value_error.ts";
-import type { KvStore } from "../store/base/mod.ts";
+import type { Store } from "../store/base/mod.ts";
 import { DEFAULT_LEASE, MAX_LEASE, MIN_LEASE } from "../store/device/mod.ts";
 import type { WakeOptions } from "./wake_options.ts";
 import type { DeviceID, UserID } from "../types/ids.ts";
@@ -54,7 +54,7 @@ export interface ClientLeaseOptions {
    * times as often, in milliseconds: from 1,000 to 600,000. That long may the process be paused, or
    * cut off from the store, before another may take its place: when it goes on then it can write
    * nothing, and the client ends. And that long does a restart wait after the process was killed,
-   * if the store has no {@link KvStore.lock | locks}; with a store in a file it does not wait.
+   * if the store has no {@link Store.lock | locks}; with a store in a file it does not wait.
    * Default: 15,000.
    */
   duration?: number;
@@ -99,7 +99,7 @@ export interface ClientOptions extends Omit<HTTPAPIOptions, "baseUrl"> {
    * Where room state and the position in the sync are kept; it may be shared by many clients, and
    * is left open. Default: in memory, for this client alone.
    */
-  store?: KvStore;
+  store?: Store;
   /**
    * How this process takes the device in `store`: one process at a time writes what is kept of a
    * device. Of no effect without `store`.

@@ -22,7 +22,7 @@ import type { Logger } from "../base/log.ts";
 import { placeOf } from "../base/own_code.ts";
 import { checkOptions, type OptionNames } from "../errors/known_names.ts";
 import { ValueError } from "../errors/value_error.ts";
-import { compareParts, encodeValue, type KvKey } from "../store/base/mod.ts";
+import { compareParts, encodeValue, type StoreKey } from "../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../types/events/define_session.ts";
 import type { Hold } from "./encrypting_api.ts";
 
@@ -231,7 +231,7 @@ export function tasksAPI(actors: TaskActors, log: Logger): TasksAPI {
 }
 
 /** Compares keys of one definition: negative if the first comes first. */
-function compareKeys(first: KvKey, second: KvKey): number {
+function compareKeys(first: StoreKey, second: StoreKey): number {
   for (const [index, part] of first.entries()) {
     const order = compareParts(String(part), String(second[index] ?? ""));
     if (order !== 0) return order;

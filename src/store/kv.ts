@@ -19,4 +19,12 @@
 
 export { type DenoKvOptions, DenoKvStore } from "./deno_kv/deno_kv.ts";
 export type { Clock } from "../base/clock.ts";
-export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./base/mod.ts";
+export type {
+  Store,
+  StoreCheck,
+  StoreEntry,
+  StoreKey,
+  StoreListOptions,
+  StoreLock,
+  StoreMutation,
+} from "./base/mod.ts";

@@ -16,6 +16,14 @@
  * @module
  */
 
-export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "./base/mod.ts";
+export type {
+  Store,
+  StoreCheck,
+  StoreEntry,
+  StoreKey,
+  StoreListOptions,
+  StoreLock,
+  StoreMutation,
+} from "./base/mod.ts";
 export type { Clock } from "../base/clock.ts";
 export { type SqliteOptions, SqliteStore } from "./sqlite/sqlite.ts";

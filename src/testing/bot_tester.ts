@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { KvStore } from "../../mod.ts";
+import type { Store } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { checkOptions } from "../errors/known_names.ts";
@@ -31,7 +31,7 @@ export interface TestedBotOptions {
   /** The clock, which stands still until the test moves it. */
   readonly clock: Clock;
   /** Where the bot keeps everything, from one process to the next. */
-  readonly store: KvStore;
+  readonly store: Store;
   /** Collects what is logged. */
   readonly log: Logger;
 }
@@ -112,7 +112,7 @@ export class BotTester {
   /** The clock of the bot and the homeserver: {@linkcode BotTester.pass} moves it on. */
   readonly clock: TestClock;
   /** The store of the bot: it stays through {@linkcode BotTester.restart}. */
-  readonly store: KvStore = new MemoryStore();
+  readonly store: Store = new MemoryStore();
   /** The lines that the bot has logged, without those for debugging. */
   readonly logged: string[] = [];
   readonly #make: (options: TestedBotOptions) => TestedBot;

@@ -64,7 +64,15 @@ import { endOwnCode } from "../base/own_code.ts"; // first: bundles begin with i
 
 export type { Clock } from "../base/clock.ts";
 export type { DeviceID, EventID, RoomID, UserID } from "../types/ids.ts";
-export type { KvCheck, KvEntry, KvKey, KvListOptions, KvLock, KvMutation, KvStore } from "../../mod.ts";
+export type {
+  Store,
+  StoreCheck,
+  StoreEntry,
+  StoreKey,
+  StoreListOptions,
+  StoreLock,
+  StoreMutation,
+} from "../../mod.ts";
 export type { JsonObject } from "../types/json.ts";
 export type {
   BodyFault,

@@ -1,5 +1,5 @@
 import { assert, assertRejects } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { ClientEndedError } from "@greenroom/matrix/errors";
 import { appserviceScene, message } from "./scene.ts";
 
@@ -22,7 +22,7 @@ async function closeAt(held: number): Promise<{ reads: number; isLate: boolean }
     }
     return await work().finally(() => reading--);
   };
-  const store: KvStore = {
+  const store: Store = {
     getMany: (keys) => read(async () => await inner.getMany(keys)),
     async *list(prefix, options) {
       yield* await read(() => Array.fromAsync(inner.list(prefix, options)));

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { encryptionOf, type KvKey, ValueError } from "@greenroom/matrix";
+import { encryptionOf, type StoreKey, ValueError } from "@greenroom/matrix";
 import { EncryptionError } from "@greenroom/matrix/errors";
 import { isJsonObject } from "../../src/types/json.ts";
 import { heard } from "../client/support/stage.ts";
@@ -83,7 +83,7 @@ Deno.test("The records of each user's encryption are its own, and a new process 
   assertEquals(uploads.length, 1);
 });
 
-function ownerOf(key: KvKey): string {
+function ownerOf(key: StoreKey): string {
   return key.slice(0, 2).join(" ");
 }
 

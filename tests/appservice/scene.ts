@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type Client, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
 import {
   Appservice,
   type AppserviceOptions,
@@ -49,7 +49,7 @@ export interface AppserviceScene extends AsyncDisposable {
   readonly alice: Client;
   /** A public room of Alice's. */
   readonly roomId: RoomID;
-  readonly store: KvStore;
+  readonly store: Store;
   /** Makes an instance, whose ghost answers each message with its number. */
   instance(options?: Partial<AppserviceOptions>): Appservice;
   /** The instance that the homeserver's requests go to; undefined: nobody answers. */
@@ -64,7 +64,7 @@ export interface AppserviceScene extends AsyncDisposable {
 
 /** Sets the scene. */
 export async function appserviceScene(
-  { store = new MemoryStore() as KvStore, isServing = true, encryption = false } = {},
+  { store = new MemoryStore() as Store, isServing = true, encryption = false } = {},
 ): Promise<AppserviceScene> {
   const stage = clientStage();
   const answered: number[] = [];

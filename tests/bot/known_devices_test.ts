@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { Bot, type BotOptions } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 
@@ -13,7 +13,7 @@ function scene() {
   };
   return {
     homeserver,
-    async start(options: Partial<BotOptions> & { store?: KvStore }): Promise<string[]> {
+    async start(options: Partial<BotOptions> & { store?: Store }): Promise<string[]> {
       const warnings: string[] = [];
       const warn = (message: string, fields: unknown) =>
         void warnings.push(`${message} ${Deno.inspect(fields)}`);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, type Store, UnknownTokenError } from "@greenroom/matrix";
 import { Bot } from "@greenroom/matrix/bot";
 import { Homeserver, TestClock } from "@greenroom/matrix/testing";
 
@@ -23,7 +23,7 @@ class Stage {
   }
 
   /** A process of the bot. */
-  bot(store: KvStore = this.store): Bot {
+  bot(store: Store = this.store): Bot {
     const { clock, homeserver: { baseUrl, fetch } } = this;
     const note = (message: string, fields: unknown) =>
       void this.warnings.push(`${message} ${Deno.inspect(fields)}`);
@@ -208,7 +208,7 @@ Deno.test("A bot that is refused a login, too, ends with why its session has", a
 });
 
 /** A store in which a process crashes before a write of the account, if it says so. */
-function crashing(store: KvStore, crashes: (value: { readonly tokens?: unknown }) => boolean): KvStore {
+function crashing(store: Store, crashes: (value: { readonly tokens?: unknown }) => boolean): Store {
   return {
     getMany: (keys) => store.getMany(keys),
     list: (prefix, options) => store.list(prefix, options),

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ActorError, ActorStoppedError } from "../../src/actors/kernel/actor_error.ts";
 import { Housekeeping } from "../../src/client/housekeeping.ts";
-import type { KvMutation } from "../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../src/store/base/store.ts";
 import { recordingLogger } from "../actors/kernel/support.ts";
 import { answeredBy } from "../support/answered_by.ts";
 
@@ -42,7 +42,7 @@ class Stage {
   #open(): Housekeeping {
     const answers: Record<string, (body: never) => unknown> = {
       readRecords: (keys: readonly string[][]) => keys.map((key) => this.#records.get(key.join())),
-      commitRecords: (mutations: readonly KvMutation[]) => {
+      commitRecords: (mutations: readonly StoreMutation[]) => {
         for (const mutation of mutations) {
           if (mutation.type === "set") this.#records.set(mutation.key.join(), mutation.value);
         }

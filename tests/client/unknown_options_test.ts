@@ -40,7 +40,7 @@ const REFUSED = /^Cannot .*: there is no option ([a-z]+\.)*zzUnknown; leave it o
 const BY_TYPE_ALONE = [
   "Clock.delay", // programs make clocks and stores of their own; a refusal would be theirs to write
   "TestClock.delay",
-  "KvStore.list",
+  "Store.list",
   "MemoryStore.list",
   "SealedStore.list",
   "DenoKvStore.list",

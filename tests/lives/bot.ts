@@ -13,10 +13,10 @@ import {
   type ClientOptions,
   type Clock,
   defineSession,
-  type KvStore,
   type Logger,
   MemoryStore,
   type StartOptions,
+  type Store,
 } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import { systemClock } from "../../src/base/clock.ts";
@@ -40,7 +40,7 @@ export interface BotOptions {
   readonly encrypted: boolean;
   /** What it is made with. Default: the client alone. */
   readonly kind?: Kind;
-  readonly store?: KvStore;
+  readonly store?: Store;
   /** More of its client. */
   readonly client?: Partial<ClientOptions>;
   /** Has more happen, where it may not be told of something before that. Default: that can't be. */
@@ -53,7 +53,7 @@ export class Bot {
   readonly account: BotAccount;
   readonly network: Network;
   /** What it keeps; a story may take it away. */
-  store: KvStore;
+  store: Store;
   /** Its access token; a story may change it. */
   token: string;
   /** More of its client; a story may change it. */

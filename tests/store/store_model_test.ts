@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { DenoKvStore } from "../../src/store/deno_kv/deno_kv.ts";
-import type { KvKey, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { SqliteStore } from "../../src/store/sqlite/sqlite.ts";
 
@@ -15,7 +15,7 @@ const size = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(65_500, 65_530, 70_000, 200_000) },
 );
 
-const mutation: fc.Arbitrary<KvMutation> = fc.oneof(
+const mutation: fc.Arbitrary<StoreMutation> = fc.oneof(
   fc.record({ type: fc.constant("set" as const), key, value: size }),
   fc.record({ type: fc.constant("delete" as const), key }),
 );
@@ -23,33 +23,33 @@ const mutation: fc.Arbitrary<KvMutation> = fc.oneof(
 /** What a store must hold: the sizes under the keys as text. */
 type Model = Map<string, number>;
 
-function apply(model: Model, mutations: readonly KvMutation[]): void {
+function apply(model: Model, mutations: readonly StoreMutation[]): void {
   for (const each of mutations) {
     if (each.type === "delete") model.delete(JSON.stringify(each.key));
     else model.set(JSON.stringify(each.key), Number(each.value));
   }
 }
 
-function codePoints(key: KvKey): string {
+function codePoints(key: StoreKey): string {
   const points = (part: string) => Array.from(part, (character) => character.codePointAt(0) ?? 0);
   const text = (point: number) =>
     String.fromCharCode(...[point >> 12, point & 0xfff].map((half) => half + 1));
   return key.map((part) => points(part).map(text).join("") + "\0").join("");
 }
 
-function below(model: Model, prefix: KvKey): [KvKey, number][] {
+function below(model: Model, prefix: StoreKey): [StoreKey, number][] {
   return [...model]
-    .map(([text, value]): [KvKey, number] => [JSON.parse(text), value])
+    .map(([text, value]): [StoreKey, number] => [JSON.parse(text), value])
     .filter(([key]) => key.length > prefix.length && prefix.every((part, index) => key[index] === part))
     .sort(([first], [second]) => codePoints(first) < codePoints(second) ? -1 : 1);
 }
 
-const filled = (mutations: readonly KvMutation[]): KvMutation[] =>
+const filled = (mutations: readonly StoreMutation[]): StoreMutation[] =>
   mutations.map((each) =>
     each.type === "set" ? { ...each, value: new Uint8Array(Number(each.value)) } : each
   );
 
-const stores: [string, () => KvStore | Promise<KvStore>][] = [
+const stores: [string, () => Store | Promise<Store>][] = [
   ["MemoryStore", () => new MemoryStore()],
   ["DenoKvStore", () => DenoKvStore.open(":memory:")],
   ["SqliteStore", () => SqliteStore.open(":memory:")],

@@ -5,14 +5,14 @@ import {
   StoreFullError,
   StoreReadOnlyError,
 } from "../../src/errors/store_error.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation, KvStore } from "../../src/store/base/kv_store.ts";
+import type { Store, StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../src/store/base/store.ts";
 import { MemoryStore } from "../../src/store/base/memory_store.ts";
 import { storeConformance, type StoreConformanceOptions } from "../../src/testing/conformance/mod.ts";
 
 /** The case of the suite whose name begins so. */
 function caseOf(
   begins: string,
-  open: () => KvStore,
+  open: () => Store,
   options: StoreConformanceOptions = {},
 ): () => Promise<void> {
   const found: (() => Promise<void>)[] = [];
@@ -28,13 +28,16 @@ function caseOf(
 }
 
 class Unchecked extends MemoryStore {
-  override commit(mutations: readonly KvMutation[]): Promise<boolean> {
+  override commit(mutations: readonly StoreMutation[]): Promise<boolean> {
     return super.commit(mutations);
   }
 }
 
 class Torn extends MemoryStore {
-  override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+  override async commit(
+    mutations: readonly StoreMutation[],
+    checks?: readonly StoreCheck[],
+  ): Promise<boolean> {
     await super.commit(mutations.slice(0, mutations.length / 2), checks);
     await Promise.resolve();
     return await super.commit(mutations.slice(mutations.length / 2), checks);
@@ -42,13 +45,13 @@ class Torn extends MemoryStore {
 }
 
 class Endless extends MemoryStore {
-  override list(prefix: KvKey): AsyncGenerator<KvEntry> {
+  override list(prefix: StoreKey): AsyncGenerator<StoreEntry> {
     return super.list(prefix);
   }
 }
 
 class Textual extends MemoryStore {
-  override async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+  override async *list(prefix: StoreKey): AsyncGenerator<StoreEntry> {
     for await (const entry of super.list([])) {
       if (entry.key.join("").startsWith(prefix.join("")) && entry.key.length > prefix.length) yield entry;
     }
@@ -56,7 +59,7 @@ class Textual extends MemoryStore {
 }
 
 /** What one of these stores does wrong, and the case that must see it. */
-const faults: [string, string, () => KvStore][] = [
+const faults: [string, string, () => Store][] = [
   ["ignores checks", "applies nothing when one of the checks does not hold", () => new Unchecked()],
   [
     "ignores checks",
@@ -80,7 +83,7 @@ for (const [wrong, name, open] of faults) {
   });
 }
 
-const once = (store: KvStore) => () => store;
+const once = (store: Store) => () => store;
 
 Deno.test("storeConformance() finds stores on one place that do not see each other", async () => {
   const cases = [
@@ -99,7 +102,10 @@ class Place extends MemoryStore {
   /** How much of a commit that is refused is there all the same. */
   kept = 0;
 
-  override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+  override async commit(
+    mutations: readonly StoreMutation[],
+    checks?: readonly StoreCheck[],
+  ): Promise<boolean> {
     if (this.problem === undefined || mutations.length === 0) return await super.commit(mutations, checks);
     await super.commit(mutations.slice(0, this.kept));
     throw this.problem;

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { StoreError } from "@greenroom/matrix/errors";
 
 /** A store, and what makes it fail. */
 export interface FailingStore {
-  readonly store: KvStore;
+  readonly store: Store;
   /** Has the next commit fail. */
   fail(): void;
   /** Whether no commit is to fail: none was told to, or it has. */
@@ -22,7 +22,7 @@ export interface FailingStore {
  * @param concerns Which commits may fail. Default: all.
  */
 export function failingStore(
-  concerns: (mutations: Parameters<KvStore["commit"]>[0]) => boolean = () => true,
+  concerns: (mutations: Parameters<Store["commit"]>[0]) => boolean = () => true,
 ): FailingStore {
   const inner = new MemoryStore();
   let isFailing = false;

@@ -14,7 +14,7 @@ const MOST_WITHOUT: Readonly<Record<string, number>> = {
   Faults: 0,
   Homeserver: 0,
   Intent: 0,
-  KvStore: 0,
+  Store: 0,
   MemoryStore: 0,
   RemindersAPI: 0,
   RequestLog: 0,
@@ -28,16 +28,16 @@ const MOST_WITHOUT: Readonly<Record<string, number>> = {
   TimerContext: 0,
 };
 
-/** What `KvStore` shows by examples, for all that implement it. */
-const KV_STORE = ["close", "commit", "getMany", "list"];
+/** What `Store` shows by examples, for all that implement it. */
+const STORE_METHODS = ["close", "commit", "getMany", "list"];
 
 /** Methods that need no example: an interface shows it, or they are for the client alone. */
 const EXCUSED: Readonly<Record<string, readonly string[]>> = {
-  DenoKvStore: [...KV_STORE, "lock"],
-  MemoryStore: KV_STORE,
+  DenoKvStore: [...STORE_METHODS, "lock"],
+  MemoryStore: STORE_METHODS,
   RequestLog: ["add"],
-  SealedStore: [...KV_STORE, "lock"],
-  SqliteStore: [...KV_STORE, "lock"],
+  SealedStore: [...STORE_METHODS, "lock"],
+  SqliteStore: [...STORE_METHODS, "lock"],
   StateStore: [
     ...["setJoinedMembers", "setMember", "setMembers", "setMembership", "setUnencrypted"],
     ...["updateContent", "updateState"],

@@ -7,7 +7,7 @@
 
 import { Client } from "@greenroom/matrix";
 import { type RoomID, SyncStream } from "@greenroom/matrix/types";
-import type { KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store } from "../../../src/store/base/store.ts";
 import { count, drive, encrypted, option, url } from "./drive.mjs";
 import { EVERYBODY } from "../../../tests/support/everybody.ts";
 
@@ -15,7 +15,7 @@ const folder = option("folder");
 /** The types that plain timelines have. */
 const TYPES = ["m.room.message", "m.reaction", "m.room.member"] as const;
 /** Only the one that is used is loaded; a client that is given none keeps everything in memory. */
-const stores: Record<string, () => Promise<KvStore>> = {
+const stores: Record<string, () => Promise<Store>> = {
   sqlite: async () =>
     await (await import("@greenroom/matrix/store/sqlite")).SqliteStore.open(`${folder}/greenroom.db`),
   kv: async () =>

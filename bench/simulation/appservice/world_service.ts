@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type KvMutation, type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, type Store, type StoreMutation, UnknownTokenError } from "@greenroom/matrix";
 import { ClientEndedError, StoreError, StoreInUseError } from "@greenroom/matrix/errors";
 import {
   type Appservice,
@@ -326,7 +326,7 @@ export class WorldService {
   }
 
   /** The store, which says when another process was faster. */
-  #watched(): KvStore {
+  #watched(): Store {
     const store = this.#store;
     return {
       getMany: (keys) => store.getMany(keys),
@@ -341,7 +341,7 @@ export class WorldService {
     };
   }
 
-  #committed(by: string, mutations: readonly KvMutation[]): void {
+  #committed(by: string, mutations: readonly StoreMutation[]): void {
     for (const each of mutations) {
       if (each.type === "set" && each.key.at(-1) === "sync" && each.key[0] === this.users[0]) {
         this.#world.reach(`service: feed: ${this.ledger.goesOn(by, this.#world.timeline.now)}`);

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type KvEntry, type KvMutation, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+import { MemoryStore, SealedStore, type Store, type StoreEntry, type StoreMutation } from "@greenroom/matrix";
 
 /** A copy of what a disk had at some time. */
 export interface DiskCopy {
   /** What was on the disk. */
-  readonly entries: readonly KvEntry[];
+  readonly entries: readonly StoreEntry[];
   /** The rooms and IDs of sessions whose keys were there. */
   readonly sessions: ReadonlySet<string>;
 }
@@ -17,14 +17,14 @@ export interface DiskCopy {
 /** A disk. */
 export class Disk {
   readonly #inner = new MemoryStore();
-  #store: KvStore = this.#inner;
+  #store: Store = this.#inner;
   /** What it is sealed with. */
   #seal: Uint8Array | undefined;
   /** The process that has taken it; undefined: nobody can say. */
   #owner: string | undefined;
 
   /** What reads and writes it. */
-  get store(): KvStore {
+  get store(): Store {
     return this.#store;
   }
 
@@ -34,7 +34,7 @@ export class Disk {
    * @param seal What it is sealed with; undefined: it is not.
    * @param entries What is on it.
    */
-  static async open(seal?: Uint8Array, entries: readonly KvEntry[] = []): Promise<Disk> {
+  static async open(seal?: Uint8Array, entries: readonly StoreEntry[] = []): Promise<Disk> {
     const disk = new Disk();
     await disk.#inner.commit(entries.map(({ key, value }) => ({ type: "set", key, value }) as const));
     disk.#seal = seal;
@@ -43,7 +43,7 @@ export class Disk {
   }
 
   /** Notes what a process has written: only the one that has taken the disk writes, and who waits for it knocks. */
-  written(process: string, mutations: readonly KvMutation[], violate: (what: string) => void): void {
+  written(process: string, mutations: readonly StoreMutation[], violate: (what: string) => void): void {
     const taken = mutations.find(({ key }) => key.at(-1) === "owner");
     if (taken?.type === "set") this.#owner = (taken.value as { readonly owner: string }).owner;
     else if (mutations.every(({ key }) => key.at(-1) === "knock")) return;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvMutation } from "@greenroom/matrix";
+import type { StoreMutation } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Setback } from "../setback/setback.ts";
 import type { WorldHomeserver } from "../setback/restorable_homeserver.ts";
@@ -35,7 +35,7 @@ interface Said {
 /** What a device commits. */
 interface Commit {
   readonly device: Device;
-  readonly mutations: readonly KvMutation[];
+  readonly mutations: readonly StoreMutation[];
 }
 
 /** Notes what a device knows from a commit on. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock, KvMutation, KvStore } from "@greenroom/matrix";
+import type { Clock, Store, StoreMutation } from "@greenroom/matrix";
 import { StoreError } from "@greenroom/matrix/errors";
 import { concat } from "@std/bytes/concat";
 import type { Operation } from "../../../tests/client/support/crash.ts";
@@ -146,7 +146,7 @@ export class Process {
   }
 
   /** A store, as this process has it. */
-  store(inner: KvStore, onCommit: (mutations: readonly KvMutation[]) => void): KvStore {
+  store(inner: Store, onCommit: (mutations: readonly StoreMutation[]) => void): Store {
     const read = <T>(work: () => T | Promise<T>): Promise<T> =>
       this.#operate("read", () => Promise.resolve(work()));
     return {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Client, KvStore } from "@greenroom/matrix";
+import type { Client, Store } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import type { Login } from "./account.ts";
 import type { Process } from "./process.ts";
@@ -20,7 +20,7 @@ export interface Run {
 /** Options of a device's `begin()`. */
 export interface BeginOptions {
   /** Another store than the device's own. */
-  readonly store?: KvStore;
+  readonly store?: Store;
   /** Another login. */
   readonly login?: Login;
   /** Whose the client is told to be. Default: nobody's, it asks. */

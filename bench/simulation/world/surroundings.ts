@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EncryptionOptions, KvMutation, Logger, SyncOnceOptions } from "@greenroom/matrix";
+import type { EncryptionOptions, Logger, StoreMutation, SyncOnceOptions } from "@greenroom/matrix";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
 import type { Chance } from "../core/chance.ts";
 import type { Timeline } from "../core/timeline.ts";
@@ -55,7 +55,7 @@ export interface Surroundings {
   /** Has a device say something in a room. */
   reply(device: Device, room: RoomID, words: (number: number) => string): void;
   /** Learns what a device has committed. */
-  committed(device: Device, mutations: readonly KvMutation[]): void;
+  committed(device: Device, mutations: readonly StoreMutation[]): void;
   /** Learns what became of history that a device was to share, or to take. */
   historyNoted(device: Device, line: string, about: Readonly<Record<string, unknown>>): void;
   /** Judges why a process ended by itself. */

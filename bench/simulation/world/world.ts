@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type Client, type KvMutation, type SyncOnceOptions, UnknownTokenError } from "@greenroom/matrix";
+import { type Client, type StoreMutation, type SyncOnceOptions, UnknownTokenError } from "@greenroom/matrix";
 import {
   AuthenticationNeededError,
   DeviceConflictError,
@@ -381,7 +381,7 @@ export class World implements Surroundings {
     if (room !== undefined && device.goneAt === Infinity) this.say(device, room, { words });
   }
 
-  committed(device: Device, mutations: readonly KvMutation[]): void {
+  committed(device: Device, mutations: readonly StoreMutation[]): void {
     learn(this, { device, mutations });
   }
 

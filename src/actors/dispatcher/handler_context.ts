@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvKey } from "../../store/base/mod.ts";
+import type { StoreKey } from "../../store/base/mod.ts";
 import type { SessionDefinition, SessionKey } from "../../types/events/define_session.ts";
 import type { MatrixEvent } from "../../types/events/event.ts";
 import { isName } from "../../types/identifiers.ts";
@@ -80,7 +80,7 @@ export interface SessionUpdate {
   /** What it is. */
   readonly definition: SessionDefinition<object>;
   /** Where it is kept. */
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** What is made of it. */
   readonly change: (state: never) => object | null | void;
 }
@@ -117,7 +117,7 @@ export const SESSIONS = "session";
 export function sessionKey(
   { name, per }: Place,
   event: object,
-): KvKey | undefined {
+): StoreKey | undefined {
   const parts = typeof per === "function" ? ownParts(name, per(event as MatrixEvent)) : partsOf(event)[per];
   return parts?.every((part) => part !== undefined) ? [SESSIONS, name, ...parts] : undefined;
 }
@@ -151,7 +151,7 @@ function threadOf(content: unknown): string {
  *
  * @throws {ValueError} If the definition has no such sessions.
  */
-export function sessionKeyOf({ name, per }: Place, key: SessionKey): KvKey {
+export function sessionKeyOf({ name, per }: Place, key: SessionKey): StoreKey {
   const parts = Array.isArray(key) ? [...key] : [key];
   const isPair = per === "member" || per === "thread";
   const fits = parts.every((part) => typeof part === "string" && part.length <= MAX_PART) &&
@@ -166,7 +166,7 @@ export function sessionKeyOf({ name, per }: Place, key: SessionKey): KvKey {
 }
 
 /** The key of a session, as {@link sessionKeyOf} takes it. */
-export function keyOfSession(key: KvKey): SessionKey {
+export function keyOfSession(key: StoreKey): SessionKey {
   const [first = "", second] = key.slice(2).map(String);
   return second === undefined ? first : [first, second];
 }

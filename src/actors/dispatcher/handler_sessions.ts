@@ -7,7 +7,7 @@
 
 import { RecentMap } from "../../base/recent_map.ts";
 import { Turns } from "../../base/runs.ts";
-import { decodeValue, encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
+import { decodeValue, encodeValue, type StoreKey, type StoreMutation } from "../../store/base/mod.ts";
 import type { SessionDefinition } from "../../types/events/define_session.ts";
 import { type AnyContext, sessionKey, type SessionUpdate } from "./handler_context.ts";
 import { NoSessionContext, SessionContext, type SessionOutcome } from "./session_context.ts";
@@ -25,7 +25,7 @@ export interface SessionRun {
 
 /** A session as the last handler has left it. */
 interface Kept {
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** The key as text. */
   readonly id: string;
   /** Encoded; undefined: there is none. */
@@ -40,7 +40,7 @@ interface Kept {
 
 /** The changes of one commit. */
 interface Group {
-  readonly mutations: Map<Kept, KvMutation>;
+  readonly mutations: Map<Kept, StoreMutation>;
   readonly settled: string[];
   readonly done: Promise<void>;
 }
@@ -141,7 +141,7 @@ export class HandlerSessions {
   }
 
   /** The state of a session, encoded, as the last handler has left it; undefined: there is none. */
-  async read(key: KvKey): Promise<Uint8Array | undefined> {
+  async read(key: StoreKey): Promise<Uint8Array | undefined> {
     const kept = this.#use(key);
     try {
       await (kept.read ??= this.#read(kept));
@@ -151,7 +151,7 @@ export class HandlerSessions {
     }
   }
 
-  #use(key: KvKey): Kept {
+  #use(key: StoreKey): Kept {
     const id = JSON.stringify(key);
     const kept = this.#busy.get(id) ?? this.#idle.remove(id) ??
       { key, id, bytes: undefined, read: undefined, last: Promise.resolve(), uses: 0 };
@@ -196,7 +196,7 @@ export class HandlerSessions {
 
   /** Starts a group. What settles while a commit is under way goes into the next one. */
   #group(): Group {
-    const mutations = new Map<Kept, KvMutation>();
+    const mutations = new Map<Kept, StoreMutation>();
     const settled: string[] = [];
     const done = this.#commits.take(async () => {
       this.#next = undefined;

@@ -7,7 +7,7 @@
 
 import { culprits } from "../../base/runs.ts";
 import { StoreError } from "../../errors/store_error.ts";
-import type { KvKey, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { Store, StoreKey, StoreMutation } from "../../store/base/mod.ts";
 
 /** How many refused records are searched for: each takes some tries. */
 const MOST = 1_000;
@@ -38,9 +38,9 @@ export interface AcceptableChanges {
   /**
    * What it accepts. State that it refuses is removed: missing state is better than wrong state.
    */
-  readonly changes: readonly KvMutation[];
+  readonly changes: readonly StoreMutation[];
   /** The keys of the records that it refuses, relative to the device's. */
-  readonly refused: readonly KvKey[];
+  readonly refused: readonly StoreKey[];
 }
 
 /**
@@ -54,12 +54,12 @@ export interface AcceptableChanges {
  *   too many.
  */
 export async function acceptableChanges(
-  kv: KvStore,
-  changes: readonly KvMutation[],
-  { error, prefix }: { readonly error: unknown; readonly prefix: KvKey },
+  kv: Store,
+  changes: readonly StoreMutation[],
+  { error, prefix }: { readonly error: unknown; readonly prefix: StoreKey },
 ): Promise<AcceptableChanges | undefined> {
   if (error instanceof StoreError) return undefined; // the disk, or another process that has the store
-  const takes = async (some: readonly KvMutation[]): Promise<boolean> => {
+  const takes = async (some: readonly StoreMutation[]): Promise<boolean> => {
     try {
       await kv.commit(some, [{ key: prefix, versionstamp: NEVER }]);
       return true;
@@ -67,20 +67,20 @@ export async function acceptableChanges(
       return false;
     }
   };
-  const isFilled = ({ key }: KvMutation): boolean => isExpendable(key.slice(prefix.length));
+  const isFilled = ({ key }: StoreMutation): boolean => isExpendable(key.slice(prefix.length));
   if (!await takes(changes.filter((change) => !isFilled(change)))) return undefined;
   const filled = changes.filter(isFilled);
   const found = await culprits(filled.length, MOST, (start, end) => takes(filled.slice(start, end)));
   if (found === undefined || found.length === 0) return undefined;
-  const refused = new Set(found.map((place) => filled[place] as KvMutation)); // one for each place
+  const refused = new Set(found.map((place) => filled[place] as StoreMutation)); // one for each place
   const accepted = changes.filter((change) => !refused.has(change));
   for (const { key } of refused) {
-    const removal: KvMutation = { type: "delete", key };
+    const removal: StoreMutation = { type: "delete", key };
     if (key[prefix.length] === STATE && await takes([removal])) accepted.push(removal);
   }
   return { changes: accepted, refused: [...refused].map(({ key }) => key.slice(prefix.length)) };
 }
 
-function isExpendable([part, kind]: KvKey): boolean {
+function isExpendable([part, kind]: StoreKey): boolean {
   return part === STATE || (part === "crypto" && EXPENDABLE.has(kind));
 }

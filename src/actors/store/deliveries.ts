@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { KvMutation } from "../../store/base/mod.ts";
+import type { StoreMutation } from "../../store/base/mod.ts";
 import type { Attempt, Attempted, SessionCommit } from "./store_protocol.ts";
 import type { QuarantinedEvents } from "./quarantine.ts";
 import { set, type StoreWriter } from "./writer.ts";
@@ -67,7 +67,7 @@ export class StoreDeliveries {
   }
 
   /** The changes that record deliveries that have settled. */
-  async recording(names: readonly string[]): Promise<KvMutation[]> {
+  async recording(names: readonly string[]): Promise<StoreMutation[]> {
     const known = await this.#names();
     const mutations = names.filter((name) => !known.has(name)).map((name) => set(this.#key(name), PRESENT));
     for (const name of names) if (!known.has(name)) known.set(name, this.#checkpoints);
@@ -162,7 +162,7 @@ export class StoreAttempts {
   }
 
   /** The changes that record that an event is left out, in case its response comes again. */
-  async leavingOut(id: string): Promise<KvMutation[]> {
+  async leavingOut(id: string): Promise<StoreMutation[]> {
     const attempts = await this.#all();
     attempts.set(id, { lives: 0, weight: 0, isOut: true });
     return [this.#mutation(attempts)];
@@ -181,7 +181,7 @@ export class StoreAttempts {
    * The changes so that this process does not count, since it ends by itself; or that it counts
    * again.
    */
-  async ending(isEnding: boolean): Promise<KvMutation[]> {
+  async ending(isEnding: boolean): Promise<StoreMutation[]> {
     this.#isEnding = isEnding;
     if (!isEnding || this.#added.size === 0) return [];
     const attempts = await this.#all();
@@ -199,7 +199,7 @@ export class StoreAttempts {
     this.#added.delete(id);
   }
 
-  #mutation(attempts: ReadonlyMap<string, AttemptRecord>): KvMutation {
+  #mutation(attempts: ReadonlyMap<string, AttemptRecord>): StoreMutation {
     const key = this.#writer.keys.record([ATTEMPTS]);
     return attempts.size === 0 ? { type: "delete", key } : set(key, Object.fromEntries(attempts));
   }

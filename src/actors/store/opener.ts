@@ -7,7 +7,7 @@
 import { abortable } from "@std/async/abortable";
 import { ValueError } from "../../errors/value_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import type { KvKey } from "../../store/base/mod.ts";
+import type { StoreKey } from "../../store/base/mod.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 
@@ -26,7 +26,7 @@ export interface Account {
   /** The device; undefined until known, and after a logout. */
   readonly deviceId: DeviceID | undefined;
   /** Finds out who acts. */
-  account(options: { readonly signal: AbortSignal }): Promise<KvKey>;
+  account(options: { readonly signal: AbortSignal }): Promise<StoreKey>;
 }
 
 /** What a {@link storeOpener} works with. */

@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { KvKey, KvMutation } from "../../store/base/mod.ts";
+import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { SyncRecord } from "../../store/device/mod.ts";
 import type { EventID, FilterID, SyncToken } from "../../types/ids.ts";
 import type { ShownLog, ShownRoom } from "./shown_events.ts";
@@ -22,7 +22,7 @@ const MAX_BEGAN = 100;
 export class StorePosition {
   readonly #writer: StoreWriter;
   /** Where the position is stored: made once, since every response writes it. */
-  #key: KvKey | undefined;
+  #key: StoreKey | undefined;
   /** The position as of the next commit. */
   #position: SyncRecord | undefined;
   /**
@@ -59,7 +59,7 @@ export class StorePosition {
   async move(nextBatch: SyncToken | undefined): Promise<void> {
     this.#unhandled.clear(); // responses on their way belong to the old position, and events may come again
     const { nextBatch: until, filter } = await this.get();
-    const mutations: KvMutation[] = [];
+    const mutations: StoreMutation[] = [];
     await this.#shown.clear(mutations);
     this.#set({
       nextBatch,

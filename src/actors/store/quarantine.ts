@@ -11,7 +11,7 @@ import type { MatrixEvent } from "../../types/events/event.ts";
 import type { EventQuarantined } from "../../types/events/internal_event.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { InternalDelivery } from "./store_protocol.ts";
-import { encodeValue, type KvKey, type KvMutation } from "../../store/base/mod.ts";
+import { encodeValue, type StoreKey, type StoreMutation } from "../../store/base/mod.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /** What is delivered: an event, or data of one of Greenroom's own. */
@@ -124,13 +124,13 @@ export class QuarantinedEvents {
   async add(
     added: QuarantineRecord,
     settled: readonly string[],
-    changes: readonly KvMutation[],
+    changes: readonly StoreMutation[],
   ): Promise<QuarantineRecord[]> {
     const all = await this.#all();
     const record = { ...added, settled: settled.filter((name) => isOf(added, name)) };
     this.#put(record);
     const dropped: QuarantineRecord[] = [];
-    const gone: KvMutation[] = [];
+    const gone: StoreMutation[] = [];
     for (let bytes = sizeOf(all); all.size > MOST.records || bytes > MOST.bytes; bytes = sizeOf(all)) {
       const worst = worstOf(all, record, this.#before);
       if (worst === undefined) break;
@@ -172,7 +172,7 @@ export class QuarantinedEvents {
    *
    * @returns Whether it was there.
    */
-  async release(id: string, changes: readonly KvMutation[]): Promise<boolean> {
+  async release(id: string, changes: readonly StoreMutation[]): Promise<boolean> {
     this.#before.delete(id);
     const all = await this.#all();
     const kept = all.get(id);
@@ -182,7 +182,7 @@ export class QuarantinedEvents {
   }
 
   /** The changes that record which deliveries of stored events have settled. */
-  async recording(names: readonly string[]): Promise<KvMutation[]> {
+  async recording(names: readonly string[]): Promise<StoreMutation[]> {
     const all = await this.#all();
     return [...all.values()].flatMap(({ record }) => {
       const own = names.filter((name) => isOf(record, name) && !record.settled.includes(name));
@@ -191,7 +191,7 @@ export class QuarantinedEvents {
   }
 
   /** The changes so that the tries of this process do not count, since it ends by itself. */
-  ending(): KvMutation[] {
+  ending(): StoreMutation[] {
     const changes = [...this.#before].map(([id, before]) => {
       const { settled = before.settled } = this.#kept?.get(id)?.record ?? {};
       return this.#put({ ...before, settled });
@@ -206,7 +206,7 @@ export class QuarantinedEvents {
   }
 
   /** Sets a record in memory, and returns the change that stores it. */
-  #put(record: QuarantineRecord): KvMutation {
+  #put(record: QuarantineRecord): StoreMutation {
     const all = this.#kept ?? new Map<string, Kept>();
     const place = all.get(record.id)?.place ?? String(++this.#last).padStart(16, "0");
     const kept = { place, record, bytes: encodeValue(record).length };
@@ -225,7 +225,7 @@ export class QuarantinedEvents {
     return this.#kept = kept;
   }
 
-  #key({ place }: Kept): KvKey {
+  #key({ place }: Kept): StoreKey {
     return this.#writer.keys.record([QUARANTINE, place]);
   }
 }

@@ -6,7 +6,7 @@
 
 import { WeighedCache } from "../../base/recent_map.ts";
 import type { StoredState } from "../../store/device/mod.ts";
-import type { KvMutation } from "../../store/base/mod.ts";
+import type { StoreMutation } from "../../store/base/mod.ts";
 import type { MessageEvent } from "../../types/events/event.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import type { PrunedRooms, RoomChange, StateQuery, StateRead } from "./store_protocol.ts";
@@ -50,7 +50,7 @@ export class RedactableState implements RoomState {
   async redact(
     { roomId, state, redactions }: Pick<RoomChange, "roomId" | "state" | "redactions">,
     which: "stored" | "new",
-    mutations: KvMutation[],
+    mutations: StoreMutation[],
   ): Promise<StoredState[]> {
     if (redactions === undefined) return [];
     const changed = new Map(state.map((event) => [nameOf(event), event]));
@@ -100,17 +100,17 @@ export class RedactableState implements RoomState {
     return await this.#state.list(roomId, type);
   }
 
-  set(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void {
+  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     const known = this.#rooms.get(roomId);
     if (known !== undefined) this.#note(known, roomId, events);
     this.#state.set(roomId, events, mutations);
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void {
+  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     this.#state.remove(roomId, events, mutations);
   }
 
-  async clear(roomId: RoomID, limit: number, mutations: KvMutation[]): Promise<PrunedRooms> {
+  async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
     this.#rooms.delete(roomId);
     return await this.#state.clear(roomId, limit, mutations);
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { compareParts, type KvMutation } from "../../store/base/mod.ts";
+import { compareParts, type StoreMutation } from "../../store/base/mod.ts";
 import type { StoredState } from "../../store/device/mod.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { PrunedRooms, StateQuery } from "./store_protocol.ts";
@@ -20,11 +20,11 @@ export interface RoomState {
   /** A room's state, all of it or all of a type, in the order of types and state keys. */
   list(roomId: RoomID, type?: string): Promise<StoredState[]>;
   /** Sets pieces of a room's state: of each the last of the events. */
-  set(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void;
+  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void;
   /** Removes pieces of a room's state. */
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void;
+  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void;
   /** Removes a room's state, at most so many pieces. */
-  clear(roomId: RoomID, limit: number, mutations: KvMutation[]): Promise<PrunedRooms>;
+  clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms>;
 }
 
 /** Stores each piece of state as a record of its own. */
@@ -47,19 +47,19 @@ export class StoredRoomState implements RoomState {
     return await this.#writer.list<StoredState>(this.#writer.keys.states(roomId, type));
   }
 
-  set(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void {
+  set(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     const { keys } = this.#writer;
     for (const event of events) mutations.push(set(keys.state(roomId, event.type, event.state_key), event));
   }
 
-  remove(roomId: RoomID, events: readonly StoredState[], mutations: KvMutation[]): void {
+  remove(roomId: RoomID, events: readonly StoredState[], mutations: StoreMutation[]): void {
     const { keys } = this.#writer;
     for (const { type, state_key } of events) {
       mutations.push({ type: "delete", key: keys.state(roomId, type, state_key) });
     }
   }
 
-  async clear(roomId: RoomID, limit: number, mutations: KvMutation[]): Promise<PrunedRooms> {
+  async clear(roomId: RoomID, limit: number, mutations: StoreMutation[]): Promise<PrunedRooms> {
     const found = await this.#writer.keysBelow(this.#writer.keys.states(roomId), limit + 1);
     const gone = found.slice(0, limit);
     for (const key of gone) mutations.push({ type: "delete", key });

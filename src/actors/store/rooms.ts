@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import type { KvMutation } from "../../store/base/mod.ts";
+import type { StoreMutation } from "../../store/base/mod.ts";
 import type { RoomRecord, StoredState } from "../../store/device/mod.ts";
 import type { EventID, RoomID } from "../../types/ids.ts";
 import { isJsonObject, isSameJson } from "../../types/json.ts";
@@ -28,7 +28,7 @@ import { set, type StoreWriter } from "./writer.ts";
 /** The changes of a sync response, to be committed. */
 export interface RoomMutations {
   /** The changes. */
-  readonly mutations: readonly KvMutation[];
+  readonly mutations: readonly StoreMutation[];
   /** What was known of the rooms before. */
   readonly former: FormerRooms;
   /** The records among the changes. */
@@ -117,7 +117,7 @@ export class StoreRooms {
     const changes = rooms.map((room) => ({ room, facts: factsOf(room.state) }));
     const known = await this.#records.getMany(roomsOf(changes));
     const members = await this.#members(changes.filter(({ room }) => known.has(room.roomId)));
-    const mutations: KvMutation[] = [];
+    const mutations: StoreMutation[] = [];
     const former: (FormerRoom | undefined)[] = [];
     const records: RoomRecord[] = [];
     const changed: RoomID[] = [];
@@ -162,7 +162,7 @@ export class StoreRooms {
   async putState({ roomId, events, read }: StateChange): Promise<void> {
     const { encryption } = factsOf(events);
     const record = await this.#changed(roomId, encryption && { encryption });
-    const mutations: KvMutation[] = [];
+    const mutations: StoreMutation[] = [];
     this.#state.set(roomId, this.reads.current(events, read), mutations);
     await this.#commit(mutations, record);
   }
@@ -182,7 +182,7 @@ export class StoreRooms {
     const old = await this.listState(roomId, "m.room.member");
     const allMembers = complete && !this.reads.isLossy(read);
     const record = await this.#changed(roomId, allMembers ? { allMembers } : undefined);
-    const mutations: KvMutation[] = [];
+    const mutations: StoreMutation[] = [];
     const gone = old.filter((event) => only === undefined || event.content.membership === only);
     this.#state.remove(roomId, this.reads.current(gone, read), mutations);
     this.#state.set(roomId, this.reads.current(events, read), mutations);
@@ -199,7 +199,7 @@ export class StoreRooms {
    * wait long. Records stay.
    */
   async prune(leftBefore: number): Promise<PrunedRooms> {
-    const mutations: KvMutation[] = [];
+    const mutations: StoreMutation[] = [];
     const records: RoomRecord[] = [];
     const now = this.#clock.now();
     let removed = 0;
@@ -218,7 +218,7 @@ export class StoreRooms {
     return { removed, isDone: removed < MAX_REMOVALS };
   }
 
-  async #commit(mutations: KvMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
+  async #commit(mutations: StoreMutation[], ...records: (RoomRecord | undefined)[]): Promise<void> {
     const changed = records.filter((record) => record !== undefined);
     for (const record of changed) mutations.push(set(this.#writer.keys.room(record.roomId), record));
     await this.#writer.commit(mutations);

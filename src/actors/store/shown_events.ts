@@ -12,7 +12,7 @@
 import type { MatrixEvent } from "../../types/events/event.ts";
 import type { RoomID } from "../../types/ids.ts";
 import type { ShownLogEnd, ShownRecord } from "../../store/device/mod.ts";
-import type { KvMutation } from "../../store/base/mod.ts";
+import type { StoreMutation } from "../../store/base/mod.ts";
 import { set, type StoreWriter } from "./writer.ts";
 
 /**
@@ -182,14 +182,14 @@ export class ShownLog {
     return this.#end;
   }
 
-  forget(roomId: RoomID, mutations: KvMutation[]): void {
+  forget(roomId: RoomID, mutations: StoreMutation[]): void {
     const tag = tagOf(roomId);
     this.#rooms.delete(tag);
     mutations.push({ type: "delete", key: this.#writer.keys.shownRoom(tag) });
   }
 
   /** Forgets everything. */
-  async clear(mutations: KvMutation[]): Promise<void> {
+  async clear(mutations: StoreMutation[]): Promise<void> {
     const { keys } = this.#writer;
     for (const key of await this.#writer.keysBelow(keys.shown(), Infinity)) {
       mutations.push({ type: "delete", key });

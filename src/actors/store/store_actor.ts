@@ -10,11 +10,11 @@ import { Turns } from "../../base/runs.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import {
-  type KvKey,
-  type KvListOptions,
-  type KvMutation,
-  type KvStore,
   MemoryStore,
+  type Store,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreMutation,
 } from "../../store/base/mod.ts";
 import type { LeaseOptions, RoomRecord, StoredState, SyncRecord } from "../../store/device/mod.ts";
 import type { FilterID, RoomID, SyncToken } from "../../types/ids.ts";
@@ -46,7 +46,7 @@ import { StoreWriter } from "./writer.ts";
 /** What the Store is made of. */
 export interface StoreOptions {
   /** The store. Absent: memory, for as long as the actor lives. */
-  readonly kv?: KvStore;
+  readonly kv?: Store;
   /** How the device is taken; absent: no other process can have it. */
   readonly lease?: Pick<LeaseOptions, "held" | "owner" | "duration" | "holding">;
   /** Measures the lease. Default: the machine's own. */
@@ -102,7 +102,7 @@ export class StoreHandlers implements AsyncDisposable {
    * which lasts as long as another process holds it, or is fatal; and it upgrades the records of
    * older versions.
    */
-  open(prefix: KvKey, { stopping, signal = stopping }: TurnContext): Later<void> {
+  open(prefix: StoreKey, { stopping, signal = stopping }: TurnContext): Later<void> {
     // Another process may hold the device, and no turn waits for that. After a cancelled message, the
     // next one goes on.
     return later(this.#opening.take(() => this.#open(prefix, stopping, AbortSignal.any([stopping, signal]))));
@@ -327,17 +327,17 @@ export class StoreHandlers implements AsyncDisposable {
    * Reads records of another actor's; `undefined` where there is none. Keys are relative to the
    * account's.
    */
-  readRecords(keys: readonly KvKey[]): Turn<unknown[]> {
+  readRecords(keys: readonly StoreKey[]): Turn<unknown[]> {
     return this.#writer.getMany(keys.map((key) => this.#writer.keys.record(key)));
   }
 
   /** Reads another actor's records below a prefix, in order: all, or those of a page. */
-  listRecords({ prefix, ...options }: KvListOptions & { readonly prefix: KvKey }): Turn<KeptRecord[]> {
+  listRecords({ prefix, ...options }: StoreListOptions & { readonly prefix: StoreKey }): Turn<KeptRecord[]> {
     return this.#after(() => this.#writer.listRecords(prefix, options));
   }
 
   /** Changes records of another actor's, in one commit. */
-  commitRecords(mutations: readonly KvMutation[]): Turn<void> {
+  commitRecords(mutations: readonly StoreMutation[]): Turn<void> {
     return this.#after(() => this.#writer.commit(this.#records(mutations)));
   }
 
@@ -345,7 +345,7 @@ export class StoreHandlers implements AsyncDisposable {
    * Changes them with the next commit: at the latest with the sync response that they belong to.
    * Reads see them immediately.
    */
-  async deferRecords(mutations: readonly KvMutation[]): Promise<void> {
+  async deferRecords(mutations: readonly StoreMutation[]): Promise<void> {
     await this.#position.receivesAhead();
     this.#writer.owe(this.#records(mutations));
   }
@@ -356,7 +356,7 @@ export class StoreHandlers implements AsyncDisposable {
     await this.#writer.close();
   }
 
-  async #open(prefix: KvKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> {
+  async #open(prefix: StoreKey, stopping: AbortSignal, signal: AbortSignal): Promise<void> {
     const held = await this.#writer.open(prefix, signal);
     if (held !== undefined) this.#keeper.begin(stopping);
   }
@@ -366,7 +366,7 @@ export class StoreHandlers implements AsyncDisposable {
     return this.#writer.settled?.then(work) ?? work();
   }
 
-  #records(mutations: readonly KvMutation[]): KvMutation[] {
+  #records(mutations: readonly StoreMutation[]): StoreMutation[] {
     return mutations.map((each) => ({ ...each, key: this.#writer.keys.record(each.key) }));
   }
 }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { KvKey, KvMutation } from "../../store/base/mod.ts";
+import type { StoreKey, StoreMutation } from "../../store/base/mod.ts";
 import type { CatchUp, StoredState } from "../../store/device/mod.ts";
 import type { Membership } from "../../types/enums.ts";
 import type { MatrixEvent, MessageEvent } from "../../types/events/event.ts";
@@ -131,7 +131,7 @@ export interface MembersChange extends StateChange {
 /** A record of another actor. */
 export interface KeptRecord {
   /** Its key, relative to the account's. */
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** Plain data. */
   readonly value: unknown;
 }
@@ -139,7 +139,7 @@ export interface KeptRecord {
 /** How handlers have changed their sessions. */
 export interface SessionCommit {
   /** The sessions. Keys are relative to the account's. */
-  readonly mutations: readonly KvMutation[];
+  readonly mutations: readonly StoreMutation[];
   /** The names of the deliveries in which they have. */
   readonly settled: readonly string[];
 }

@@ -15,7 +15,7 @@ import {
   schemaUpgrade,
   StoreKeys,
 } from "../../store/device/mod.ts";
-import type { KvKey, KvListOptions, KvMutation, KvStore } from "../../store/base/mod.ts";
+import type { Store, StoreKey, StoreListOptions, StoreMutation } from "../../store/base/mod.ts";
 import { SharedRuns } from "../../base/runs.ts";
 import type { Logger } from "../../base/log.ts";
 import { fatal } from "../kernel/mod.ts";
@@ -23,7 +23,7 @@ import { acceptableChanges } from "./acceptable_changes.ts";
 
 /** What a {@link StoreWriter} works with. */
 export interface StoreWriterOptions {
-  readonly kv: KvStore;
+  readonly kv: Store;
   /** How the device is taken; absent: the store is this client's own. */
   readonly lease?: LeaseOptions;
   /** Logs what the store refused. */
@@ -36,20 +36,20 @@ interface Parting {
   isDone: boolean;
 }
 
-const NOTHING: ReadonlyMap<string, KvMutation> = new Map();
+const NOTHING: ReadonlyMap<string, StoreMutation> = new Map();
 
 /** Reads and writes the records of a device. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
-  readonly #kv: KvStore;
+  readonly #kv: Store;
   #keys: StoreKeys | undefined;
   #lease: Lease | undefined;
   /** Changes that wait for the next commit, by key. */
-  #deferred = new Map<string, KvMutation>();
+  #deferred = new Map<string, StoreMutation>();
   /** The deferred changes of the commit under way: reads may not see them yet. */
-  #committing: ReadonlyMap<string, KvMutation> = NOTHING;
+  #committing: ReadonlyMap<string, StoreMutation> = NOTHING;
   /** Other changes that the next commit makes. */
-  #gathered: (readonly KvMutation[])[] = [];
+  #gathered: (readonly StoreMutation[])[] = [];
   #owes = false;
   /** After a commit has failed, all later ones fail. */
   readonly #commits = new SharedRuns(() => this.#commitAll());
@@ -76,7 +76,7 @@ export class StoreWriter {
    * @returns The lease that has to be renewed; undefined if there is none.
    * @throws What is fatal to the actor, unless it is the signal's reason.
    */
-  async open(prefix: KvKey, signal: AbortSignal): Promise<Lease | undefined> {
+  async open(prefix: StoreKey, signal: AbortSignal): Promise<Lease | undefined> {
     const { lease } = this.#options;
     if (lease !== undefined && this.#lease === undefined) {
       try {
@@ -104,7 +104,7 @@ export class StoreWriter {
   /**
    * Reads several values. They were written through this class, and have the type that was written.
    */
-  async getMany<T>(keys: readonly KvKey[]): Promise<(T | undefined)[]> {
+  async getMany<T>(keys: readonly StoreKey[]): Promise<(T | undefined)[]> {
     if (keys.length === 0) return [];
     const entries = await this.#kv.getMany(keys);
     const none = this.#deferred.size === 0 && this.#committing.size === 0;
@@ -116,28 +116,28 @@ export class StoreWriter {
   }
 
   /** Reads a value. */
-  async get<T>(key: KvKey): Promise<T | undefined> {
+  async get<T>(key: StoreKey): Promise<T | undefined> {
     const [value] = await this.getMany<T>([key]);
     return value;
   }
 
   /** Reads all values below a prefix. */
-  async list<T>(prefix: KvKey): Promise<T[]> {
+  async list<T>(prefix: StoreKey): Promise<T[]> {
     const found: T[] = [];
     for await (const { value } of this.#kv.list(prefix)) found.push(value as T);
     return found;
   }
 
   /** The first keys below a prefix. */
-  async keysBelow(prefix: KvKey, limit: number): Promise<KvKey[]> {
+  async keysBelow(prefix: StoreKey, limit: number): Promise<StoreKey[]> {
     return await Array.fromAsync(this.#kv.list(prefix, { limit }), ({ key }) => key);
   }
 
   /** Reads another actor's records below a prefix, with keys relative to the account's. */
   async listRecords(
-    prefix: KvKey,
-    { after, limit }: KvListOptions = {},
-  ): Promise<{ key: KvKey; value: unknown }[]> {
+    prefix: StoreKey,
+    { after, limit }: StoreListOptions = {},
+  ): Promise<{ key: StoreKey; value: unknown }[]> {
     await this.settled;
     if (this.#owes) await this.flush();
     const from = this.keys.record([]).length;
@@ -209,14 +209,14 @@ export class StoreWriter {
    * Makes a change with the next commit, so that it needs none of its own. It is lost if there is
    * none.
    */
-  defer(mutation: KvMutation): void {
+  defer(mutation: StoreMutation): void {
     this.#isResting = false;
     this.#deferred.set(JSON.stringify(mutation.key), mutation);
     this.onDeferred?.();
   }
 
   /** Makes changes with the next commit, which has to come before anything else depends on them. */
-  owe(mutations: readonly KvMutation[]): void {
+  owe(mutations: readonly StoreMutation[]): void {
     for (const mutation of mutations) this.defer(mutation);
     this.#owes = true;
   }
@@ -234,7 +234,7 @@ export class StoreWriter {
    *   nothing may go on from there. Records that others fill, and that the store refuses, are left
    *   out.
    */
-  async commit(mutations: readonly KvMutation[]): Promise<void> {
+  async commit(mutations: readonly StoreMutation[]): Promise<void> {
     if (mutations.length > 0) await this.flush(mutations);
   }
 
@@ -246,7 +246,7 @@ export class StoreWriter {
    * @returns Resolves when the changes are durable.
    * @throws As {@link StoreWriter.commit} does.
    */
-  flush(mutations: readonly KvMutation[] = []): Promise<void> {
+  flush(mutations: readonly StoreMutation[] = []): Promise<void> {
     if (mutations.length > 0) {
       this.#isResting = false;
       this.#gathered.push(mutations);
@@ -278,7 +278,7 @@ export class StoreWriter {
     }
   }
 
-  #deferredAt(id: string): KvMutation | undefined {
+  #deferredAt(id: string): StoreMutation | undefined {
     return this.#deferred.get(id) ?? this.#committing.get(id);
   }
 
@@ -304,14 +304,14 @@ export class StoreWriter {
   }
 
   /** Upgrades the records, now that no other process can change them. */
-  async #upgrade(prefix: KvKey): Promise<void> {
+  async #upgrade(prefix: StoreKey): Promise<void> {
     const { mutations, isNeeded } = await schemaUpgrade(this.#kv, prefix);
     if (isNeeded) await this.#apply(mutations);
     else mutations.forEach((mutation) => this.defer(mutation));
   }
 
   /** Commits without the records that the store refuses, if they are expendable. */
-  async #applyOthers(changes: readonly KvMutation[], error: unknown): Promise<void> {
+  async #applyOthers(changes: readonly StoreMutation[], error: unknown): Promise<void> {
     const prefix = this.keys.record([]);
     const acceptable = await acceptableChanges(this.#kv, changes, { error, prefix });
     if (acceptable === undefined) throw error;
@@ -333,7 +333,7 @@ export class StoreWriter {
     return this.#options.lease?.holding?.mode ?? "kept";
   }
 
-  async #apply(mutations: readonly KvMutation[], parting?: Parting): Promise<void> {
+  async #apply(mutations: readonly StoreMutation[], parting?: Parting): Promise<void> {
     if (parting !== undefined && await this.#lease?.handBack(mutations, parting.hears)) {
       this.#isFree = parting.isDone = true;
       return;
@@ -344,6 +344,6 @@ export class StoreWriter {
 }
 
 /** The change that sets a value. */
-export function set(key: KvKey, value: unknown): KvMutation {
+export function set(key: StoreKey, value: unknown): StoreMutation {
   return { type: "set", key, value };
 }

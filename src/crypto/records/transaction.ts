@@ -6,11 +6,11 @@
  */
 
 import type { WeighedCache } from "../../base/recent_map.ts";
-import type { KvKey, KvListOptions, KvMutation } from "../../store/base/mod.ts";
+import type { StoreKey, StoreListOptions, StoreMutation } from "../../store/base/mod.ts";
 
 /** A record that was found. */
 export interface VaultEntry {
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** Plain data, which is never changed. */
   readonly value: unknown;
 }
@@ -18,20 +18,20 @@ export interface VaultEntry {
 /** The engine's records. Only the engine writes them. */
 export interface Vault {
   /** Reads several records at once; `undefined` where there is none. */
-  getMany(keys: readonly KvKey[]): Promise<readonly unknown[]>;
+  getMany(keys: readonly StoreKey[]): Promise<readonly unknown[]>;
   /**
    * Reads the records below a prefix, in the order of their keys.
    *
    * @param options Which of them. Default: all.
    */
-  list(prefix: KvKey, options?: KvListOptions): Promise<readonly VaultEntry[]>;
+  list(prefix: StoreKey, options?: StoreListOptions): Promise<readonly VaultEntry[]>;
   /** Applies all changes or none. When it resolves they are durable; a failure is fatal. */
-  commit(mutations: readonly KvMutation[]): Promise<void>;
+  commit(mutations: readonly StoreMutation[]): Promise<void>;
   /**
    * Applies changes with the next commit of any part: reads see them immediately, and a crash
    * before that loses them together with what led to them.
    */
-  defer(mutations: readonly KvMutation[]): Promise<void>;
+  defer(mutations: readonly StoreMutation[]): Promise<void>;
   /** Makes deferred changes durable. */
   flush(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface Vault {
 /** The key of a record, with the record's type. */
 export interface RecordKey<Value> {
   /** The parts of the key. */
-  readonly path: KvKey;
+  readonly path: StoreKey;
   /** The key as one string; different keys have different ones. */
   readonly id: string;
   /**
@@ -93,7 +93,7 @@ export class Transaction {
   leadsToRequest = false;
   readonly #vault: Vault;
   readonly #cache: RecordCache;
-  readonly #writes = new Map<string, KvMutation>();
+  readonly #writes = new Map<string, StoreMutation>();
   /** Written records that need no cache. */
   readonly #held = new Set<string>();
   /** Records that were read and pass. */
@@ -225,7 +225,7 @@ export class Transaction {
     for (const action of this.#onAbort.reverse()) action();
   }
 
-  #write({ id, held }: RecordKey<unknown>, mutation: KvMutation): void {
+  #write({ id, held }: RecordKey<unknown>, mutation: StoreMutation): void {
     this.#writes.set(id, mutation);
     if (held === true) this.#held.add(id);
   }

@@ -6,13 +6,13 @@
 
 import {
   compareParts,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvMutation,
-  type KvStore,
-} from "./kv_store.ts";
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreMutation,
+} from "./store.ts";
 
 /**
  * A node of the tree of keys. There is one for each value, so it has no more members than it must.
@@ -45,12 +45,12 @@ class Children extends Map<string, Node> {
  * console.assert(entry?.value === "hello");
  * ```
  */
-export class MemoryStore implements KvStore {
+export class MemoryStore implements Store {
   readonly #root = new Node();
   #version = 0;
 
   /** Reads several values at once; `undefined` where there is none. */
-  getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+  getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     return Promise.resolve(keys.map((key) => entryOf(key, this.#find(key))));
   }
 
@@ -58,14 +58,17 @@ export class MemoryStore implements KvStore {
    * Reads the values below a prefix, without the one at it, in the order of the keys, as they were
    * when the reading began.
    */
-  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
+  async *list(
+    prefix: StoreKey,
+    { after, limit = Infinity }: StoreListOptions = {},
+  ): AsyncGenerator<StoreEntry> {
     const node = this.#find(prefix);
     if (node !== undefined) yield* [...below(prefix, node, after?.slice(prefix.length)).take(limit)];
   }
 
   /** Applies all changes, or none if a check does not hold. */
-  commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
-    const holds = ({ key, versionstamp }: KvCheck) =>
+  commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
+    const holds = ({ key, versionstamp }: StoreCheck) =>
       (entryOf(key, this.#find(key))?.versionstamp ?? null) === versionstamp;
     const held = checks.every(holds);
     if (held) this.#apply(mutations);
@@ -75,7 +78,7 @@ export class MemoryStore implements KvStore {
   /** Does nothing: the values are released with the last reference to the store. */
   close(): void {}
 
-  #apply(mutations: readonly KvMutation[]): void {
+  #apply(mutations: readonly StoreMutation[]): void {
     const version = ++this.#version;
     for (const mutation of mutations) {
       if (mutation.type === "delete") this.#delete(mutation.key);
@@ -88,14 +91,14 @@ export class MemoryStore implements KvStore {
     }
   }
 
-  #find(key: KvKey): Node | undefined {
+  #find(key: StoreKey): Node | undefined {
     let node: Node | undefined = this.#root;
     for (const part of key) node = node?.children?.get(part);
     return node;
   }
 
   /** Removes a value, and the branch that is empty then. */
-  #delete(key: KvKey): void {
+  #delete(key: StoreKey): void {
     const path: Node[] = [this.#root];
     for (const part of key) {
       const child = path[path.length - 1]?.children?.get(part);
@@ -125,7 +128,7 @@ function childOf(node: Node, part: string): Node {
   return child;
 }
 
-function entryOf(key: KvKey, node: Node | undefined): KvEntry | undefined {
+function entryOf(key: StoreKey, node: Node | undefined): StoreEntry | undefined {
   if (node === undefined || node.version === 0) return undefined;
   return { key, value: node.value, versionstamp: String(node.version) };
 }
@@ -135,7 +138,7 @@ function entryOf(key: KvKey, node: Node | undefined): KvEntry | undefined {
  *
  * @param after The parts behind the node's key of the key after which to begin; none: at the first.
  */
-function* below(key: KvKey, node: Node, [start, ...rest]: KvKey = []): Generator<KvEntry> {
+function* below(key: StoreKey, node: Node, [start, ...rest]: StoreKey = []): Generator<StoreEntry> {
   for (const [part, child] of ordered(node)) {
     const place = start === undefined ? 1 : compareParts(part, start);
     if (place < 0) continue;

@@ -10,12 +10,12 @@ export {
   decodeValue,
   encodeValue,
   isEncodable,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
-} from "./kv_store.ts";
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
+} from "./store.ts";
 export { MemoryStore } from "./memory_store.ts";

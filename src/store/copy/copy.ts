@@ -10,7 +10,7 @@ import { StoreError } from "../../errors/store_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { ByteReader, ChunkReader, ChunkWriter } from "./chunks.ts";
 import { assertUsable, COPY_LEASE, ImportTarget, ItemReader, writeItem } from "./import_target.ts";
-import type { KvStore } from "../base/mod.ts";
+import type { Store } from "../base/mod.ts";
 import { hasRecords, isLocal, Lease } from "../device/mod.ts";
 
 /** How much of a copy is done. */
@@ -88,7 +88,7 @@ export interface ImportedDevice extends DeviceCopyProgress {
  * ```
  */
 export function exportDevice(
-  store: KvStore,
+  store: Store,
   options: ExportDeviceOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   checkOptions(options, { mxid: true, deviceId: true, ...COPYING }, "export a device");
@@ -96,7 +96,7 @@ export function exportDevice(
 }
 
 async function* exported(
-  store: KvStore,
+  store: Store,
   { mxid, deviceId, key, onProgress, signal, clock }: ExportDeviceOptions,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   signal?.throwIfAborted();
@@ -178,7 +178,7 @@ async function* exported(
  * ```
  */
 export async function importDevice(
-  store: KvStore,
+  store: Store,
   stream: ReadableStream<Uint8Array>,
   options: DeviceCopyOptions = {},
 ): Promise<ImportedDevice> {

@@ -13,7 +13,7 @@ import { concat } from "@std/bytes/concat";
 import type { Clock } from "../../base/clock.ts";
 import { StoreError } from "../../errors/store_error.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
-import { decodeValue, encodeValue, type KvKey, type KvMutation, type KvStore } from "../base/mod.ts";
+import { decodeValue, encodeValue, type Store, type StoreKey, type StoreMutation } from "../base/mod.ts";
 import {
   assertNoSeal,
   assertNotSealed,
@@ -28,14 +28,14 @@ import { damaged } from "./chunks.ts";
 /** The user and the device, which come first. */
 type DeviceItem = readonly ["device", UserID, DeviceID];
 /** A record: its key, without the parts that name the device, and its value. */
-type RecordItem = readonly ["record", KvKey, unknown];
+type RecordItem = readonly ["record", StoreKey, unknown];
 /** The number of records, which comes last. */
 type EndItem = readonly ["end", number];
 
 /** A record that was read. */
 interface CopiedRecord {
   /** Its key, without the parts that name the device. */
-  readonly path: KvKey;
+  readonly path: StoreKey;
   readonly value: unknown;
   /** The bytes of both in the copy. */
   readonly size: number;
@@ -138,7 +138,7 @@ async function* items(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReadIte
   if (size > 0) throw damaged();
 }
 
-function isKey(key: unknown): key is KvKey {
+function isKey(key: unknown): key is StoreKey {
   return Array.isArray(key) && key.length > 0 && key.every((part) => typeof part === "string");
 }
 
@@ -158,14 +158,14 @@ interface ImportTargetOptions {
 
 /** The device of a store that an import writes to. */
 export class ImportTarget {
-  readonly #store: KvStore;
-  readonly #prefix: KvKey;
+  readonly #store: Store;
+  readonly #prefix: StoreKey;
   readonly #keys: StoreKeys;
   readonly #lease: Lease;
-  #pack: KvMutation[] = [];
+  #pack: StoreMutation[] = [];
   #bytes = 0;
 
-  private constructor(store: KvStore, prefix: KvKey, lease: Lease) {
+  private constructor(store: Store, prefix: StoreKey, lease: Lease) {
     this.#store = store;
     this.#prefix = prefix;
     this.#keys = new StoreKeys(prefix);
@@ -183,8 +183,8 @@ export class ImportTarget {
    * @throws {StoreError} If the store has records of the device.
    */
   static async take(
-    store: KvStore,
-    prefix: KvKey,
+    store: Store,
+    prefix: StoreKey,
     { clock, signal }: ImportTargetOptions,
   ): Promise<ImportTarget> {
     await assertNotSealed(store);
@@ -210,7 +210,7 @@ export class ImportTarget {
    * @param value The value.
    * @param size Its size in bytes, about.
    */
-  async put(path: KvKey, value: unknown, size: number): Promise<void> {
+  async put(path: StoreKey, value: unknown, size: number): Promise<void> {
     const isFull = this.#pack.length === MAX_CHANGES || this.#bytes + size > MAX_BYTES;
     if (isFull || this.#lease.dueIn === 0) await this.#flush();
     this.#pack.push({ type: "set", key: [...this.#prefix, ...path], value });
@@ -219,7 +219,7 @@ export class ImportTarget {
 
   /** Makes all records count. */
   async finish(): Promise<void> {
-    const changes: KvMutation[] = [...this.#pack, { type: "delete", key: this.#keys.importing() }];
+    const changes: StoreMutation[] = [...this.#pack, { type: "delete", key: this.#keys.importing() }];
     if (!await this.#lease.release(changes)) throw await this.#lease.lost();
   }
 
@@ -232,7 +232,7 @@ export class ImportTarget {
       await this.#begin(); // the record is gone if the last commit was made although it rejected
       await this.#empty();
       const left = [this.#keys.importing(), this.#keys.owner(), this.#keys.lease()];
-      await this.#commit(left.map((key): KvMutation => ({ type: "delete", key })));
+      await this.#commit(left.map((key): StoreMutation => ({ type: "delete", key })));
     } catch {
       // The error of the import is the one to report.
     } finally {
@@ -262,13 +262,13 @@ export class ImportTarget {
     if (mutations.length > 0) await this.#commit(mutations);
   }
 
-  async #commit(mutations: readonly KvMutation[]): Promise<void> {
+  async #commit(mutations: readonly StoreMutation[]): Promise<void> {
     if (!await this.#store.commit(mutations, this.#lease.checks)) throw await this.#lease.lost();
   }
 }
 
 /** A device with an unfinished import is free: its records do not count. */
-async function assertFree(store: KvStore, prefix: KvKey): Promise<void> {
+async function assertFree(store: Store, prefix: StoreKey): Promise<void> {
   const [importing] = await store.getMany([new StoreKeys(prefix).importing()]);
   if (importing !== undefined || !await hasRecords(store, prefix)) return;
   throw new StoreError(
@@ -285,7 +285,7 @@ async function assertFree(store: KvStore, prefix: KvKey): Promise<void> {
  * @throws {StoreKeyError} If the store is sealed.
  * @throws {StoreError} If an import is unfinished, so that records may be missing.
  */
-export async function assertUsable(store: KvStore, prefix: KvKey): Promise<void> {
+export async function assertUsable(store: Store, prefix: StoreKey): Promise<void> {
   const [seal, importing] = await store.getMany([sealKey, new StoreKeys(prefix).importing()]);
   assertNoSeal(seal);
   if (importing === undefined) return;

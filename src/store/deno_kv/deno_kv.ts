@@ -16,13 +16,13 @@ import { LocalDatabase } from "./local_database.ts";
 import { lockBeside } from "../files/files.ts";
 import {
   decodeValue,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
 } from "../base/mod.ts";
 
 export type { DenoKvOptions } from "./open.ts";
@@ -71,7 +71,7 @@ const VERSIONSTAMP = /^[0-9a-f]{20}$/;
  * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
  * ```
  */
-export class DenoKvStore implements KvStore {
+export class DenoKvStore implements Store {
   readonly #database: KvDatabase;
   readonly #journal: DenoKvJournal;
   readonly #splits = new SplitIndex();
@@ -154,7 +154,7 @@ export class DenoKvStore implements KvStore {
    *
    * @throws {ValueError} If a key is too long.
    */
-  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+  async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     this.#assertOpen();
     const places = keys.map(valueKey);
     const batches: Promise<KvRecord[]>[] = [];
@@ -173,7 +173,10 @@ export class DenoKvStore implements KvStore {
    *
    * @throws {ValueError} If the prefix is too long.
    */
-  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
+  async *list(
+    prefix: StoreKey,
+    { after, limit = Infinity }: StoreListOptions = {},
+  ): AsyncGenerator<StoreEntry> {
     this.#assertOpen();
     const place = valueKey(prefix);
     let last = after && valueKey(after);
@@ -197,7 +200,7 @@ export class DenoKvStore implements KvStore {
    * @throws {ValueError} If a key is too long, or a value is not plain data; nothing was written
    * then.
    */
-  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+  async commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
     this.#assertOpen();
     const changes = encode(mutations); // before anything is awaited: the caller may change its values then
     const places = checks.map(({ key, versionstamp }) => ({ key: valueKey(key), versionstamp }));
@@ -213,7 +216,7 @@ export class DenoKvStore implements KvStore {
    * @throws {StoreError} If there can be none: the database was not opened by the path of a file,
    * or Deno may not use the folder.
    */
-  async lock(key: KvKey): Promise<KvLock | undefined> {
+  async lock(key: StoreKey): Promise<StoreLock | undefined> {
     return await lockBeside(this.#database.file, key);
   }
 
@@ -254,17 +257,15 @@ export class DenoKvStore implements KvStore {
     }
   }
 
-  async #decode(entry: KvRecord): Promise<KvEntry | undefined> {
+  async #decode(entry: KvRecord): Promise<StoreEntry | undefined> {
     if (entry.versionstamp === null) return undefined;
-    const key = logicalKey(entry.key);
     const { versionstamp } = entry;
+    const key = logicalKey(entry.key);
     const record = readRecord(entry.value);
     if ("value" in record) return { key, value: record.value, versionstamp };
     this.#splits.noteRead(key, record.split);
     const bytes = await readParts(this.#database, record.split);
-    if (bytes !== undefined) {
-      return { key, value: decodeValue(bytes), versionstamp };
-    }
+    if (bytes !== undefined) return { key, value: decodeValue(bytes), versionstamp };
     const [now] = await this.#read([entry.key]); // replaced meanwhile
     if (now === undefined || now.versionstamp === versionstamp) throw missingPart();
     return await this.#decode(now);
@@ -280,7 +281,7 @@ export class DenoKvStore implements KvStore {
  * written together then lies together in the file. In the order in which a server lists its rooms,
  * a commit of 3,000 rooms writes 93 MB in place of 26.
  */
-function encode(mutations: readonly KvMutation[]): EncodedChange[] {
+function encode(mutations: readonly StoreMutation[]): EncodedChange[] {
   const last = new Map(mutations.map((mutation) => [JSON.stringify(mutation.key), mutation]));
   const changes: EncodedChange[] = [];
   for (const name of [...last.keys()].sort()) {

@@ -5,7 +5,7 @@
  */
 
 import { ValueError } from "../../errors/value_error.ts";
-import type { KvKey } from "../base/mod.ts";
+import type { StoreKey } from "../base/mod.ts";
 
 /** The first part of every key, so that a database can be shared with the application. */
 const NAMESPACE = "greenroom";
@@ -21,7 +21,7 @@ const ESCAPE = "\uE000";
 const ITSELF = "\uFFFF";
 const FIRST_SURROGATE = 0xd800;
 
-export function valueKey(key: KvKey): Deno.KvKey {
+export function valueKey(key: StoreKey): Deno.KvKey {
   const physical = [NAMESPACE, "value", ...key.map(toWellFormed)];
   const size = keyBytes(physical);
   if (size > MAX_KEY_BYTES) {
@@ -33,7 +33,7 @@ export function valueKey(key: KvKey): Deno.KvKey {
 }
 
 /** The key whose value has this key in the database. */
-export function logicalKey(physical: Deno.KvKey): KvKey {
+export function logicalKey(physical: Deno.KvKey): StoreKey {
   return physical.slice(2).map((part) => fromWellFormed(part as string)); // valueKey() makes nothing but strings
 }
 

@@ -10,7 +10,7 @@ import { StoreFormatError } from "../../errors/store_error.ts";
 import { partKey, partsKey, valueKey } from "./keys.ts";
 import { cutBytes, type KvDatabase, type KvWrite, listAll, MAX_RECORD_BYTES, readMany } from "./database.ts";
 import type { DenoKvJournal } from "./journal.ts";
-import { decodeValue, encodeValue, type KvKey } from "../base/mod.ts";
+import { decodeValue, encodeValue, type StoreKey } from "../base/mod.ts";
 
 /** The parts of a value that does not fit into one record. */
 interface SplitValue {
@@ -58,7 +58,7 @@ function tagged(tag: number, bytes: Uint8Array): Uint8Array {
 
 /** The writes for a key. */
 export interface EncodedChange {
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** Its record, and those of the parts. */
   readonly writes: readonly KvWrite[];
   /** The parts, if there are any. */
@@ -66,7 +66,7 @@ export interface EncodedChange {
 }
 
 /** Makes the writes that set a value. */
-export function encodeSet(key: KvKey, value: unknown): EncodedChange {
+export function encodeSet(key: StoreKey, value: unknown): EncodedChange {
   const place = valueKey(key);
   const bytes = encodeValue(value);
   if (bytes.length < MAX_RECORD_BYTES) {
@@ -83,7 +83,7 @@ export function encodeSet(key: KvKey, value: unknown): EncodedChange {
 }
 
 /** Makes the write that removes a value. */
-export function encodeDelete(key: KvKey): EncodedChange {
+export function encodeDelete(key: StoreKey): EncodedChange {
   return { key, writes: [{ key: valueKey(key), record: undefined }], split: undefined };
 }
 
@@ -108,32 +108,32 @@ export class SplitIndex {
   readonly #splits = new Map<string, SplitValue>();
 
   /** Whether the current value has parts. */
-  #has(key: KvKey): boolean {
+  #has(key: StoreKey): boolean {
     return this.#find(key) !== undefined;
   }
 
   /** Notes the current value. */
-  note(key: KvKey, split: SplitValue | undefined): void {
+  note(key: StoreKey, split: SplitValue | undefined): void {
     if (split !== undefined) this.#splits.set(JSON.stringify(key), split);
     else if (this.#has(key)) this.#splits.delete(JSON.stringify(key));
   }
 
   /** Notes a value that was read, which is older than one that was noted when it was written. */
-  noteRead(key: KvKey, split: SplitValue): void {
+  noteRead(key: StoreKey, split: SplitValue): void {
     if (!this.#has(key)) this.note(key, split);
   }
 
   /** The writes that remove the parts of the current value. */
-  removal(key: KvKey): KvWrite[] {
+  removal(key: StoreKey): KvWrite[] {
     const split = this.#find(key);
     return split === undefined ? [] : removalOf(split);
   }
 
   /** Reads which values have parts, and removes parts without a value. */
   async load(database: KvDatabase, journal: DenoKvJournal): Promise<void> {
-    const noted: { readonly key: KvKey; readonly split: SplitValue }[] = [];
+    const noted: { readonly key: StoreKey; readonly split: SplitValue }[] = [];
     for await (const { key: noteKey, value } of listAll(database, partsKey())) {
-      const { key, parts } = decodeValue(value as Uint8Array) as { key: KvKey; parts: number }; // encodeSet() wrote it
+      const { key, parts } = decodeValue(value as Uint8Array) as { key: StoreKey; parts: number }; // encodeSet() wrote it
       noted.push({ key, split: { id: noteKey[2] as string, parts } }); // as partsKey() makes it
     }
     // Parts without their value stay so, as names are used once. Only another process may be about
@@ -153,7 +153,7 @@ export class SplitIndex {
   }
 
   /** In most databases no value has parts; then the key need not be encoded, a tenth of a commit. */
-  #find(key: KvKey): SplitValue | undefined {
+  #find(key: StoreKey): SplitValue | undefined {
     return this.#splits.size === 0 ? undefined : this.#splits.get(JSON.stringify(key));
   }
 }

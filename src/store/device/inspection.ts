@@ -8,7 +8,7 @@ import { checkOptions } from "../../errors/known_names.ts";
 import type { DeviceID, UserID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
 import { DEVICE_PARTS, isDeviceKey, isLocal, kindOf, StoreKeys } from "./keys.ts";
-import { encodeValue, type KvEntry, type KvKey, type KvStore } from "../base/mod.ts";
+import { encodeValue, type Store, type StoreEntry, type StoreKey } from "../base/mod.ts";
 import { assertNotSealed } from "./schema.ts";
 
 /** A user's device. */
@@ -85,7 +85,7 @@ export interface InspectDeviceOptions extends StoredDevice {
  * ```
  */
 export async function inspectDevice(
-  store: KvStore,
+  store: Store,
   options: InspectDeviceOptions,
 ): Promise<DeviceInspection> {
   checkOptions(options, { mxid: true, deviceId: true, signal: true }, "inspect a device");
@@ -150,7 +150,7 @@ export async function inspectDevice(
  * ```
  */
 export async function* listDevices(
-  store: KvStore,
+  store: Store,
   options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<StoredDevice> {
   checkOptions(options, { signal: true }, "list devices");
@@ -166,21 +166,21 @@ export async function* listDevices(
   }
 }
 
-function encodedBytes(key: KvKey, value: unknown): number {
+function encodedBytes(key: StoreKey, value: unknown): number {
   const parts = key.map((part) => new TextEncoder().encode(part).length);
   return parts.reduce((sum, length) => sum + length, encodeValue(value).length);
 }
 
-function member(entry: KvEntry | undefined, name: string): unknown {
+function member(entry: StoreEntry | undefined, name: string): unknown {
   return isJsonObject(entry?.value) && Object.hasOwn(entry.value, name) ? entry.value[name] : undefined;
 }
 
-function numberIn(entry: KvEntry | undefined, name: string): number | undefined {
+function numberIn(entry: StoreEntry | undefined, name: string): number | undefined {
   const value = member(entry, name);
   return typeof value === "number" ? value : undefined;
 }
 
-function textIn(entry: KvEntry | undefined, name: string): string | undefined {
+function textIn(entry: StoreEntry | undefined, name: string): string | undefined {
   const value = member(entry, name);
   return typeof value === "string" ? value : undefined;
 }

@@ -1,73 +1,73 @@
 /**
- * The keys of a device's records in a {@link KvStore}.
+ * The keys of a device's records in a {@link Store}.
  *
  * @module
  */
 
 import { nodeCryptoNow } from "../../base/node_crypto.ts";
 import type { RoomID } from "../../types/ids.ts";
-import type { KvKey } from "../base/mod.ts";
+import type { StoreKey } from "../base/mod.ts";
 
 /** The keys of one device: a store can contain many. */
 export class StoreKeys {
-  readonly #prefix: KvKey;
+  readonly #prefix: StoreKey;
 
   /** @param prefix The beginning of every key. */
-  constructor(prefix: KvKey) {
+  constructor(prefix: StoreKey) {
     this.#prefix = prefix;
   }
 
-  #below(...path: string[]): KvKey {
+  #below(...path: string[]): StoreKey {
     return keyBelow(this.#prefix, path);
   }
 
   /** The owner: changes only when another process takes the device. */
-  owner(): KvKey {
+  owner(): StoreKey {
     return this.#below("owner");
   }
 
   /** Until when no other process may take the device. */
-  lease(): KvKey {
+  lease(): StoreKey {
     return this.#below("lease");
   }
 
   /** Changes when a process has come for the device while another held it, and may not wait. */
-  knock(): KvKey {
+  knock(): StoreKey {
     return this.#below("knock");
   }
 
   /** The version of the schema that all other records follow. */
-  schema(): KvKey {
+  schema(): StoreKey {
     return this.#below("schema");
   }
 
   /** Exists while an import of the device is unfinished. */
-  importing(): KvKey {
+  importing(): StoreKey {
     return this.#below("importing");
   }
 
   /** The position in the sync stream: a `SyncRecord`. */
-  sync(): KvKey {
+  sync(): StoreKey {
     return this.#below("sync");
   }
 
   /** The prefix of all rooms: a `RoomRecord` below for each. */
-  rooms(): KvKey {
+  rooms(): StoreKey {
     return this.#below("room");
   }
 
   /** A room: a `RoomRecord`. */
-  room(roomId: RoomID): KvKey {
+  room(roomId: RoomID): StoreKey {
     return this.#below("room", roomId);
   }
 
   /** The prefix of the latest handled events. */
-  shown(): KvKey {
+  shown(): StoreKey {
     return this.#below("shown");
   }
 
   /** The latest handled events of a quiet room: a `ShownRecord`. */
-  shownRoom(tag: string): KvKey {
+  shownRoom(tag: string): StoreKey {
     return this.#below("shown", "room", tag);
   }
 
@@ -75,24 +75,24 @@ export class StoreKeys {
    * The log of handled events, in portions: a text each; without a number, the prefix of the
    * portions.
    */
-  shownLog(portion?: number): KvKey {
+  shownLog(portion?: number): StoreKey {
     return portion === undefined
       ? this.#below("shown", "log")
       : this.#below("shown", "log", String(portion).padStart(12, "0"));
   }
 
   /** The prefix of a room's state events, of all types or of one. */
-  states(roomId: RoomID, type?: string): KvKey {
+  states(roomId: RoomID, type?: string): StoreKey {
     return type === undefined ? this.#below("state", roomId) : this.#below("state", roomId, type);
   }
 
   /** One state event of a room. */
-  state(roomId: RoomID, type: string, stateKey: string): KvKey {
+  state(roomId: RoomID, type: string, stateKey: string): StoreKey {
     return this.#below("state", roomId, type, stateKey);
   }
 
   /** A record of another actor, or the prefix of its records. */
-  record(path: KvKey): KvKey {
+  record(path: StoreKey): StoreKey {
     return keyBelow(this.#prefix, path);
   }
 }
@@ -104,7 +104,7 @@ export const DEVICE_PARTS = 2;
 const WITH_KINDS = "crypto";
 
 /** Whether a key belongs to a device: its first part is a user ID. */
-export function isDeviceKey(key: KvKey): boolean {
+export function isDeviceKey(key: StoreKey): boolean {
   return key.length > DEVICE_PARTS && key[0]?.startsWith("@") === true;
 }
 
@@ -114,7 +114,7 @@ export function isDeviceKey(key: KvKey): boolean {
  *
  * @param path The key, without the parts that name the device.
  */
-export function kindOf(path: KvKey): string {
+export function kindOf(path: StoreKey): string {
   const [first = "", second] = path;
   return first === WITH_KINDS && second !== undefined ? `${first}/${second}` : first;
 }
@@ -139,7 +139,7 @@ const ESCAPE = 0xe000;
  * so is a name that looks like a hash. Whether one is does not depend on the names behind it, so
  * that what is below a path is found below it.
  */
-function keyBelow(prefix: KvKey, path: KvKey): KvKey {
+function keyBelow(prefix: StoreKey, path: StoreKey): StoreKey {
   const key = prefix.concat(path); // not by `[...prefix, …]`, which takes twice the time and makes an array with room for many more
   if (surelyFits(key) && !path.some(isHashed)) return key;
   let bytes = 0;
@@ -160,7 +160,7 @@ function hashed(part: string): string {
 }
 
 /** Whether a key is short enough whatever its characters, as nearly all are. */
-function surelyFits(key: KvKey): boolean {
+function surelyFits(key: StoreKey): boolean {
   let units = 0;
   for (const part of key) units += part.length;
   return MOST_BYTES_PER_UNIT * units + END_OF_PART * key.length <= MAX_BYTES;
@@ -191,6 +191,6 @@ const LOCAL_KINDS: ReadonlySet<string | undefined> = new Set(["owner", "lease", 
  *
  * @param path The key, without the parts that name the device.
  */
-export function isLocal(path: KvKey): boolean {
+export function isLocal(path: StoreKey): boolean {
   return LOCAL_KINDS.has(path[0]);
 }

@@ -13,7 +13,7 @@ import { type Clock, elapsed, systemClock } from "../../base/clock.ts";
 import { StoreError, StoreInUseError } from "../../errors/store_error.ts";
 import { type Logger, loggerOf } from "../../base/log.ts";
 import { StoreKeys } from "./keys.ts";
-import type { KvCheck, KvKey, KvMutation, KvStore } from "../base/mod.ts";
+import type { Store, StoreCheck, StoreKey, StoreMutation } from "../base/mod.ts";
 import {
   inUse,
   LeaseLock,
@@ -70,7 +70,7 @@ export interface LeaseOptions {
 
 /** A device that this process has taken. */
 export class Lease {
-  readonly #kv: KvStore;
+  readonly #kv: Store;
   readonly #keys: StoreKeys;
   readonly #device: string;
   readonly #clock: Clock;
@@ -81,7 +81,7 @@ export class Lease {
   /** The versionstamp of the latest knock that a round was made for; undefined: not read yet. */
   #heard: string | null | undefined;
   /** The checks for every commit: no other process has taken the device. */
-  readonly checks: readonly KvCheck[];
+  readonly checks: readonly StoreCheck[];
 
   private constructor(taking: Taking, versionstamp: string, takenAt: number) {
     const { kv, prefix, clock, duration, id, lock } = taking;
@@ -106,7 +106,7 @@ export class Lease {
    * @returns The lease, to be renewed and released.
    * @throws {StoreInUseError} If another process has it, and `held` is `refuse`.
    */
-  static async acquire(kv: KvStore, prefix: KvKey, options: LeaseOptions = {}): Promise<Lease> {
+  static async acquire(kv: Store, prefix: StoreKey, options: LeaseOptions = {}): Promise<Lease> {
     const {
       clock = systemClock,
       held = "wait",
@@ -164,7 +164,7 @@ export class Lease {
    *
    * @param now The time, in milliseconds since the epoch.
    */
-  renewal(now: number = this.#clock.now()): KvMutation[] {
+  renewal(now: number = this.#clock.now()): StoreMutation[] {
     if (this.#dueIn(now) > 0) return [];
     this.#renewedAt = now;
     return [this.#until(now + this.#duration)];
@@ -201,7 +201,7 @@ export class Lease {
    * @returns Whether it was handed back; if not, nothing has changed, and the knock was heard.
    * @throws {StoreError} If another process has taken the device.
    */
-  async handBack(changes: readonly KvMutation[], hears: boolean): Promise<boolean> {
+  async handBack(changes: readonly StoreMutation[], hears: boolean): Promise<boolean> {
     const { checks } = this;
     const before = this.#heard ?? null;
     const knock = { key: this.#keys.knock(), versionstamp: before };
@@ -236,7 +236,7 @@ export class Lease {
    *
    * @returns Whether the device was still this process's; if not, nothing has changed.
    */
-  async release(changes: readonly KvMutation[] = []): Promise<boolean> {
+  async release(changes: readonly StoreMutation[] = []): Promise<boolean> {
     try {
       return await this.#kv.commit([...changes, this.#until(0)], this.checks);
     } finally {
@@ -259,7 +259,7 @@ export class Lease {
     );
   }
 
-  #until(until: number): KvMutation {
+  #until(until: number): StoreMutation {
     return { type: "set", key: this.#keys.lease(), value: { until } };
   }
 

@@ -17,7 +17,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { StoreInUseError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { KvCheck, KvEntry, KvKey, KvLock, KvMutation, KvStore } from "../base/mod.ts";
+import type { Store, StoreCheck, StoreEntry, StoreKey, StoreLock, StoreMutation } from "../base/mod.ts";
 import { StoreKeys } from "./keys.ts";
 
 /** How long to wait between tries for the lock, in milliseconds. */
@@ -26,14 +26,14 @@ const PAUSE = 250;
 const LEASES = 10;
 
 /** The stores of which the log has said what is wrong with their files. */
-const warned = new WeakSet<KvStore>();
+const warned = new WeakSet<Store>();
 
 /** The lock of a device. */
 export class LeaseLock {
-  readonly #kv: KvStore;
-  readonly #prefix: KvKey;
+  readonly #kv: Store;
+  readonly #prefix: StoreKey;
   readonly #log: Logger;
-  #lock: KvLock | undefined;
+  #lock: StoreLock | undefined;
   #canBe: boolean;
 
   /**
@@ -41,7 +41,7 @@ export class LeaseLock {
    * @param prefix The beginning of the device's keys.
    * @param log Logs that there can be no lock.
    */
-  constructor(kv: KvStore, prefix: KvKey, log: Logger) {
+  constructor(kv: Store, prefix: StoreKey, log: Logger) {
     this.#kv = kv;
     this.#prefix = prefix;
     this.#log = log;
@@ -115,8 +115,8 @@ export const MAX_LEASE = 600_000;
 
 /** A device that is being taken. */
 export interface Taking {
-  readonly kv: KvStore;
-  readonly prefix: KvKey;
+  readonly kv: Store;
+  readonly prefix: StoreKey;
   readonly clock: Clock;
   readonly duration: number;
   /** The new owner's name. */
@@ -138,7 +138,7 @@ interface Holder {
   readonly owner: string;
   readonly epoch: number;
   readonly until: number;
-  readonly checks: readonly KvCheck[];
+  readonly checks: readonly StoreCheck[];
 }
 
 /** No lease is longer than {@link MAX_LEASE}: a longer one was written by a wrong clock. */
@@ -162,7 +162,7 @@ export async function look({ kv, prefix, clock }: Taking, seen: Seen): Promise<H
 export async function take(taking: Taking, { epoch, checks }: Holder): Promise<string | undefined> {
   const { kv, prefix, clock, duration, owner, id, lock } = taking;
   const keys = new StoreKeys(prefix);
-  const mutations: KvMutation[] = [
+  const mutations: StoreMutation[] = [
     { type: "set", key: keys.owner(), value: { epoch: epoch + 1, owner, id } },
     { type: "set", key: keys.lease(), value: { until: clock.now() + duration } },
   ];
@@ -173,7 +173,7 @@ export async function take(taking: Taking, { epoch, checks }: Holder): Promise<s
 }
 
 export function readOwner(
-  entry: KvEntry | undefined,
+  entry: StoreEntry | undefined,
 ): { id: string | undefined; owner: string; epoch: number } {
   const { id, owner, epoch } = isJsonObject(entry?.value) ? entry.value : {};
   return {
@@ -183,12 +183,12 @@ export function readOwner(
   };
 }
 
-export function readUntil(entry: KvEntry | undefined): number {
+export function readUntil(entry: StoreEntry | undefined): number {
   const { until } = isJsonObject(entry?.value) ? entry.value : {};
   return typeof until === "number" ? until : 0;
 }
 
-export function inUse(prefix: KvKey, { owner, until }: Holder): StoreInUseError {
+export function inUse(prefix: StoreKey, { owner, until }: Holder): StoreInUseError {
   const time = new Date(until).toISOString();
   return new StoreInUseError(
     `Cannot use the store of ${

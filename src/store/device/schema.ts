@@ -7,17 +7,17 @@
 
 import { StoreError, StoreFormatError, StoreKeyError } from "../../errors/store_error.ts";
 import { isJsonObject } from "../../types/json.ts";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../base/mod.ts";
+import type { Store, StoreEntry, StoreKey, StoreMutation } from "../base/mod.ts";
 import { isLocal, StoreKeys } from "./keys.ts";
 
 /**
  * The key of the record, in the sealed store. No account's keys begin so: theirs begin with a user
  * ID.
  */
-export const sealKey: KvKey = ["greenroom:sealed"];
+export const sealKey: StoreKey = ["greenroom:sealed"];
 
 /** Whether a key is {@link sealKey}. */
-export function isSealKey(key: KvKey): boolean {
+export function isSealKey(key: StoreKey): boolean {
   return key.length === sealKey.length && key[0] === sealKey[0];
 }
 
@@ -28,7 +28,7 @@ export function isSealKey(key: KvKey): boolean {
  * @param store A store, or a sealed one.
  * @throws {StoreKeyError} If it is sealed and not opened as a `SealedStore`.
  */
-export async function assertNotSealed(store: KvStore): Promise<void> {
+export async function assertNotSealed(store: Store): Promise<void> {
   const [seal] = await store.getMany([sealKey]);
   assertNoSeal(seal);
 }
@@ -39,7 +39,7 @@ export async function assertNotSealed(store: KvStore): Promise<void> {
  * @param seal The record at {@link sealKey}.
  * @throws {StoreKeyError} If there is one.
  */
-export function assertNoSeal(seal: KvEntry | undefined): void {
+export function assertNoSeal(seal: StoreEntry | undefined): void {
   if (seal === undefined) return;
   throw new StoreKeyError("Cannot use the store: it is sealed; open it with SealedStore.open() and its key");
 }
@@ -79,7 +79,7 @@ export const SCHEMA_VERSION: number = SCHEMA_STEPS.length;
 /** The upgrade of a device's records. */
 interface SchemaUpgrade {
   /** The changes, the new version among them. */
-  readonly mutations: readonly KvMutation[];
+  readonly mutations: readonly StoreMutation[];
   /**
    * Whether the changes must be committed before the records are used; else they can go with any
    * commit.
@@ -99,8 +99,8 @@ interface SchemaUpgrade {
  * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`.
  */
 export async function readSchema(
-  kv: KvStore,
-  prefix: KvKey,
+  kv: Store,
+  prefix: StoreKey,
   newest: number = SCHEMA_VERSION,
 ): Promise<number | undefined> {
   const keys = new StoreKeys(prefix);
@@ -132,13 +132,13 @@ export async function readSchema(
  * @throws What {@link readSchema} throws.
  */
 export async function schemaUpgrade(
-  kv: KvStore,
-  prefix: KvKey,
+  kv: Store,
+  prefix: StoreKey,
   steps: readonly SchemaStep[] = SCHEMA_STEPS,
 ): Promise<SchemaUpgrade> {
   const version = await readSchema(kv, prefix, steps.length);
   if (version === steps.length) return { mutations: [], isNeeded: false };
-  const stamp: KvMutation = {
+  const stamp: StoreMutation = {
     type: "set",
     key: new StoreKeys(prefix).schema(),
     value: { version: steps.length },
@@ -149,7 +149,7 @@ export async function schemaUpgrade(
   return { mutations: [...draft.mutations, stamp], isNeeded: true };
 }
 
-function versionOf({ key, value }: KvEntry): number {
+function versionOf({ key, value }: StoreEntry): number {
   const version = isJsonObject(value) ? value.version : undefined;
   if (typeof version === "number" && Number.isInteger(version) && version >= 0) return version;
   throw new StoreFormatError(
@@ -158,7 +158,7 @@ function versionOf({ key, value }: KvEntry): number {
 }
 
 /** Whether a store has a record of a device, beside those that are about its use in this store. */
-export async function hasRecords(kv: KvStore, prefix: KvKey): Promise<boolean> {
+export async function hasRecords(kv: Store, prefix: StoreKey): Promise<boolean> {
   for await (const { key } of kv.list(prefix)) {
     if (!isLocal(key.slice(prefix.length))) return true;
   }
@@ -168,7 +168,7 @@ export async function hasRecords(kv: KvStore, prefix: KvKey): Promise<boolean> {
 /** A record as a step of an upgrade sees it. */
 interface DraftRecord {
   /** The key, relative to the device's prefix. */
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** Plain data. Set a new value instead of changing it. */
   readonly value: unknown;
 }
@@ -178,23 +178,23 @@ interface DraftRecord {
  * the device's prefix.
  */
 class SchemaDraft {
-  readonly #kv: KvStore;
-  readonly #prefix: KvKey;
+  readonly #kv: Store;
+  readonly #prefix: StoreKey;
   /** The changes by key; a record without a value is removed. */
-  readonly #changes = new Map<string, { readonly key: KvKey; readonly value?: unknown }>();
+  readonly #changes = new Map<string, { readonly key: StoreKey; readonly value?: unknown }>();
 
   /**
    * @param kv The store of the device.
    * @param prefix The beginning of the device's keys.
    */
-  constructor(kv: KvStore, prefix: KvKey) {
+  constructor(kv: Store, prefix: StoreKey) {
     this.#kv = kv;
     this.#prefix = prefix;
   }
 
   /** The changes, for one commit. */
-  get mutations(): KvMutation[] {
-    return [...this.#changes.values()].map((change): KvMutation => {
+  get mutations(): StoreMutation[] {
+    return [...this.#changes.values()].map((change): StoreMutation => {
       const key = [...this.#prefix, ...change.key];
       return "value" in change ? { type: "set", key, value: change.value } : { type: "delete", key };
     });
@@ -204,7 +204,7 @@ class SchemaDraft {
    * The records below a key, without the one at it, as they were when the reading began; in no
    * particular order.
    */
-  async *list(below: KvKey): AsyncGenerator<DraftRecord> {
+  async *list(below: StoreKey): AsyncGenerator<DraftRecord> {
     const changes = new Map(this.#changes); // a copy: a record that the reader changes is not listed again
     for await (const entry of this.#kv.list([...this.#prefix, ...below])) {
       const key = entry.key.slice(this.#prefix.length);
@@ -215,16 +215,16 @@ class SchemaDraft {
     }
   }
 
-  set(key: KvKey, value: unknown): void {
+  set(key: StoreKey, value: unknown): void {
     this.#changes.set(JSON.stringify(key), { key, value });
   }
 
   /** Removes a record. */
-  delete(key: KvKey): void {
+  delete(key: StoreKey): void {
     this.#changes.set(JSON.stringify(key), { key });
   }
 }
 
-function isBelow(key: KvKey, prefix: KvKey): boolean {
+function isBelow(key: StoreKey, prefix: StoreKey): boolean {
   return key.length > prefix.length && prefix.every((part, index) => part === key[index]);
 }

@@ -6,7 +6,7 @@
  */
 
 import { StoreError } from "../../errors/store_error.ts";
-import type { KvKey, KvLock } from "../base/mod.ts";
+import type { StoreKey, StoreLock } from "../base/mod.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 
 const EXCLUSIVELY = true;
@@ -25,8 +25,8 @@ const MAX_LEFT = 1_024;
  */
 export async function lockBeside(
   database: string | null | undefined,
-  key: KvKey,
-): Promise<KvLock | undefined> {
+  key: StoreKey,
+): Promise<StoreLock | undefined> {
   if (database === null || database === undefined) {
     throw unlockable("the database is no file, or one whose path is not known; open it by its path");
   }
@@ -54,7 +54,7 @@ export async function lockBeside(
 }
 
 /** A file that is locked while it is open. */
-class FileLock implements KvLock {
+class FileLock implements StoreLock {
   readonly #file: Deno.FsFile;
   #isHeld = true;
   readonly left: string;
@@ -90,7 +90,7 @@ async function assertPermitted(path: string): Promise<void> {
 }
 
 /** A name for the key that every file system accepts. */
-async function nameOf(key: KvKey): Promise<string> {
+async function nameOf(key: StoreKey): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(key));
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes), 0, 16).toHex();
 }

@@ -9,13 +9,13 @@ import { ValueError } from "../../errors/value_error.ts";
 import {
   decodeValue,
   encodeValue,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
 } from "../base/mod.ts";
 import { isSealKey, sealKey } from "../device/mod.ts";
 import { keyMaterial, newSalt, openRecord, SEALED_FORMAT, sealingKey, sealRecord } from "./sealing.ts";
@@ -66,13 +66,13 @@ interface Seal {
  * console.assert(sealed?.value instanceof Uint8Array);
  * ```
  */
-export class SealedStore implements KvStore {
-  readonly #inner: KvStore;
+export class SealedStore implements Store {
+  readonly #inner: Store;
   readonly #key: CryptoKey;
   /** Settles when the last commit was passed to the inner store. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(inner: KvStore, key: CryptoKey) {
+  private constructor(inner: Store, key: CryptoKey) {
     this.#inner = inner;
     this.#key = key;
   }
@@ -98,7 +98,7 @@ export class SealedStore implements KvStore {
    * await store.commit([{ type: "set", key: ["greeting", "en"], value: "hello" }]);
    * ```
    */
-  static async open(inner: KvStore, key: Uint8Array | CryptoKey): Promise<SealedStore> {
+  static async open(inner: Store, key: Uint8Array | CryptoKey): Promise<SealedStore> {
     const material = await keyMaterial(key);
     for (;;) {
       const [entry] = await inner.getMany([sealKey]);
@@ -120,7 +120,7 @@ export class SealedStore implements KvStore {
    *
    * @throws {StoreKeyError} If a value was changed or moved.
    */
-  async getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+  async getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     const entries = await this.#inner.getMany(keys);
     return await Promise.all(keys.map((key, index) => {
       const entry = entries[index];
@@ -134,8 +134,11 @@ export class SealedStore implements KvStore {
    *
    * @throws {StoreKeyError} If a value was changed or moved.
    */
-  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
-    let page: Promise<KvEntry>[] = [];
+  async *list(
+    prefix: StoreKey,
+    { after, limit = Infinity }: StoreListOptions = {},
+  ): AsyncGenerator<StoreEntry> {
+    let page: Promise<StoreEntry>[] = [];
     let count = 0;
     try {
       // One more, which may be the record of the seal.
@@ -161,7 +164,7 @@ export class SealedStore implements KvStore {
    * @throws {ValueError} If a value is not plain data, or a key is the store's own; nothing is
    * written.
    */
-  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+  async commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
     // Before anything is awaited: the caller may change its values then.
     const changes = mutations.map((mutation) => this.#encode(mutation));
     const conditions = [...checks];
@@ -180,7 +183,7 @@ export class SealedStore implements KvStore {
    *
    * @throws {StoreError} If that store has no locks.
    */
-  async lock(key: KvKey): Promise<KvLock | undefined> {
+  async lock(key: StoreKey): Promise<StoreLock | undefined> {
     if (this.#inner.lock !== undefined) return await this.#inner.lock(key);
     throw new StoreError("Cannot lock the device: the store inside the seal has no locks; use one that has");
   }
@@ -196,7 +199,7 @@ export class SealedStore implements KvStore {
     await this.close();
   }
 
-  #encode(mutation: KvMutation): KvMutation | Promise<KvMutation> {
+  #encode(mutation: StoreMutation): StoreMutation | Promise<StoreMutation> {
     const { key } = mutation;
     if (isSealKey(key)) {
       throw new ValueError("Cannot change the record of the seal: it is the store's own; use another key");
@@ -206,7 +209,7 @@ export class SealedStore implements KvStore {
     return sealRecord(this.#key, key, value).then((value) => ({ type: "set", key, value }));
   }
 
-  async #open(key: KvKey, { value, versionstamp }: KvEntry): Promise<KvEntry> {
+  async #open(key: StoreKey, { value, versionstamp }: StoreEntry): Promise<StoreEntry> {
     return { key, value: decodeValue(await openRecord(this.#key, key, value)), versionstamp };
   }
 }
@@ -232,7 +235,7 @@ async function fittingKey(material: CryptoKey, value: unknown): Promise<CryptoKe
   return key;
 }
 
-async function assertEmpty(inner: KvStore): Promise<void> {
+async function assertEmpty(inner: Store): Promise<void> {
   const [root] = await inner.getMany([[]]);
   let found = root !== undefined;
   if (!found) {

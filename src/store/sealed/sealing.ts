@@ -7,7 +7,7 @@
 import { StoreKeyError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { isDeviceKey, kindOf } from "../device/mod.ts";
-import type { KvKey } from "../base/mod.ts";
+import type { StoreKey } from "../base/mod.ts";
 
 /** The length of the user's key, in bytes. */
 const KEY_BYTES = 32;
@@ -74,7 +74,7 @@ const TAG_BYTES = 16;
  * The authenticated data of a record, which binds it to its key; as JSON, so that different keys
  * differ.
  */
-function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
+function boundTo(key: StoreKey, format: number): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(["greenroom record", format, ...key]));
 }
 
@@ -91,7 +91,7 @@ function boundTo(key: KvKey, format: number): Uint8Array<ArrayBuffer> {
  */
 export async function sealRecord(
   sealing: CryptoKey,
-  key: KvKey,
+  key: StoreKey,
   value: Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
@@ -110,7 +110,7 @@ export async function sealRecord(
  * @returns The encoded value.
  * @throws {StoreKeyError} If it is malformed, or sealed with another key or for another record.
  */
-export async function openRecord(sealing: CryptoKey, key: KvKey, record: unknown): Promise<Uint8Array> {
+export async function openRecord(sealing: CryptoKey, key: StoreKey, record: unknown): Promise<Uint8Array> {
   if (!(record instanceof Uint8Array) || record.length < HEAD_BYTES + TAG_BYTES) throw notOurs(key);
   if (record[0] !== SEALED_FORMAT) throw notOurs(key);
   const bytes = new Uint8Array(record); // a copy: a store may hand out its own value, which must not change meanwhile
@@ -123,7 +123,7 @@ export async function openRecord(sealing: CryptoKey, key: KvKey, record: unknown
   }
 }
 
-function notOurs(key: KvKey, options?: ErrorOptions): StoreKeyError {
+function notOurs(key: StoreKey, options?: ErrorOptions): StoreKeyError {
   const kind = isDeviceKey(key) ? kindOf(key.slice(2)) : "of no device";
   return new StoreKeyError(
     `Cannot open a record (${kind}): it was not sealed for its place with this store's key, or was changed since; restore the store from a copy`,

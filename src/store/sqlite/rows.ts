@@ -9,10 +9,10 @@ import { StoreFormatError } from "../../errors/store_error.ts";
 import {
   decodeValue,
   encodeValue,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvMutation,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreMutation,
 } from "../base/mod.ts";
 import { COUNTER } from "./schema.ts";
 
@@ -31,7 +31,7 @@ const SURROGATE = 0xed;
 const FIRST_OF_SURROGATES = 0xa0;
 
 /** Encodes a key; two keys compare as their bytes do. The keys below a key begin with its bytes. */
-export function encodeKey(key: KvKey): Uint8Array {
+export function encodeKey(key: StoreKey): Uint8Array {
   let text = "";
   let zeros = false;
   for (const part of key) {
@@ -55,7 +55,7 @@ export function endOfRange(encoded: Uint8Array): Uint8Array {
  *
  * @throws {StoreFormatError} If the bytes are not of {@link encodeKey}.
  */
-export function decodeKey(bytes: Uint8Array): KvKey {
+export function decodeKey(bytes: Uint8Array): StoreKey {
   const plain = bytes.at(-1) === END && !bytes.includes(ITSELF) && !bytes.includes(SURROGATE);
   if (plain) return DECODER.decode(bytes.subarray(0, -1)).split("\0"); // at once: each call takes a microsecond
   const parts: string[] = [];
@@ -111,7 +111,7 @@ interface Row {
 type ListedRow = { readonly key: Uint8Array } & (Row | { /** It is large. */ readonly value: null });
 
 /** A change whose value is in bytes already. */
-type EncodedMutation = { readonly type: "set"; readonly key: KvKey; readonly bytes: Uint8Array };
+type EncodedMutation = { readonly type: "set"; readonly key: StoreKey; readonly bytes: Uint8Array };
 
 /** Reads and changes rows; each call throws what SQLite throws. */
 export class SqliteRows {
@@ -150,7 +150,7 @@ export class SqliteRows {
   }
 
   /** Reads values. */
-  read(keys: readonly KvKey[]): (KvEntry | undefined)[] {
+  read(keys: readonly StoreKey[]): (StoreEntry | undefined)[] {
     const read = () => keys.map((key) => this.#get.get(encodeKey(key)) as Row | undefined); // its columns
     const rows = keys.length > 1 ? this.snapshot(read) : read(); // one statement is of one moment anyway
     return rows.map((row, index) => row && entryOf(keys[index] ?? [], row));
@@ -162,7 +162,7 @@ export class SqliteRows {
   }
 
   /** Reads the entry of a row of a page; undefined: it was large, and has been removed since. */
-  entry(listed: ListedRow): KvEntry | undefined {
+  entry(listed: ListedRow): StoreEntry | undefined {
     const row = listed.value === null ? this.#get.get(listed.key) as Row | undefined : listed; // its columns
     return row && entryOf(decodeKey(listed.key), row);
   }
@@ -198,7 +198,7 @@ export class SqliteRows {
     }
   }
 
-  holds(checks: readonly KvCheck[]): boolean {
+  holds(checks: readonly StoreCheck[]): boolean {
     return checks.every(({ key, versionstamp }) => {
       const row = this.#version.get(encodeKey(key)) as Pick<Row, "version"> | undefined; // its column
       return (row === undefined ? null : String(row.version)) === versionstamp;
@@ -206,7 +206,7 @@ export class SqliteRows {
   }
 
   /** Makes changes. Encodes one value after the other, so that not all are in memory as bytes at once. */
-  apply(mutations: readonly (KvMutation | EncodedMutation)[]): true {
+  apply(mutations: readonly (StoreMutation | EncodedMutation)[]): true {
     const version = this.#versions.next();
     for (const mutation of mutations) {
       const key = encodeKey(mutation.key);
@@ -222,7 +222,7 @@ export class SqliteRows {
   }
 }
 
-function entryOf(key: KvKey, { value, version }: Row): KvEntry {
+function entryOf(key: StoreKey, { value, version }: Row): StoreEntry {
   return { key, value: decodeValue(value), versionstamp: String(version) };
 }
 
@@ -278,7 +278,7 @@ function uncounted(): StoreFormatError {
 }
 
 /** A mutation whose value is bytes already, which the caller can't change any more. */
-export function encoded(mutation: KvMutation): KvMutation | EncodedMutation {
+export function encoded(mutation: StoreMutation): StoreMutation | EncodedMutation {
   if (mutation.type === "delete") return mutation;
   return { type: "set", key: mutation.key, bytes: encodeValue(mutation.value) };
 }

@@ -15,13 +15,13 @@ import { StoreInUseError } from "../../errors/store_error.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import {
   isEncodable,
-  type KvCheck,
-  type KvEntry,
-  type KvKey,
-  type KvListOptions,
-  type KvLock,
-  type KvMutation,
-  type KvStore,
+  type Store,
+  type StoreCheck,
+  type StoreEntry,
+  type StoreKey,
+  type StoreListOptions,
+  type StoreLock,
+  type StoreMutation,
 } from "../base/mod.ts";
 import { attempt, prepareDatabase, refuseOthers, type SqliteAction, toStoreError } from "./schema.ts";
 import { encoded, encodeKey, endOfRange, SqliteRows } from "./rows.ts";
@@ -87,7 +87,7 @@ const PAGE = 100;
  * await using client = new Client({ baseUrl: "https://matrix.example.org", store });
  * ```
  */
-export class SqliteStore implements KvStore, AsyncDisposable {
+export class SqliteStore implements Store, AsyncDisposable {
   readonly #database: DatabaseSync;
   readonly #rows: SqliteRows;
   readonly #patience: FilePatience;
@@ -178,7 +178,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /** Reads several values in one snapshot; `undefined` where there is none. */
-  getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]> {
+  getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]> {
     return this.#read(() => this.#rows.read(keys));
   }
 
@@ -190,7 +190,10 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    *
    * @throws {StoreFormatError} If the file is damaged.
    */
-  async *list(prefix: KvKey, { after, limit = Infinity }: KvListOptions = {}): AsyncGenerator<KvEntry> {
+  async *list(
+    prefix: StoreKey,
+    { after, limit = Infinity }: StoreListOptions = {},
+  ): AsyncGenerator<StoreEntry> {
     const end = endOfRange(encodeKey(prefix));
     let last: Uint8Array = encodeKey(after ?? prefix);
     for (let left = limit; left > 0; left -= PAGE) {
@@ -219,7 +222,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
    * @throws {StoreFormatError} If the file is damaged.
    * @throws {StoreError} If the sync fails: whether the commit survives a power cut is unknown.
    */
-  async commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+  async commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
     const rows = this.#rows;
     const change = () => rows.holds(checks) ? rows.apply(mutations) : !mutations.every(isEncodable);
     const held = this.#waiting === 0
@@ -233,7 +236,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /** Takes a lock: a file in the folder `…-locks`. Rejects with a `StoreError` if it can't. */
-  async lock(key: KvKey): Promise<KvLock | undefined> {
+  async lock(key: StoreKey): Promise<StoreLock | undefined> {
     return await lockBeside(this.#database.location(), key);
   }
 
@@ -266,8 +269,8 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   #committing(
-    mutations: readonly KvMutation[],
-    checks: readonly KvCheck[],
+    mutations: readonly StoreMutation[],
+    checks: readonly StoreCheck[],
     change: () => boolean,
   ): () => boolean {
     const rows = this.#rows;
@@ -286,7 +289,7 @@ export class SqliteStore implements KvStore, AsyncDisposable {
   }
 
   /** Commits when the file is not locked any more, after the commits that wait already. */
-  async #commitLater(mutations: readonly KvMutation[], checks: readonly KvCheck[]): Promise<boolean> {
+  async #commitLater(mutations: readonly StoreMutation[], checks: readonly StoreCheck[]): Promise<boolean> {
     const kept = mutations.map(encoded); // the caller may change its values meanwhile
     const go = this.#committing(mutations, checks, () => this.#rows.holds(checks) && this.#rows.apply(kept));
     this.#waiting++;

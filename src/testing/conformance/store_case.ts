@@ -5,7 +5,7 @@
  */
 
 import { setImmediate } from "node:timers/promises";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../../mod.ts";
+import type { Store, StoreEntry, StoreKey, StoreMutation } from "../../../mod.ts";
 
 /** What a case asks of a store beside the interface. */
 type StoreTrait = "copies" | "durable" | "locks" | "shared";
@@ -18,7 +18,7 @@ export interface SpoiledStore {
   /** The class of the error with which the store says so. */
   readonly error: abstract new (...args: never[]) => Error;
   /** Opens the store of the place as it is now. By default, as that of any other place. */
-  readonly open?: () => KvStore | Promise<KvStore>;
+  readonly open?: () => Store | Promise<Store>;
   /**
    * Takes the cause away; a store that is open then goes on if it was only full. By default,
    * nothing takes it away.
@@ -29,7 +29,7 @@ export interface SpoiledStore {
 /** Where a case takes place. */
 export interface StoreScene {
   /** Makes something be wrong with the place, in which no store is open. */
-  spoil(problem: StoreProblem): Promise<SpoiledStore & { readonly open: () => Promise<KvStore> }>;
+  spoil(problem: StoreProblem): Promise<SpoiledStore & { readonly open: () => Promise<Store> }>;
   /** What the place holds, to be compared; `undefined` if it can't be read. */
   content(): Promise<unknown>;
 }
@@ -46,44 +46,44 @@ export interface StoreCase {
    * @param open Opens the case's own store, empty at first.
    * @param scene What can be done to the store's place.
    */
-  run(open: () => Promise<KvStore>, scene: StoreScene): Promise<void>;
+  run(open: () => Promise<Store>, scene: StoreScene): Promise<void>;
 }
 
 /** A case that takes place in one store, open once. */
 export function withStore(
   name: string,
-  run: (store: KvStore) => Promise<void>,
+  run: (store: Store) => Promise<void>,
   needs?: StoreCase["needs"],
 ): StoreCase {
   return { name, needs, run: async (open) => await run(await open()) };
 }
 
 /** Makes a mutation that puts a value somewhere. */
-export function set(key: KvKey, value: unknown): KvMutation {
+export function set(key: StoreKey, value: unknown): StoreMutation {
   return { type: "set", key, value };
 }
 
 /** Makes a mutation that removes a value. */
-export function remove(key: KvKey): KvMutation {
+export function remove(key: StoreKey): StoreMutation {
   return { type: "delete", key };
 }
 
-export async function read(store: KvStore, key: KvKey): Promise<KvEntry | undefined> {
+export async function read(store: Store, key: StoreKey): Promise<StoreEntry | undefined> {
   return (await store.getMany([key]))[0];
 }
 
 /** Reads one value; `undefined` if there is none. */
-export async function readValue(store: KvStore, key: KvKey): Promise<unknown> {
+export async function readValue(store: Store, key: StoreKey): Promise<unknown> {
   return (await read(store, key))?.value;
 }
 
 /** Reads the versionstamp that a check of the key must name. */
-export async function stampOf(store: KvStore, key: KvKey): Promise<string | null> {
+export async function stampOf(store: Store, key: StoreKey): Promise<string | null> {
   return (await read(store, key))?.versionstamp ?? null;
 }
 
 /** Reads all that lies below a prefix. */
-export async function listed(store: KvStore, prefix: KvKey): Promise<KvEntry[]> {
+export async function listed(store: Store, prefix: StoreKey): Promise<StoreEntry[]> {
   return await Array.fromAsync(store.list(prefix));
 }
 

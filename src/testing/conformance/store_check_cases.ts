@@ -5,11 +5,11 @@
  */
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert";
-import type { KvCheck, KvKey, KvLock, KvStore } from "../../../mod.ts";
+import type { Store, StoreCheck, StoreKey, StoreLock } from "../../../mod.ts";
 import { listed, readValue, remove, set, stampOf, type StoreCase, withStore } from "./store_case.ts";
 import { countUp, takeTurn } from "./store_job.ts";
 
-async function checkOf(store: KvStore, key: KvKey): Promise<KvCheck> {
+async function checkOf(store: Store, key: StoreKey): Promise<StoreCheck> {
   return { key, versionstamp: await stampOf(store, key) };
 }
 
@@ -17,20 +17,20 @@ const RIVALS = 3;
 const TURNS = 12;
 const RIVAL_COUNTS = 15;
 
-async function opened(open: () => Promise<KvStore>): Promise<KvStore[]> {
-  const stores: KvStore[] = [];
+async function opened(open: () => Promise<Store>): Promise<Store[]> {
+  const stores: Store[] = [];
   for (let index = 0; index < RIVALS; index++) stores.push(await open());
   return stores;
 }
 
-const KEYS: readonly KvKey[] = [["@bot:example.org", "DEVICE"], ["@bot:example.org"], [], [
+const KEYS: readonly StoreKey[] = [["@bot:example.org", "DEVICE"], ["@bot:example.org"], [], [
   "",
   "../\0",
   "\uD800",
 ]];
 
 /** Takes a lock that is free. */
-async function locked(store: KvStore, key: KvKey): Promise<KvLock> {
+async function locked(store: Store, key: StoreKey): Promise<StoreLock> {
   const lock = await store.lock?.(key);
   ok(lock !== undefined, `the lock of ${JSON.stringify(key)} is not to be had`);
   return lock;
@@ -43,7 +43,7 @@ export const checkCases: readonly StoreCase[] = [
     const before = await listed(store, []);
     const changes = [set(["a"], 2), set(["b"], 2), remove(["other"])];
     const holds = await checkOf(store, ["a"]);
-    const wrong: KvCheck[] = [
+    const wrong: StoreCheck[] = [
       { key: ["a"], versionstamp: null },
       { key: ["a"], versionstamp: "" },
       { key: ["a"], versionstamp: "none" },
@@ -64,7 +64,7 @@ export const checkCases: readonly StoreCase[] = [
     "refuses values that it can't keep whether or not the checks hold, and applies nothing",
     async (store) => {
       const bad = [set(["a"], 1), set(["b"], { is: () => "no data" })];
-      const wrong: KvCheck = { key: ["a"], versionstamp: "none" };
+      const wrong: StoreCheck = { key: ["a"], versionstamp: "none" };
       const refuses = await store.commit(bad).then(() => false, () => true);
       if (!refuses) return; // it keeps objects as they are
       deepStrictEqual(await listed(store, []), []);
@@ -94,7 +94,7 @@ export const checkCases: readonly StoreCase[] = [
     }
   }),
   withStore("checks three hundred keys in one commit", async (store) => {
-    const keys = Array.from({ length: 300 }, (_, index): KvKey => ["checked", String(index)]);
+    const keys = Array.from({ length: 300 }, (_, index): StoreKey => ["checked", String(index)]);
     await store.commit(keys.slice(0, 200).map((key) => set(key, 1)));
     const stamps = await store.getMany(keys);
     const checks = keys.map((key, index) => ({ key, versionstamp: stamps[index]?.versionstamp ?? null }));

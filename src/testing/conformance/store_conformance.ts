@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvStore } from "../../../mod.ts";
+import type { Store } from "../../../mod.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import type { SpoiledStore, StoreCase, StoreProblem, StoreScene } from "./store_case.ts";
@@ -36,7 +36,7 @@ export interface StoreConformanceOptions {
   durable?: boolean;
   /** A place can be open more than once. False by default. */
   shared?: boolean;
-  /** It has {@link KvStore.lock | locks}. False by default. */
+  /** It has {@link Store.lock | locks}. False by default. */
   locks?: boolean;
   /** Values are copied, so that changing one afterwards changes nothing. False by default. */
   copies?: boolean;
@@ -67,7 +67,7 @@ const SPOIL: OptionNames<SpoilOptions> = {
 const ALL_CASES: readonly StoreCase[] = [...entryCases, ...checkCases, ...largeCases, ...keptCases];
 
 /**
- * Defines the tests that every {@link KvStore} must pass: atomicity, checks, the order of keys, odd
+ * Defines the tests that every {@link Store} must pass: atomicity, checks, the order of keys, odd
  * keys, values of a megabyte, commits of 5,000 changes, commits side by side, accounts side by
  * side, locks, what is there after opening again, and what comes of places that are full,
  * read-only, damaged, or something else.
@@ -91,7 +91,7 @@ const ALL_CASES: readonly StoreCase[] = [...entryCases, ...checkCases, ...largeC
  */
 export function storeConformance(
   name: string,
-  open: (place: string) => KvStore | Promise<KvStore>,
+  open: (place: string) => Store | Promise<Store>,
   options: StoreConformanceOptions = {},
 ): void {
   checkOptions(options, OPTIONS, "define the tests");
@@ -114,11 +114,11 @@ export function storeConformance(
 async function runCase(
   each: StoreCase,
   place: string,
-  openPlace: (place: string) => KvStore | Promise<KvStore>,
+  openPlace: (place: string) => Store | Promise<Store>,
   { spoil, contentOf }: StoreConformanceOptions,
 ): Promise<void> {
-  const opened: KvStore[] = [];
-  const tracked = (open: () => KvStore | Promise<KvStore>) => async () => {
+  const opened: Store[] = [];
+  const tracked = (open: () => Store | Promise<Store>) => async () => {
     const store = await open();
     opened.push(store);
     return store;

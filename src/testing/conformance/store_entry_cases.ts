@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvListOptions } from "../../../mod.ts";
+import type { StoreKey, StoreListOptions } from "../../../mod.ts";
 import { listed, read, readValue, remove, set, someBytes, type StoreCase, withStore } from "./store_case.ts";
 
 /** In the order of their code points. */
@@ -46,8 +46,8 @@ const ODD_PARTS = [
   "\u{10FFFF}",
 ];
 
-/** In the order in which {@link KvStore.list} gives them. */
-const NESTED: readonly KvKey[] = [
+/** In the order in which {@link Store.list} gives them. */
+const NESTED: readonly StoreKey[] = [
   ["", ""],
   ["", "", "a"],
   ["", "a"],
@@ -65,7 +65,7 @@ const NESTED: readonly KvKey[] = [
   ["b"],
 ];
 
-const keysBelow = (prefix: KvKey) =>
+const keysBelow = (prefix: StoreKey) =>
   NESTED.filter((key) => key.length > prefix.length && prefix.every((part, index) => key[index] === part));
 
 const PLAIN_VALUES: readonly unknown[] = [
@@ -128,7 +128,7 @@ export const entryCases: readonly StoreCase[] = [
     deepStrictEqual(await listed(store, []), []);
   }),
   withStore("reads many keys in one call, each as often as it is given", async (store) => {
-    const keys = Array.from({ length: 95 }, (_, index): KvKey => ["n", String(index)]);
+    const keys = Array.from({ length: 95 }, (_, index): StoreKey => ["n", String(index)]);
     await store.commit(keys.filter((_, index) => index % 3 > 0).map((key) => set(key, key[1])));
     const asked = [...keys, ...keys.slice(20, 40)];
     const found = await store.getMany(asked);
@@ -152,7 +152,7 @@ export const entryCases: readonly StoreCase[] = [
     await store.commit(NESTED.map((key) => set(key, key.join("/"))));
     for (const prefix of [[], [""], ["a"], ["a", "b"]]) {
       const below = keysBelow(prefix);
-      const page = async (options: KvListOptions) =>
+      const page = async (options: StoreListOptions) =>
         (await Array.fromAsync(store.list(prefix, options))).map(({ key }) => key);
       for (const [index, after] of below.entries()) {
         deepStrictEqual(await page({ after }), below.slice(index + 1));
@@ -201,7 +201,7 @@ export const entryCases: readonly StoreCase[] = [
     ]);
   }),
   withStore("returns plain data as it was", async (store) => {
-    const keys = PLAIN_VALUES.map((_, index): KvKey => ["v", String(index).padStart(3, "0")]);
+    const keys = PLAIN_VALUES.map((_, index): StoreKey => ["v", String(index).padStart(3, "0")]);
     await store.commit(PLAIN_VALUES.map((value, index) => set(keys[index] ?? [], value)));
     const found = await store.getMany(keys);
     deepStrictEqual(found.map((entry) => entry?.value), PLAIN_VALUES);
@@ -218,7 +218,7 @@ export const entryCases: readonly StoreCase[] = [
     deepStrictEqual(await readValue(store, ["in"]), { bytes: bytes.slice(100, 103) });
   }),
   withStore("lists while it is written", async (store) => {
-    const key = (index: number): KvKey => ["n", String(index).padStart(4, "0")];
+    const key = (index: number): StoreKey => ["n", String(index).padStart(4, "0")];
     await store.commit(Array.from({ length: 400 }, (_, index) => set(key(index), index)));
     const seen: number[] = [];
     for await (const { value } of store.list(["n"])) {

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual } from "node:assert";
-import type { KvKey, KvMutation, KvStore } from "../../../mod.ts";
+import type { Store, StoreKey, StoreMutation } from "../../../mod.ts";
 import { ValueError } from "../../errors/value_error.ts";
 import { listed, read, readValue, set } from "./store_case.ts";
 
@@ -21,7 +21,7 @@ const CYCLE = 5;
 const LARGE_ROUND = 3;
 const MANY_ROUND = 4;
 
-const GO: KvKey = ["go"];
+const GO: StoreKey = ["go"];
 
 /**
  * Looks so often whether it may go: for a store that loses commits not to be waited for without
@@ -51,7 +51,7 @@ export type StoreJob = `${"rounds" | "again" | "lock" | "count" | "turns"} ${num
  * }
  * ```
  */
-export async function runStoreJob(open: () => KvStore | Promise<KvStore>, job: string): Promise<void> {
+export async function runStoreJob(open: () => Store | Promise<Store>, job: string): Promise<void> {
   const store = await open();
   const [kind, text] = job.split(" ");
   const number = Number(text);
@@ -82,7 +82,7 @@ export async function runStoreJob(open: () => KvStore | Promise<KvStore>, job: s
 }
 
 /** Lets those begin that are ready. */
-export async function letGo(store: KvStore): Promise<void> {
+export async function letGo(store: Store): Promise<void> {
   await store.commit([set(GO, 1)]);
 }
 
@@ -90,7 +90,7 @@ export async function letGo(store: KvStore): Promise<void> {
  * Adds one to the count, so many times, each by reading, checking and writing until no other
  * process came between.
  */
-export async function countUp(store: KvStore, times: number): Promise<void> {
+export async function countUp(store: Store, times: number): Promise<void> {
   for (let left = times; left > 0;) {
     const entry = await read(store, ["count"]);
     const check = { key: ["count"], versionstamp: entry?.versionstamp ?? null };
@@ -99,13 +99,13 @@ export async function countUp(store: KvStore, times: number): Promise<void> {
 }
 
 /** Tries to take a turn, and returns whether it did. */
-export async function takeTurn(store: KvStore, turn: number, who: string): Promise<boolean> {
+export async function takeTurn(store: Store, turn: number, who: string): Promise<boolean> {
   const key = ["turn", String(turn)];
   return await store.commit([set(key, who)], [{ key, versionstamp: null }]);
 }
 
 /** The last round that is there; fails if not exactly all rounds up to it are there, each whole. */
-export async function wholeRounds(store: KvStore): Promise<number> {
+export async function wholeRounds(store: Store): Promise<number> {
   const log = await listed(store, ["log"]);
   deepStrictEqual(log.map(({ value }) => value), log.map((_, round) => round));
   const round = log.length - 1;
@@ -127,7 +127,7 @@ export async function wholeRounds(store: KvStore): Promise<number> {
   return round;
 }
 
-async function waitToGo(store: KvStore): Promise<void> {
+async function waitToGo(store: Store): Promise<void> {
   for (let look = 0; look < MAX_LOOKS; look++) {
     if (await readValue(store, GO) !== undefined) return;
   }
@@ -136,14 +136,14 @@ async function waitToGo(store: KvStore): Promise<void> {
   );
 }
 
-async function goRounds(store: KvStore, first: number): Promise<never> {
+async function goRounds(store: Store, first: number): Promise<never> {
   for (let round = first;; round++) {
     await store.commit(roundChanges(round));
     say(String(round));
   }
 }
 
-function roundChanges(round: number): KvMutation[] {
+function roundChanges(round: number): StoreMutation[] {
   const changes = [
     set(["first"], round),
     set(["log", String(round).padStart(8, "0")], round),

@@ -6,7 +6,7 @@
 
 import { deepStrictEqual, fail, ok, rejects, strictEqual } from "node:assert";
 import { isDeepStrictEqual } from "node:util";
-import type { KvEntry, KvKey, KvMutation, KvStore } from "../../../mod.ts";
+import type { Store, StoreEntry, StoreKey, StoreMutation } from "../../../mod.ts";
 import {
   listed,
   otherWork,
@@ -21,16 +21,16 @@ import {
   withStore,
 } from "./store_case.ts";
 
-const key = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
+const key = (index: number): StoreKey => ["many", String(index).padStart(5, "0")];
 
 /** So many commits of a quarter of a megabyte must fill any place that is full. */
 const MAX_FILLS = 400;
 
-const fillKey = (round: number): KvKey => ["fill", String(round).padStart(3, "0")];
+const fillKey = (round: number): StoreKey => ["fill", String(round).padStart(3, "0")];
 
 const FILLINGS = Array.from({ length: 8 }, (_, index) => someBytes(32_000, index));
 
-function filling(round: number): KvMutation[] {
+function filling(round: number): StoreMutation[] {
   return FILLINGS.map((bytes, index) => set([...fillKey(round), String(index)], bytes));
 }
 
@@ -40,7 +40,7 @@ function expectSame(found: unknown, expected: unknown): void {
 }
 
 /** Puts something into a place, and gives what is there. */
-async function furnish(open: () => Promise<KvStore>): Promise<KvEntry[]> {
+async function furnish(open: () => Promise<Store>): Promise<StoreEntry[]> {
   const store = await open();
   const many = Array.from({ length: 300 }, (_, index) => set(["many", String(index)], someBytes(300, index)));
   ok(await store.commit([...many, set(["large"], someBytes(200_000)), set(["small"], 1)]));
@@ -50,7 +50,7 @@ async function furnish(open: () => Promise<KvStore>): Promise<KvEntry[]> {
 }
 
 /** The place is there as it was, and can be written. */
-async function expectMended(open: () => Promise<KvStore>, entries: readonly KvEntry[]): Promise<void> {
+async function expectMended(open: () => Promise<Store>, entries: readonly StoreEntry[]): Promise<void> {
   const store = await open();
   expectSame(await listed(store, []), entries);
   ok(await store.commit([set(["mended"], 1)]));
@@ -58,7 +58,7 @@ async function expectMended(open: () => Promise<KvStore>, entries: readonly KvEn
 }
 
 /** Commits until one is refused, and gives how many were not. */
-async function fillUp(store: KvStore): Promise<{ readonly rounds: number; readonly error: unknown }> {
+async function fillUp(store: Store): Promise<{ readonly rounds: number; readonly error: unknown }> {
   for (let rounds = 0; rounds < MAX_FILLS; rounds++) {
     try {
       ok(await store.commit(filling(rounds)));

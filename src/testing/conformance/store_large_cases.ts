@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvKey, KvMutation, KvStore } from "../../../mod.ts";
+import type { Store, StoreKey, StoreMutation } from "../../../mod.ts";
 import {
   listed,
   otherWork,
@@ -21,17 +21,17 @@ import {
 
 const MANY = 5_000;
 
-const manyKey = (index: number): KvKey => ["many", String(index).padStart(5, "0")];
+const manyKey = (index: number): StoreKey => ["many", String(index).padStart(5, "0")];
 
 /** Changes of all of many keys: 3 MiB. */
-function many(value: (index: number) => string): KvMutation[] {
+function many(value: (index: number) => string): StoreMutation[] {
   return Array.from({ length: MANY }, (_, index) => set(manyKey(index), value(index).padEnd(630, ".")));
 }
 
 const firstOf = (value: unknown) => String(value).split(".")[0];
 
 /** Of accounts and devices, each as like to another as can be; none lies below another. */
-const PREFIXES: readonly KvKey[] = [
+const PREFIXES: readonly StoreKey[] = [
   ["@ann:a.org", "PHONE"],
   ["@ann:a.org", "PHONE2"],
   ["@ann:a.org", "PHONE\0"],
@@ -44,22 +44,22 @@ const PREFIXES: readonly KvKey[] = [
   ["", "@ann:a.org", "PHONE"],
 ];
 
-const OWN: readonly KvKey[] = [["sync"], ["room", "!r:a.org"], [
+const OWN: readonly StoreKey[] = [["sync"], ["room", "!r:a.org"], [
   "state",
   "!r:a.org",
   "m.room.member",
   "@ann:a.org",
 ]];
 
-const below = (prefix: KvKey) => OWN.map((key): KvKey => [...prefix, ...key]);
+const below = (prefix: StoreKey) => OWN.map((key): StoreKey => [...prefix, ...key]);
 
-async function fill(store: KvStore): Promise<void> {
+async function fill(store: Store): Promise<void> {
   for (const [index, prefix] of PREFIXES.entries()) {
     ok(await store.commit(below(prefix).map((key) => set(key, index))));
   }
 }
 
-async function valuesBelow(store: KvStore, prefix: KvKey): Promise<unknown[]> {
+async function valuesBelow(store: Store, prefix: StoreKey): Promise<unknown[]> {
   return (await listed(store, prefix)).map(({ value }) => value);
 }
 
@@ -67,7 +67,7 @@ async function valuesBelow(store: KvStore, prefix: KvKey): Promise<unknown[]> {
 export const largeCases: readonly StoreCase[] = [
   withStore("keeps values of any size", async (store) => {
     const sizes = [65_500, 65_519, 65_520, 65_521, 65_530, 65_536, 65_537, 131_072, 200_000, 2 ** 20];
-    const key = (size: number): KvKey => ["size", String(size).padStart(8, "0")];
+    const key = (size: number): StoreKey => ["size", String(size).padStart(8, "0")];
     for (const size of sizes) await store.commit([set(key(size), someBytes(size, size))]);
     const found = await store.getMany(sizes.map(key));
     for (const [index, size] of sizes.entries()) {
@@ -125,7 +125,7 @@ export const largeCases: readonly StoreCase[] = [
   withStore("accepts a thousand long keys in one commit", async (store) => {
     const keys = Array.from(
       { length: 1_000 },
-      (_, index): KvKey => ["long", `${index}`.padStart(255, "k"), "x".repeat(255)],
+      (_, index): StoreKey => ["long", `${index}`.padStart(255, "k"), "x".repeat(255)],
     );
     ok(await store.commit(keys.map((key) => set(key, 1))));
     strictEqual((await listed(store, ["long"])).length, 1_000);

@@ -5,7 +5,7 @@
  */
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
-import type { KvStore } from "../../../mod.ts";
+import type { Store } from "../../../mod.ts";
 import { listed, readValue } from "./store_case.ts";
 import { checkOptions, type OptionNames } from "../../errors/known_names.ts";
 import type { StoreConformanceOptions } from "./store_conformance.ts";
@@ -35,7 +35,7 @@ const OPTIONS: OptionNames<StoreProcessConformanceOptions> = {
 };
 
 /**
- * Defines the tests that every {@link KvStore} must pass which outlives a process: what was
+ * Defines the tests that every {@link Store} must pass which outlives a process: what was
  * committed is there after a process was killed, and no commit is there by half; and, if it can be
  * open more than once, what processes do side by side. They take seconds, and a process that can
  * start others.
@@ -64,7 +64,7 @@ const OPTIONS: OptionNames<StoreProcessConformanceOptions> = {
  */
 export function storeProcessConformance(
   name: string,
-  open: (place: string) => KvStore | Promise<KvStore>,
+  open: (place: string) => Store | Promise<Store>,
   options: StoreProcessConformanceOptions,
 ): void {
   checkOptions(options, OPTIONS, "define the tests");
@@ -74,7 +74,7 @@ export function storeProcessConformance(
   for (const [index, each] of cases.entries()) {
     const place = `store-of-processes-${index}`;
     define(`${name} ${each.name}`, async () => {
-      const opened: KvStore[] = [];
+      const opened: Store[] = [];
       const started: StoreProcess[] = [];
       const tracked = (process: StoreProcess) => {
         started.push(process);
@@ -126,7 +126,7 @@ interface StoreProcessCase {
    * @param startStranger Starts one that is not the store's own, if there can be one.
    */
   run(
-    open: () => Promise<KvStore>,
+    open: () => Promise<Store>,
     start: (job: StoreJob) => StoreProcess,
     startStranger?: () => StoreProcess,
   ): Promise<void>;
@@ -167,7 +167,7 @@ async function* linesOf(process: StoreProcess): AsyncGenerator<string> {
 }
 
 /** Lets processes begin when all of them are ready, and gives what each said afterwards. */
-async function race(store: KvStore, processes: readonly StoreProcess[]): Promise<string[][]> {
+async function race(store: Store, processes: readonly StoreProcess[]): Promise<string[][]> {
   const lines = processes.map(linesOf);
   for (const each of lines) strictEqual((await each.next()).value, "ready");
   await letGo(store);

@@ -6,7 +6,7 @@ import {
   type SessionOutcome,
 } from "../../../src/actors/dispatcher/session_context.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import { decodeValue, encodeValue } from "../../../src/store/base/kv_store.ts";
+import { decodeValue, encodeValue } from "../../../src/store/base/store.ts";
 import type { ContentSchema } from "../../../src/types/events/define_event.ts";
 import { defineSession } from "../../../src/types/events/define_session.ts";
 

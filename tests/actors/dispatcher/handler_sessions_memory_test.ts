@@ -1,10 +1,10 @@
 import { assertEquals } from "@std/assert";
-import type { KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store } from "../../../src/store/base/store.ts";
 import { settle } from "../kernel/support.ts";
 import { sessionStage } from "../support/sessions.ts";
 
 /** The sessions that a store is asked for from now on, by their rooms. */
-function readsOf(kv: KvStore): string[] {
+function readsOf(kv: Store): string[] {
   const reads: string[] = [];
   const getMany = kv.getMany.bind(kv);
   kv.getMany = (keys) => {

@@ -4,7 +4,7 @@ import { spawnStore } from "../../../src/actors/store/store_actor.ts";
 import { factsOf, nextRecord } from "../../../src/actors/store/room_records.ts";
 import { RoomRecords } from "../../../src/actors/store/room_records.ts";
 import { set, StoreWriter } from "../../../src/actors/store/writer.ts";
-import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import type { RoomRecord } from "../../../src/store/device/records.ts";
 import type { RoomID } from "../../../src/types/ids.ts";
@@ -13,7 +13,7 @@ import type { RoomID } from "../../../src/types/ids.ts";
 class ReadStore extends MemoryStore {
   reads: string[] = [];
 
-  override getMany(keys: readonly KvKey[]) {
+  override getMany(keys: readonly StoreKey[]) {
     this.reads.push(...keys.map((key) => key[1] ?? ""));
     return super.getMany(keys);
   }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "../support/counting_store.ts";
 
@@ -15,7 +15,7 @@ async function stage() {
   return { kv, store, [Symbol.asyncDispose]: () => store.stop() };
 }
 
-const changes: KvMutation[] = [
+const changes: StoreMutation[] = [
   { type: "set", key: ["kept", "new"], value: 2 },
   { type: "delete", key: ["kept", "old"] },
 ];

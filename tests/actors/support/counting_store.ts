@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 /** A memory store that keeps its commits. */
-export class CountingStore extends MemoryStore implements KvStore {
+export class CountingStore extends MemoryStore implements Store {
   /** Every commit that took effect. */
-  readonly commits: (readonly KvMutation[])[] = [];
+  readonly commits: (readonly StoreMutation[])[] = [];
   /** What the next commits fail with. */
   failure: Error | undefined;
   /** How often it was closed. */

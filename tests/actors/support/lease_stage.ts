@@ -7,19 +7,19 @@
 import { assertEquals } from "@std/assert";
 import type { Actor } from "../../../src/actors/kernel/actor.ts";
 import { spawnStore, type StoreHandlers, type StoreOptions } from "../../../src/actors/store/store_actor.ts";
-import type { KvCheck, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../kernel/support.ts";
 import { CountingStore } from "./counting_store.ts";
 
 /** The device of these tests. */
-export const DEVICE: KvKey = ["@a:a", "D"];
+export const DEVICE: StoreKey = ["@a:a", "D"];
 
 /** A store that keeps the checks of each commit. */
 export class CheckingStore extends CountingStore {
-  readonly checks: (readonly KvCheck[])[] = [];
+  readonly checks: (readonly StoreCheck[])[] = [];
 
-  override commit(mutations: readonly KvMutation[], checks: readonly KvCheck[] = []): Promise<boolean> {
+  override commit(mutations: readonly StoreMutation[], checks: readonly StoreCheck[] = []): Promise<boolean> {
     this.checks.push(checks);
     return super.commit(mutations, checks);
   }

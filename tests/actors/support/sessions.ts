@@ -7,7 +7,7 @@
 import type { HandlerContext } from "../../../src/actors/dispatcher/handler_context.ts";
 import { HandlerSessions } from "../../../src/actors/dispatcher/handler_sessions.ts";
 import { spawnStore } from "../../../src/actors/store/store_actor.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import {
   defineSession,
   type SessionDefinition,
@@ -66,6 +66,6 @@ export function counterOf(per: SessionScope, name = "counter") {
 }
 
 /** What a commit is about. */
-export function kinds(commit: readonly KvMutation[] | undefined): string[] {
+export function kinds(commit: readonly StoreMutation[] | undefined): string[] {
   return (commit ?? []).map(({ type, key }) => `${type} ${key.join(" ")}`);
 }

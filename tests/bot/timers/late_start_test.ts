@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { Bot, ConversationEndedError } from "@greenroom/matrix/bot";
 import { BotTester } from "@greenroom/matrix/testing";
 import { trying } from "../support.ts";
@@ -11,7 +11,7 @@ class LateStore {
   readonly inner = new MemoryStore();
   opened = Promise.withResolvers<void>();
 
-  get store(): KvStore {
+  get store(): Store {
     const { inner } = this;
     const open = () => this.opened.promise;
     return {

@@ -5,8 +5,8 @@ import {
   type Client,
   type ClientOptions,
   defineSession,
-  type KvStore,
   MemoryStore,
+  type Store,
   UnknownTokenError,
 } from "@greenroom/matrix";
 import { ActorError, ClientEndedError } from "@greenroom/matrix/errors";
@@ -190,7 +190,7 @@ async function hearing(stage: ClientStage, { hasSession, sequential }: Way, proc
   const store = new MemoryStore();
   const texts: string[] = [];
   const options = { accessToken: user.accessToken, retry: false, closeTimeout: 1_000 } as const;
-  const bot = (by: KvStore = process.store(store)): Client => {
+  const bot = (by: Store = process.store(store)): Client => {
     const client = stage.client("other", { ...options, store: by });
     const hears = async (body: string): Promise<void> => {
       texts.push(body);

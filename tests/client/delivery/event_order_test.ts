@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { Client, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import { TestClock } from "@greenroom/matrix/testing";
 import type { JsonObject } from "../../../src/types/json.ts";
@@ -32,10 +32,10 @@ function server(
 interface Way {
   /** Whether there is a new client for each. */
   readonly restarts?: boolean;
-  readonly store?: KvStore;
+  readonly store?: Store;
 }
 
-function clientOf(fetch: typeof globalThis.fetch, store?: KvStore): Client {
+function clientOf(fetch: typeof globalThis.fetch, store?: Store): Client {
   return new Client({
     baseUrl: "https://server.example",
     fetch,

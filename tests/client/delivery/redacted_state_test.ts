@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Client, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type Client, MemoryStore, type Store } from "@greenroom/matrix";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { POLICY_RULE_TYPES, PolicyLists } from "@greenroom/matrix/bot";
@@ -48,7 +48,7 @@ async function stateOf(client: Client, room: RoomID): Promise<unknown[]> {
 const BEFORE = [RULE, CHILD, { membership: "join", displayname: "Rude word" }, { topic: "Rude word" }, 1];
 const AFTER: unknown[] = [{}, {}, { membership: "join" }, {}, 0];
 
-const STORES: [string, () => Promise<KvStore | undefined>][] = [
+const STORES: [string, () => Promise<Store | undefined>][] = [
   ["without a store", () => Promise.resolve(undefined)],
   ["in memory", () => Promise.resolve(new MemoryStore())],
   ["on SQLite", () => SqliteStore.open(":memory:")],

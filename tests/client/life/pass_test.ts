@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type KvStore, MemoryStore, ValueError } from "@greenroom/matrix";
+import { MemoryStore, type Store, ValueError } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { NO_FAULT, TestProcess } from "../support/crash.ts";
@@ -102,17 +102,17 @@ Deno.test("A pass with a deadline goes on until nothing is new, also while its h
 Deno.test("A pass while the store is down rejects with its error; the next one, when it is back, handles all", async () => {
   await using stage = clientStage();
   let isDown = false;
-  class Store extends MemoryStore {
-    override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  class WatchedStore extends MemoryStore {
+    override async commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
       if (isDown) throw new TypeError("The database is gone");
       return await super.commit(...args);
     }
-    override async getMany(...args: Parameters<KvStore["getMany"]>) {
+    override async getMany(...args: Parameters<Store["getMany"]>) {
       if (isDown) throw new TypeError("The database is gone");
       return await super.getMany(...args);
     }
   }
-  const { alice, roomId, first, instance, answers } = await scene(stage, { store: new Store() });
+  const { alice, roomId, first, instance, answers } = await scene(stage, { store: new WatchedStore() });
   const cold = instance();
   await alice.sendText(roomId, "a");
   isDown = true;

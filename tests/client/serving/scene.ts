@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, type ClientOptions, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type Client, type ClientOptions, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../support/encrypted_room.ts";
 import { type ClientStage, clientStage } from "../support/stage.ts";
@@ -34,7 +34,7 @@ export interface WakeScene extends AsyncDisposable {
 
 /** Sets the scene: the bot is registered, and in a room with Alice. */
 export async function wakeScene(
-  { encryption = false, store = new MemoryStore() as KvStore, isWoken = true } = {},
+  { encryption = false, store = new MemoryStore() as Store, isWoken = true } = {},
 ): Promise<WakeScene> {
   const instances: Client[] = [];
   const answered: WakeScene["answered"] = [];

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { assertPending } from "../../actors/kernel/support.ts";
 import { knock, notification, wakeScene } from "./scene.ts";
 
@@ -62,8 +62,8 @@ Deno.test("Reactions, edits, notices, redactions, state and invitations wake the
 Deno.test("A wake that comes again is answered when what it tells of is recorded, and not before", async () => {
   const gate = Promise.withResolvers<void>();
   let held = 0;
-  class Store extends MemoryStore {
-    override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  class WatchedStore extends MemoryStore {
+    override async commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
       const [mutations] = args;
       const isHandBack = mutations.some((each) =>
         each.type === "set" && each.key.at(-1) === "lease" && (each.value as { until: number }).until === 0
@@ -74,7 +74,7 @@ Deno.test("A wake that comes again is answered when what it tells of is recorded
     }
   }
   let isHeld = false;
-  await using scene = await wakeScene({ store: new Store() });
+  await using scene = await wakeScene({ store: new WatchedStore() });
   const { stage, alice, roomId, instances: [bot], answered } = scene;
   const pushkey = (await bot?.getPushers())?.[0]?.pushkey ?? "";
   isHeld = true;
@@ -174,13 +174,13 @@ Deno.test("A wake whose handlers take too long is answered in time, and comes ag
 
 Deno.test("A wake while the store is down is 503, and when it is back the homeserver's next try is handled", async () => {
   let isDown = false;
-  class Store extends MemoryStore {
-    override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  class WatchedStore extends MemoryStore {
+    override async commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
       if (isDown) throw new TypeError("The database is gone: secret-host.example");
       return await super.commit(...args);
     }
   }
-  await using scene = await wakeScene({ store: new Store() });
+  await using scene = await wakeScene({ store: new WatchedStore() });
   const { stage, alice, roomId, instances: [bot], answered } = scene;
   isDown = true;
   await alice.sendText(roomId, "hello");

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -19,17 +19,17 @@ export class WatchedStore extends MemoryStore {
     this.uses.push(name);
   }
 
-  override async commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  override async commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
     this.#use("commit");
     return await super.commit(...args);
   }
 
-  override async getMany(...args: Parameters<KvStore["getMany"]>) {
+  override async getMany(...args: Parameters<Store["getMany"]>) {
     this.#use("getMany");
     return await super.getMany(...args);
   }
 
-  override list(...args: Parameters<KvStore["list"]>) {
+  override list(...args: Parameters<Store["list"]>) {
     this.#use("list");
     return super.list(...args);
   }

@@ -4,23 +4,23 @@
  * @module
  */
 
-import { type KvKey, type KvListOptions, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store, type StoreKey, type StoreListOptions } from "@greenroom/matrix";
 import { recordKind } from "../../store/support/weights.ts";
 
 /** Keeps everything in memory, and counts. */
-export class CountingStore implements KvStore {
+export class CountingStore implements Store {
   readonly #inner = new MemoryStore();
   #commits: string[] = [];
 
-  getMany(keys: readonly KvKey[]) {
+  getMany(keys: readonly StoreKey[]) {
     return this.#inner.getMany(keys);
   }
 
-  list(prefix: KvKey, options?: KvListOptions) {
+  list(prefix: StoreKey, options?: StoreListOptions) {
     return this.#inner.list(prefix, options);
   }
 
-  commit(...args: Parameters<KvStore["commit"]>): Promise<boolean> {
+  commit(...args: Parameters<Store["commit"]>): Promise<boolean> {
     const kinds = new Set(args[0].map(({ key }) => recordKind(key)));
     this.#commits.push([...kinds].sort().join(" "));
     return this.#inner.commit(...args);

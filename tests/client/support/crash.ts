@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvStore } from "@greenroom/matrix";
+import type { Store } from "@greenroom/matrix";
 import { StoreError } from "@greenroom/matrix/errors";
 import { generalPathOf, kindsOf, subjectOf } from "./operation_names.ts";
 
@@ -98,7 +98,7 @@ export class TestProcess {
   }
 
   /** The store as the process sees it: each use fails when the process has crashed. */
-  store(inner: KvStore): KvStore {
+  store(inner: Store): Store {
     return {
       getMany: (keys) => this.run(() => inner.getMany(keys)),
       list: (prefix, options) => inner.list(prefix, options),

@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { encryptionOf, type KvStore } from "@greenroom/matrix";
+import { encryptionOf, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import type { DayBot, RoomSession } from "./day_bot.ts";
@@ -19,7 +19,7 @@ export interface Finished {
   /** The messages of the bot that must be in the room, in order. */
   readonly sent: readonly string[];
   /** Its store. */
-  readonly store: KvStore;
+  readonly store: Store;
   readonly homeserver: Homeserver;
   /** The one-time keys of its device that the server has handed out. */
   readonly claimed: ReadonlySet<string>;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, defineSession, type KvStore, UnknownTokenError } from "@greenroom/matrix";
+import { Client, defineSession, type Store, UnknownTokenError } from "@greenroom/matrix";
 import type { UserID } from "@greenroom/matrix/types";
 import { TestClock } from "@greenroom/matrix/testing";
 import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
@@ -41,7 +41,7 @@ export interface DayBotOptions {
   /** Its user's name. */
   readonly name: string;
   /** Opens its store, for one process. */
-  readonly open: (process: TestProcess) => Promise<KvStore>;
+  readonly open: (process: TestProcess) => Promise<Store>;
   /** The fault. */
   readonly plan: FaultPlan;
   /** Whether the fault hits the next process too, at an operation with the same subject. */
@@ -160,7 +160,7 @@ export class DayBot {
     }
   }
 
-  #begin(process: TestProcess, store: KvStore): Client {
+  #begin(process: TestProcess, store: Store): Client {
     const { setup: { stage } } = this.#options;
     const client = new Client({
       baseUrl: stage.homeserver.baseUrl,

@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { KvMutation } from "@greenroom/matrix";
+import type { StoreMutation } from "@greenroom/matrix";
 
 /** The kinds of the records in a commit. */
-export function kindsOf(mutations: readonly KvMutation[]): string {
+export function kindsOf(mutations: readonly StoreMutation[]): string {
   const kinds = mutations.map(({ key }) =>
     key.slice(2, 4).map((part) => part.replaceAll(/[!@$].*/g, "")).join("/")
   );

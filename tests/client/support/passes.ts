@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, defineSession, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type Client, defineSession, MemoryStore, type Store } from "@greenroom/matrix";
 import { ENCRYPTED } from "./encrypted_room.ts";
 import type { ClientStage } from "./stage.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
@@ -23,7 +23,7 @@ export function counting(bot: Client): Client {
 /** Alice in a room with instances of a bot that share a store. */
 export async function scene(
   stage: ClientStage,
-  { encryption = false, store = new MemoryStore() as KvStore, duration = 15_000 } = {},
+  { encryption = false, store = new MemoryStore() as Store, duration = 15_000 } = {},
 ) {
   const alice = stage.client("alice", { encryption: encryption && EVERYBODY });
   const roomId = await alice.createRoom({

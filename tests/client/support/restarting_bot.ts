@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Client, type ClientOptions, type KvEntry, MemoryStore } from "@greenroom/matrix";
+import { type Client, type ClientOptions, MemoryStore, type StoreEntry } from "@greenroom/matrix";
 import { type FaultPlan, NO_FAULT, TestProcess } from "./crash.ts";
 import type { ClientStage } from "./stage.ts";
 
@@ -96,8 +96,8 @@ export class RestartingBot {
   }
 
   /** The stored records whose keys have this part, in order. */
-  async records(part: string): Promise<KvEntry[]> {
-    const found: KvEntry[] = [];
+  async records(part: string): Promise<StoreEntry[]> {
+    const found: StoreEntry[] = [];
     for await (const entry of this.store.list([])) if (entry.key.includes(part)) found.push(entry);
     return found;
   }

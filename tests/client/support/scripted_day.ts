@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, type Store, UnknownTokenError } from "@greenroom/matrix";
 import type { EventID, RoomID } from "@greenroom/matrix/types";
 import { audit } from "./day_audit.ts";
 import { type FaultPlan, NO_FAULT, type OperationLog, TestProcess } from "./crash.ts";
@@ -17,9 +17,9 @@ const ENCRYPTION = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: 2 
 /** The store of a day's bot. */
 export interface DayStore {
   /** Opens it, for one process. */
-  readonly open: (process: TestProcess) => Promise<KvStore>;
+  readonly open: (process: TestProcess) => Promise<Store>;
   /** Opens it at the end of the day, to see what is in it. */
-  readonly read: (process: TestProcess) => Promise<KvStore>;
+  readonly read: (process: TestProcess) => Promise<Store>;
 }
 
 /** A fault in a day. */

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type KvMutation, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type StoreMutation } from "@greenroom/matrix";
 
 /** A copy of a store as it is now. */
 export async function copyOf(store: MemoryStore): Promise<MemoryStore> {
   const copy = new MemoryStore();
-  const mutations: KvMutation[] = [];
+  const mutations: StoreMutation[] = [];
   for await (const { key, value } of store.list([])) mutations.push({ type: "set", key, value });
   await copy.commit(mutations);
   return copy;

@@ -1,7 +1,7 @@
 /** What is in a store. */
 
 import type { OlmDecryption } from "../../../src/crypto/olm/olm_message.ts";
-import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey } from "../../../src/store/base/store.ts";
 import type { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 export const HOUR = 3_600_000;
@@ -15,8 +15,8 @@ export async function recordsByKind(store: MemoryStore): Promise<Record<string, 
 }
 
 /** The keys of the records that belong to Olm, but for the account's, below which something is said. */
-export async function keysWith(store: MemoryStore, part: string): Promise<KvKey[]> {
-  const keys: KvKey[] = [];
+export async function keysWith(store: MemoryStore, part: string): Promise<StoreKey[]> {
+  const keys: StoreKey[] = [];
   for await (const { key } of store.list(["crypto"])) if (key.includes(part)) keys.push(key);
   return keys;
 }

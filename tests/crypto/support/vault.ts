@@ -2,12 +2,12 @@
 
 import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { type RecordCache, Transaction, type Vault } from "../../../src/crypto/records/transaction.ts";
-import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 /** A vault in a store; what is written is copied, as it is on its way to a disk. */
-export function memoryVault(store: KvStore = new MemoryStore()): Vault {
-  const commit = async (mutations: readonly KvMutation[]): Promise<void> => {
+export function memoryVault(store: Store = new MemoryStore()): Vault {
+  const commit = async (mutations: readonly StoreMutation[]): Promise<void> => {
     await store.commit(structuredClone(mutations));
   };
   return {
@@ -20,7 +20,7 @@ export function memoryVault(store: KvStore = new MemoryStore()): Vault {
 }
 
 /** Has a store refuse keys that are longer than Deno KV takes. */
-export function withShortKeys(store: KvStore): void {
+export function withShortKeys(store: Store): void {
   const getMany = store.getMany.bind(store);
   store.getMany = async (keys) => {
     if (keys.some((key) => key.join().length > 2_000)) throw new RangeError("A key is too long");

@@ -1,7 +1,7 @@
 /** A conversation in which much goes wrong, all of it with secrets that can be found again. */
 
 import { assert } from "@std/assert";
-import { type Client, type ClientOptions, defineEvent, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { type Client, type ClientOptions, defineEvent, MemoryStore, type Store } from "@greenroom/matrix";
 import { type EncryptedFile, type MatrixEvent, type MessageEvent, SyncStream } from "@greenroom/matrix/types";
 import { begin } from "../../client/support/encrypted_room.ts";
 import type { ClientStage } from "../../client/support/stage.ts";
@@ -36,7 +36,7 @@ const vote = defineEvent({
 export interface Conversation {
   readonly alice: Client;
   readonly bob: Client;
-  readonly stores: readonly [KvStore, KvStore];
+  readonly stores: readonly [Store, Store];
   /** Tokens and private keys: they may appear nowhere. */
   readonly keys: Planted;
   /** What was said: only in the events themselves. */
@@ -51,7 +51,7 @@ export interface Conversation {
 export async function conversation(
   stage: ClientStage,
   { stores = [new MemoryStore(), new MemoryStore()], options = {} }: {
-    stores?: readonly [KvStore, KvStore];
+    stores?: readonly [Store, Store];
     options?: Partial<ClientOptions>;
   } = {},
 ): Promise<Conversation> {
@@ -163,7 +163,7 @@ function echoing({ homeserver }: ClientStage, tokens: Set<string>): typeof globa
  * Plants all bytes that are anywhere in the records of encryption in a store: private keys, and
  * what they are made of.
  */
-export async function plantKeys(keys: Planted, store: KvStore): Promise<void> {
+export async function plantKeys(keys: Planted, store: Store): Promise<void> {
   for await (const { key, value } of store.list([])) {
     if (!key.includes("crypto")) continue;
     for (const bytes of bytesIn(value)) {
@@ -184,7 +184,7 @@ export function* bytesIn(value: unknown): Generator<Uint8Array> {
  * What everybody may know, and is among the records as well: identity keys, the IDs of sessions,
  * signatures.
  */
-async function publicKeys(clients: readonly Client[], stores: readonly KvStore[]): Promise<Uint8Array[]> {
+async function publicKeys(clients: readonly Client[], stores: readonly Store[]): Promise<Uint8Array[]> {
   const keys: unknown[] = [];
   for (const store of stores) {
     for await (const { key } of store.list([])) if (key.includes("inbound")) keys.push(key.at(-1));

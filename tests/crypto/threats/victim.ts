@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type KvStore, MemoryStore, SealedStore } from "@greenroom/matrix";
+import { Client, MemoryStore, SealedStore, type Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
@@ -13,7 +13,7 @@ import { recordingLogger } from "../../actors/kernel/support.ts";
 import { EVERYBODY } from "../../support/everybody.ts";
 
 /** What bots keep everything in, in memory. */
-export const STORES: Readonly<Record<string, () => Promise<KvStore>>> = {
+export const STORES: Readonly<Record<string, () => Promise<Store>>> = {
   MemoryStore: () => Promise.resolve(new MemoryStore()),
   DenoKvStore: () => DenoKvStore.open(":memory:"),
   SqliteStore: () => SqliteStore.open(":memory:"),
@@ -53,7 +53,7 @@ export interface Victim extends AsyncDisposable {
 }
 
 /** Makes the bot. */
-export async function victim(store: KvStore): Promise<Victim> {
+export async function victim(store: Store): Promise<Victim> {
   const errors: unknown[] = [];
   const homeserver = new Homeserver({ onError: (error) => errors.push(error) });
   const log = recordingLogger();

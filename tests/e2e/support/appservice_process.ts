@@ -8,7 +8,7 @@
  * @module
  */
 
-import { defineSession, type KvStore } from "@greenroom/matrix";
+import { defineSession, type Store } from "@greenroom/matrix";
 import { Appservice, parseRegistration } from "@greenroom/matrix/appservice";
 import { SqliteStore } from "@greenroom/matrix/store/sqlite";
 
@@ -17,7 +17,7 @@ const registration = parseRegistration(await Deno.readTextFile(file));
 const counter = defineSession({ name: "counter", per: "room", initial: () => ({ count: 0 }) });
 const sqlite = await SqliteStore.open(path);
 let left = Number(killAfter);
-const store: KvStore = {
+const store: Store = {
   getMany: (keys) => sqlite.getMany(keys),
   list: (prefix, options) => sqlite.list(prefix, options),
   lock: (key) => sqlite.lock(key),

@@ -5,15 +5,15 @@
  */
 
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import type { Denokv } from "../../../tools/denokv.ts";
 import { cut, DenokvProxy, type WriteRule } from "./denokv_proxy.ts";
 
 /** Makes a mutation that puts a value somewhere. */
-export const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
+export const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
 /** Reads one value; `undefined` if there is none. */
-export async function valueOf(store: DenoKvStore, key: KvKey): Promise<unknown> {
+export async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 

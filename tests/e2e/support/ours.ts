@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Client, type ClientOptions, encryptionOf, type KvStore } from "@greenroom/matrix";
+import { Client, type ClientOptions, encryptionOf, type Store } from "@greenroom/matrix";
 import type { LocalTrust, MessageEvent, RoomID, StateEvent } from "@greenroom/matrix/types";
 import { within } from "./deadline.ts";
 import type { Peer } from "./peer/peer.ts";
@@ -248,4 +248,4 @@ function ids({ room_id, event_id, sender }: RoomEvent) {
 }
 
 /** A store that the test closes. */
-export type { KvStore };
+export type { Store };

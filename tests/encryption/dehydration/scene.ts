@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Client, KvStore } from "@greenroom/matrix";
+import type { Client, Store } from "@greenroom/matrix";
 import type { RoomID } from "@greenroom/matrix/types";
 import { ENCRYPTED } from "../../client/support/encrypted_room.ts";
 import type { ClientStage } from "../../client/support/stage.ts";
@@ -96,7 +96,7 @@ export function inSmallPages(request: Request, limit: number): Request {
 }
 
 /** The stored records whose keys have this part. */
-export async function records(store: KvStore, part: string): Promise<unknown[]> {
+export async function records(store: Store, part: string): Promise<unknown[]> {
   const found: unknown[] = [];
   for await (const { key, value } of store.list([])) if (key.includes(part)) found.push(value);
   return found;

@@ -5,7 +5,7 @@
  */
 
 import { assert } from "@std/assert";
-import { type Client, type ClientOptions, encryptionOf, type KvStore } from "@greenroom/matrix";
+import { type Client, type ClientOptions, encryptionOf, type Store } from "@greenroom/matrix";
 import { type MessageEvent, PaginationDirection, type RoomID } from "@greenroom/matrix/types";
 import type { ClientStage } from "../../client/support/stage.ts";
 import { encodeRecoveryKey } from "../../../src/crypto/secrets/recovery_key.ts";
@@ -22,7 +22,7 @@ export const OTHER_KEY = encodeRecoveryKey(new Uint8Array(32).fill(8));
 /** What a device is made with. */
 export interface DeviceOptions extends Partial<ClientOptions> {
   readonly encryption?: Exclude<ClientOptions["encryption"], boolean>;
-  readonly store?: KvStore;
+  readonly store?: Store;
 }
 
 /** The access tokens of devices. */

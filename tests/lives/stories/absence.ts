@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
-import { type KvStore, MemoryStore, UnknownTokenError } from "@greenroom/matrix";
+import { MemoryStore, type Store, UnknownTokenError } from "@greenroom/matrix";
 import { StoreFullError } from "@greenroom/matrix/errors";
 import { systemClock } from "../../../src/base/clock.ts";
 import { BOTH, type Story } from "../story.ts";
@@ -9,7 +9,7 @@ import { causeOf } from "./deployment.ts";
 const YEAR = 365 * 24 * 3_600_000;
 
 /** A store whose disk a story can fill. */
-function fullable(inner: KvStore): KvStore & { isFull: boolean } {
+function fullable(inner: Store): Store & { isFull: boolean } {
   return {
     isFull: false,
     getMany: (keys) => inner.getMany(keys),

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertFalse, assertNotEquals } from "@std/assert";
-import type { KvEntry, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
-async function listed(store: MemoryStore, prefix: KvKey): Promise<KvEntry[]> {
+async function listed(store: MemoryStore, prefix: StoreKey): Promise<StoreEntry[]> {
   return await Array.fromAsync(store.list(prefix));
 }
 
@@ -10,7 +10,7 @@ Deno.test("MemoryStore.commit() applies nothing when one of its checks does not 
   const store = new MemoryStore();
   await store.commit([{ type: "set", key: ["a"], value: 1 }]);
   const [entry] = await store.getMany([["a"]]);
-  const change: KvMutation[] = [{ type: "set", key: ["a"], value: 2 }, { type: "delete", key: ["b"] }];
+  const change: StoreMutation[] = [{ type: "set", key: ["a"], value: 2 }, { type: "delete", key: ["b"] }];
 
   assertFalse(await store.commit(change, [{ key: ["a"], versionstamp: null }]));
   assertFalse(await store.commit(change, [{ key: ["b"], versionstamp: "1" }]));
@@ -27,8 +27,8 @@ Deno.test("MemoryStore.commit() applies nothing when one of its checks does not 
 
 Deno.test("MemoryStore.commit() makes changes in order, wherever they are in the tree of keys", async () => {
   const store = new MemoryStore();
-  const set = (...key: string[]): KvMutation => ({ type: "set", key, value: key.join("/") });
-  const remove = (...key: string[]): KvMutation => ({ type: "delete", key });
+  const set = (...key: string[]): StoreMutation => ({ type: "set", key, value: key.join("/") });
+  const remove = (...key: string[]): StoreMutation => ({ type: "delete", key });
   await store.commit([set("a", "b", "c"), set("a", "b"), set(), set("a", "b", "d"), set("a", "x", "d")]);
   await store.commit([
     set("a", "b", "e"),

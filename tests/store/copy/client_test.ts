@@ -3,10 +3,10 @@ import {
   exportDevice,
   importDevice,
   inspectDevice,
-  type KvStore,
   listDevices,
   MemoryStore,
   SealedStore,
+  type Store,
 } from "@greenroom/matrix";
 import { StoreError, StoreInUseError, StoreKeyError } from "@greenroom/matrix/errors";
 import type { DeviceInspection } from "@greenroom/matrix/types";
@@ -17,14 +17,14 @@ import { EVERYBODY } from "../../support/everybody.ts";
 const KEY = new Uint8Array(32).fill(7);
 
 /** Whose device is in a store. */
-async function deviceIn(store: KvStore) {
+async function deviceIn(store: Store) {
   const [device] = await Array.fromAsync(listDevices(store));
   assert(device);
   return device;
 }
 
 /** Expects that a client does not start on a store, and changes nothing. */
-async function assertRefused(stage: ClientStage, store: KvStore, kind: typeof StoreError): Promise<void> {
+async function assertRefused(stage: ClientStage, store: Store, kind: typeof StoreError): Promise<void> {
   const before = await Array.fromAsync(store.list([]));
   const client = stage.client("carol", { encryption: EVERYBODY, store });
   await assertRejects(() => client.start(), kind);

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes 
 import fc from "fast-check";
 import { StoreError, StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
 import { type DeviceCopyProgress, exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { KvCheck, KvEntry, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreCheck, StoreEntry, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import {
@@ -86,7 +86,10 @@ Deno.test("importDevice() refuses a device that is there already, and leaves it 
 Deno.test("importDevice() refuses a device that comes while it takes the place", async () => {
   const bytes = await copyOf(await some());
   const store = new class extends MemoryStore {
-    override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+    override async commit(
+      mutations: readonly StoreMutation[],
+      checks?: readonly StoreCheck[],
+    ): Promise<boolean> {
       await super.commit([set(["sync"], "mine")]);
       return await super.commit(mutations, checks);
     }
@@ -157,7 +160,7 @@ Deno.test("importDevice() cancels the stream when it fails", async () => {
 Deno.test("exportDevice() reads no further ahead than it is read", async () => {
   let seen = 0;
   const store = new class extends MemoryStore {
-    override async *list(prefix: KvKey): AsyncGenerator<KvEntry> {
+    override async *list(prefix: StoreKey): AsyncGenerator<StoreEntry> {
       for await (const entry of super.list(prefix)) {
         seen++;
         yield entry;

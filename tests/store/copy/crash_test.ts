@@ -3,7 +3,7 @@ import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts"
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { assertUsable } from "../../../src/store/copy/import_target.ts";
-import type { KvCheck, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreCheck, StoreMutation } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
@@ -70,7 +70,7 @@ Deno.test("A long export and a long import keep their leases alive", async () =>
   const from = await storeWith(...large);
   const to = new MemoryStore();
   const held = { from: 0, to: 0 };
-  const look = async (name: "from" | "to", store: KvStore) => {
+  const look = async (name: "from" | "to", store: Store) => {
     const [owner, lease] = await store.getMany(["owner", "lease"].map((kind) => [...PREFIX, kind]));
     if (owner !== undefined && Number(Object(lease?.value).until) > clock.now()) held[name]++;
   };
@@ -123,7 +123,10 @@ Deno.test("An import whose last commit counts although it fails is taken back as
   const whole = new DyingStore();
   await importDevice(whole, streamOf(bytes), { clock });
   const store = new class extends DyingStore {
-    override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+    override async commit(
+      mutations: readonly StoreMutation[],
+      checks?: readonly StoreCheck[],
+    ): Promise<boolean> {
       const held = await super.commit(mutations, checks);
       if (this.sizes.length === whole.sizes.length) throw new ValueError("Cannot tell");
       return held;
@@ -216,7 +219,10 @@ Deno.test("An import that dies while it is taken back leaves nothing that counts
   const last = whole.sizes.length;
   for (let more = 1; more <= 4; more++) {
     const store = new class extends DyingStore {
-      override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+      override async commit(
+        mutations: readonly StoreMutation[],
+        checks?: readonly StoreCheck[],
+      ): Promise<boolean> {
         if (this.sizes.length >= last + more) throw new ValueError("Cannot write: the disk is gone");
         const held = await super.commit(mutations, checks);
         if (this.sizes.length === last) throw new ValueError("Cannot tell"); // but it counts

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
@@ -11,7 +11,7 @@ Deno.test("A device moves through all kinds of stores and comes back as it was",
   const first = await some();
   await first.commit(Array.from({ length: 1_200 }, (_, index) => set(["state", String(index)], { index })));
   await first.commit([set(["large"], new Uint8Array(700_000).fill(3)), set(["odd", "\uD800"], undefined)]);
-  const stores: KvStore[] = [
+  const stores: Store[] = [
     await DenoKvStore.open(":memory:"),
     await SealedStore.open(new MemoryStore(), KEY),
     await SealedStore.open(await DenoKvStore.open(":memory:"), OTHER_KEY),
@@ -19,7 +19,7 @@ Deno.test("A device moves through all kinds of stores and comes back as it was",
     await SealedStore.open(await SqliteStore.open(":memory:"), KEY),
     new MemoryStore(),
   ];
-  let from: KvStore = first;
+  let from: Store = first;
   for (const to of stores) {
     await importDevice(to, exportDevice(from, { ...DEVICE, clock }), { clock });
     from = to;

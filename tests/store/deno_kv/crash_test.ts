@@ -1,19 +1,19 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { KvCheck, KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { Crash, CrashingWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const MANY = 1_100; // two commits
 
-const key = (index: number): KvKey => ["many", String(index).padStart(4, "0")];
+const key = (index: number): StoreKey => ["many", String(index).padStart(4, "0")];
 const large = (fill: number) => new Uint8Array(100_000).fill(fill);
 
 /** Small changes, a large value and its replacement, and a removal. */
-function changes(round: number): KvMutation[] {
+function changes(round: number): StoreMutation[] {
   return [
     ...Array.from(
       { length: MANY },
-      (_, index): KvMutation => ({ type: "set", key: key(index), value: round }),
+      (_, index): StoreMutation => ({ type: "set", key: key(index), value: round }),
     ),
     { type: "set", key: ["large"], value: large(round) },
     { type: "set", key: ["other", String(round)], value: large(round) },
@@ -112,7 +112,7 @@ Deno.test("DenoKvStore keeps a large commit whole when the process dies again wh
 Deno.test("DenoKvStore leaves no lock behind when the process dies while it reads many checks", async () => {
   const checks = Array.from(
     { length: 150 },
-    (_, index): KvCheck => ({ key: ["none", String(index)], versionstamp: null }),
+    (_, index): StoreCheck => ({ key: ["none", String(index)], versionstamp: null }),
   );
   const outcomes: number[] = [];
   for (let at = 1;; at++) {

@@ -5,7 +5,7 @@ import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
 import { formatKey, journalKey } from "../../../src/store/deno_kv/keys.ts";
 import { storeErrorOf } from "../../../src/store/deno_kv/local_database.ts";
 import { encodeSet } from "../../../src/store/deno_kv/values.ts";
-import { encodeValue } from "../../../src/store/base/kv_store.ts";
+import { encodeValue } from "../../../src/store/base/store.ts";
 import { watchedKv } from "../support/watched_kv.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

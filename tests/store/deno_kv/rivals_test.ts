@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { PausingWatch } from "../support/pausing_watch.ts";
 import { Crash, CrashingWatch, type KvWatch, recordCounts, watchedKv } from "../support/watched_kv.ts";
 
 const large = (fill: number, length = 100_000) => new Uint8Array(length).fill(fill);
-const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
+const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
-function many(value: unknown): KvMutation[] {
+function many(value: unknown): StoreMutation[] {
   return Array.from({ length: 1_100 }, (_, index) => set(["many", String(index)], value));
 }
 
-async function valueOf(store: DenoKvStore, key: KvKey): Promise<unknown> {
+async function valueOf(store: DenoKvStore, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 

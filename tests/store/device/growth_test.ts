@@ -5,7 +5,7 @@ import { WeighedCache } from "../../../src/base/recent_map.ts";
 import { ReplayLog } from "../../../src/crypto/megolm/replay_log.ts";
 import { SeenMessages } from "../../../src/crypto/olm/olm_inbox.ts";
 import { type RecordCache, Transaction } from "../../../src/crypto/records/transaction.ts";
-import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { Membership } from "../../../src/types/enums.ts";
 import { type MessageEvent, SyncStream } from "../../../src/types/events/event.ts";
@@ -171,13 +171,13 @@ Deno.test("The Store's cost of a message does not depend on earlier messages, ro
 async function crowd({ store }: Bot): Promise<void> {
   const copied = new Set(["inbound", "outbound_session", "outbound_roster", "replay", "devices", "tracked"]);
   for (const kind of ["olm-session", "olm-seen", "olm-peer", "room_settings"]) copied.add(kind);
-  const mutations: KvMutation[] = [];
+  const mutations: StoreMutation[] = [];
   for await (const { key, value } of store.list([])) {
     const [, kind = "", first, ...rest] = key;
     if (!copied.has(kind) || first === undefined) continue;
     for (let number = 0; number < CROWD; number++) {
       const name = /^[!@]/.test(first) ? `${first[0]}other${number}:example.org` : `${first}${number}`;
-      const copy: KvKey = ["crypto", kind, name, ...rest];
+      const copy: StoreKey = ["crypto", kind, name, ...rest];
       mutations.push({ type: "set", key: copy, value });
     }
   }

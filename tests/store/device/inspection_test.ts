@@ -3,20 +3,24 @@ import { StoreKeyError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
 import { inspectDevice, listDevices } from "../../../src/store/device/inspection.ts";
-import { encodeValue, type KvKey, type KvMutation } from "../../../src/store/base/kv_store.ts";
+import { encodeValue, type StoreKey, type StoreMutation } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;
-const PREFIX: KvKey = [DEVICE.mxid, DEVICE.deviceId];
+const PREFIX: StoreKey = [DEVICE.mxid, DEVICE.deviceId];
 const KEY = new Uint8Array(32).fill(7);
 const SECRETS = ["SECRET", "!room", "$event", "@bob", "m.room.member", "s1"];
 
-const set = (path: KvKey, value: unknown): KvMutation => ({ type: "set", key: [...PREFIX, ...path], value });
+const set = (path: StoreKey, value: unknown): StoreMutation => ({
+  type: "set",
+  key: [...PREFIX, ...path],
+  value,
+});
 
-async function storeWith(...changes: KvMutation[]): Promise<MemoryStore> {
+async function storeWith(...changes: StoreMutation[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.commit(changes);
   return store;
@@ -121,7 +125,7 @@ Deno.test("inspectDevice() counts the same of a device that was moved", async ()
 });
 
 Deno.test("listDevices() finds each device once, and nothing else", async () => {
-  const keys: KvKey[] = [
+  const keys: StoreKey[] = [
     ["@a:b", "", "sync"],
     ["@a:b", "D", "room", "!a:b"],
     ["@a:b", "D", "sync"],
@@ -134,7 +138,7 @@ Deno.test("listDevices() finds each device once, and nothing else", async () => 
     ["greeting"],
     [],
   ];
-  const store = await storeWith(...keys.map((key): KvMutation => ({ type: "set", key, value: 1 })));
+  const store = await storeWith(...keys.map((key): StoreMutation => ({ type: "set", key, value: 1 })));
   assertEquals(await Array.fromAsync(listDevices(store)), [
     { mxid: "@a:b", deviceId: "" },
     { mxid: "@a:b", deviceId: "D" },

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey } from "../../../src/store/base/store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
@@ -8,7 +8,7 @@ import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";
 
-const DEVICE: KvKey = ["@a:a", "D"];
+const DEVICE: StoreKey = ["@a:a", "D"];
 
 function stage(kv = new LockingStore()) {
   const clock = new TestClock(1_000_000);

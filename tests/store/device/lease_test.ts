@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { StoreError, StoreInUseError } from "../../../src/errors/store_error.ts";
-import type { KvKey } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey } from "../../../src/store/base/store.ts";
 import { Lease, type LeaseOptions } from "../../../src/store/device/lease.ts";
 import { MAX_LEASE } from "../../../src/store/device/lease_records.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
@@ -8,7 +8,7 @@ import { TestClock } from "../../../src/testing/mod.ts";
 import { recordingLogger } from "../../actors/kernel/support.ts";
 import { LockingStore } from "../support/locking_store.ts";
 
-const DEVICE: KvKey = ["@a:a", "D"];
+const DEVICE: StoreKey = ["@a:a", "D"];
 const OWNER = [...DEVICE, "owner"];
 const LEASE = [...DEVICE, "lease"];
 const NOTE = [...DEVICE, "note"];
@@ -16,7 +16,7 @@ const NOTE = [...DEVICE, "note"];
 function stage(kv = new MemoryStore()) {
   const clock = new TestClock(1_000_000);
   const log = recordingLogger();
-  const values = async (...keys: KvKey[]) => (await kv.getMany(keys)).map((entry) => entry?.value);
+  const values = async (...keys: StoreKey[]) => (await kv.getMany(keys)).map((entry) => entry?.value);
   return {
     clock,
     kv,
@@ -113,7 +113,7 @@ Deno.test("T60: a sign of life that comes before a seizure wins", async () => {
   const slow = new MemoryStore();
   const getMany = kv.getMany.bind(kv);
   Object.assign(slow, { commit: kv.commit.bind(kv) }, {
-    async getMany(keys: KvKey[]) {
+    async getMany(keys: StoreKey[]) {
       const seen = await getMany(keys);
       if (!isRenewed) isRenewed = await kv.commit(one.renewal(), one.checks);
       return seen;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StoreError, StoreFormatError } from "../../../src/errors/store_error.ts";
-import type { KvEntry, KvKey } from "../../../src/store/base/kv_store.ts";
+import type { StoreEntry, StoreKey } from "../../../src/store/base/store.ts";
 import { Lease } from "../../../src/store/device/lease.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../../../src/store/device/schema.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
-const DEVICE: KvKey = ["@a:a", "D"];
+const DEVICE: StoreKey = ["@a:a", "D"];
 
 async function kept(records: Record<string, unknown>): Promise<MemoryStore> {
   const kv = new MemoryStore();
@@ -23,7 +23,7 @@ async function kept(records: Record<string, unknown>): Promise<MemoryStore> {
   return kv;
 }
 
-async function allOf(kv: MemoryStore): Promise<KvEntry[]> {
+async function allOf(kv: MemoryStore): Promise<StoreEntry[]> {
   return await Array.fromAsync(kv.list([]));
 }
 

@@ -1,17 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StoreKeyError } from "../../../src/errors/store_error.ts";
-import type { KvKey, KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 
-const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
+const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
 Deno.test("SealedStore fails at a record that does not open after the earlier ones were listed", async () => {
   const inner = new MemoryStore();
   const store = await SealedStore.open(inner, KEY);
-  const key = (index: number): KvKey => ["n", String(index).padStart(3, "0")];
+  const key = (index: number): StoreKey => ["n", String(index).padStart(3, "0")];
   await store.commit(Array.from({ length: 200 }, (_, index) => set(key(index), index)));
   await inner.commit([set(key(150), new Uint8Array(40))]);
   const seen: unknown[] = [];

@@ -9,22 +9,22 @@ import {
 import fc from "fast-check";
 import { StoreFormatError, StoreKeyError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../src/store/sealed/sealed.ts";
 import { assertNotSealed, sealKey } from "../../../src/store/device/schema.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const OTHER_KEY = new Uint8Array(32).fill(8);
-const RECORD: KvKey = ["@alice:example.org", "DEVICE", "crypto", "account"];
+const RECORD: StoreKey = ["@alice:example.org", "DEVICE", "crypto", "account"];
 
-const set = (key: KvKey, value: unknown): KvMutation => ({ type: "set", key, value });
+const set = (key: StoreKey, value: unknown): StoreMutation => ({ type: "set", key, value });
 
-async function valueOf(store: KvStore, key: KvKey): Promise<unknown> {
+async function valueOf(store: Store, key: StoreKey): Promise<unknown> {
   return (await store.getMany([key]))[0]?.value;
 }
 
-async function sealedBytes(inner: KvStore, key: KvKey): Promise<Uint8Array> {
+async function sealedBytes(inner: Store, key: StoreKey): Promise<Uint8Array> {
   const value = await valueOf(inner, key);
   assert(value instanceof Uint8Array);
   return value;
@@ -36,10 +36,13 @@ function contains(bytes: Uint8Array, text: string): boolean {
 
 /** A store that notes the order in which commits reach it, and can be held up. */
 class NotingStore extends MemoryStore {
-  readonly commits: KvMutation[][] = [];
+  readonly commits: StoreMutation[][] = [];
   hold: Promise<void> | undefined;
 
-  override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+  override async commit(
+    mutations: readonly StoreMutation[],
+    checks?: readonly StoreCheck[],
+  ): Promise<boolean> {
     this.commits.push([...mutations]);
     const held = await super.commit(mutations, checks);
     await this.hold;
@@ -221,7 +224,7 @@ Deno.test("SealedStore goes on after a commit that failed, and closes after what
   const inner = new class extends NotingStore {
     failures = 0;
     closed = 0;
-    override commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+    override commit(mutations: readonly StoreMutation[], checks?: readonly StoreCheck[]): Promise<boolean> {
       return this.failures-- > 0 ? Promise.reject(new ValueError("Full")) : super.commit(mutations, checks);
     }
     override close(): void {

@@ -2,12 +2,12 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreInUseError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 import { change } from "../support/spoiled_sqlite.ts";
 
-const put = (part: string, value: unknown): KvMutation => ({ type: "set", key: [part], value });
+const put = (part: string, value: unknown): StoreMutation => ({ type: "set", key: [part], value });
 
 /** Runs a test with the path of a file that is not there yet. */
 function onFile(name: string, run: (path: string) => Promise<void>): void {

@@ -1,13 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { contentOf } from "../support/spoiled_sqlite.ts";
 
 const STEP = 256 * 1024;
 const LIMIT = 4 * 1024 * 1024;
 
-const put = (part: string, value: unknown = part): KvMutation[] => [{ type: "set", key: [part], value }];
+const put = (part: string, value: unknown = part): StoreMutation[] => [{ type: "set", key: [part], value }];
 
 interface Place extends AsyncDisposable {
   readonly path: string;

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "../../../src/errors/store_error.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 
-const put = (part: string): KvMutation[] => [{ type: "set", key: [part], value: 1 }];
+const put = (part: string): StoreMutation[] => [{ type: "set", key: [part], value: 1 }];
 
 interface Stage extends AsyncDisposable {
   readonly database: DatabaseSync;

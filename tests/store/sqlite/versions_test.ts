@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFullError } from "../../../src/errors/store_error.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { SqliteStore } from "../../../src/store/sqlite/sqlite.ts";
 import { BLOCK } from "../../../src/store/sqlite/rows.ts";
 import { change } from "../support/spoiled_sqlite.ts";
 
-const put = (part: string, value: unknown = 1): KvMutation[] => [{ type: "set", key: [part], value }];
+const put = (part: string, value: unknown = 1): StoreMutation[] => [{ type: "set", key: [part], value }];
 
 /** The path of a file that is not there yet. */
 async function place(): Promise<AsyncDisposable & { readonly path: string }> {

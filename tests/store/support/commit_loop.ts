@@ -6,13 +6,13 @@
  */
 
 import { DenoKvStore } from "../../../src/store/deno_kv/deno_kv.ts";
-import type { KvMutation } from "../../../src/store/base/kv_store.ts";
+import type { StoreMutation } from "../../../src/store/base/store.ts";
 import { roundChanges } from "./commit_rounds.ts";
 
 const [path, first] = Deno.args;
 const store = await DenoKvStore.open(path);
 for (let round = Number(first);; round++) {
-  const changes: KvMutation[] = roundChanges(round);
+  const changes: StoreMutation[] = roundChanges(round);
   await store.commit(changes);
   Deno.stdout.writeSync(new TextEncoder().encode(`${round}\n`));
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreMutation } from "../../../src/store/base/store.ts";
 
 const MANY = 1_200;
 
@@ -7,8 +7,8 @@ const MANY = 1_200;
  * What a round writes: mostly small commits, now and then one with a large value, or more than one
  * commit takes.
  */
-export function roundChanges(round: number): KvMutation[] {
-  const changes: KvMutation[] = [
+export function roundChanges(round: number): StoreMutation[] {
+  const changes: StoreMutation[] = [
     { type: "set", key: ["log", String(round).padStart(8, "0")], value: { round } },
     { type: "set", key: ["first"], value: round },
     { type: "set", key: ["last"], value: round },
@@ -28,7 +28,7 @@ export function roundChanges(round: number): KvMutation[] {
 const lastOf = (round: number, fifth: number) => round - ((round - fifth) % 5 + 5) % 5;
 
 /** The last round that is there; fails if there are not exactly all rounds up to it, each whole. */
-export async function wholeRounds(store: KvStore): Promise<number> {
+export async function wholeRounds(store: Store): Promise<number> {
   const log = await Array.fromAsync(store.list(["log"]));
   assertEquals(log.map(({ value }) => value), log.map((_, round) => ({ round })));
   const round = log.length - 1;

@@ -1,11 +1,11 @@
-import { compareParts, type KvKey } from "../../../src/store/base/kv_store.ts";
+import { compareParts, type StoreKey } from "../../../src/store/base/store.ts";
 
 /**
  * Compares keys part by part; a key comes before those that lie below it.
  *
  * @returns Negative if the first comes first, positive if the second does, 0 if they are equal.
  */
-export function compareKeys(first: KvKey, second: KvKey): number {
+export function compareKeys(first: StoreKey, second: StoreKey): number {
   for (const [index, part] of first.entries()) {
     const other = second[index];
     if (other === undefined) return 1;

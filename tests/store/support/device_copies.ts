@@ -8,14 +8,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StoreError } from "../../../src/errors/store_error.ts";
 import { ValueError } from "../../../src/errors/value_error.ts";
 import { exportDevice, importDevice } from "../../../src/store/copy/copy.ts";
-import type { KvCheck, KvKey, KvMutation, KvStore } from "../../../src/store/base/kv_store.ts";
+import type { Store, StoreCheck, StoreKey, StoreMutation } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 import { TestClock } from "../../../src/testing/mod.ts";
 
 /** Whose records are copied. */
 export const DEVICE = { mxid: "@alice:example.org", deviceId: "DEVICE" } as const;
 /** What the keys of the device begin with. */
-export const PREFIX: KvKey = [DEVICE.mxid, DEVICE.deviceId];
+export const PREFIX: StoreKey = [DEVICE.mxid, DEVICE.deviceId];
 /** A key to seal with. */
 export const KEY = new Uint8Array(32).fill(7);
 /** Another. */
@@ -23,7 +23,7 @@ export const OTHER_KEY = new Uint8Array(32).fill(8);
 const OF_PLACE = ["owner", "lease", "importing"];
 
 /** A change of a record of the device. */
-export const set = (path: KvKey, value: unknown): KvMutation => ({
+export const set = (path: StoreKey, value: unknown): StoreMutation => ({
   type: "set",
   key: [...PREFIX, ...path],
   value,
@@ -33,15 +33,15 @@ export const set = (path: KvKey, value: unknown): KvMutation => ({
 export const clock = new TestClock();
 
 /** What is there of the device: keys without its prefix, and values. */
-export async function recordsOf(store: KvStore, prefix: KvKey = PREFIX): Promise<[KvKey, unknown][]> {
+export async function recordsOf(store: Store, prefix: StoreKey = PREFIX): Promise<[StoreKey, unknown][]> {
   const entries = await Array.fromAsync(store.list(prefix));
   return entries
-    .map(({ key, value }): [KvKey, unknown] => [key.slice(prefix.length), value])
+    .map(({ key, value }): [StoreKey, unknown] => [key.slice(prefix.length), value])
     .filter(([[kind = ""]]) => !OF_PLACE.includes(kind));
 }
 
 /** A store in which this was changed. */
-export async function storeWith(...changes: KvMutation[]): Promise<MemoryStore> {
+export async function storeWith(...changes: StoreMutation[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.commit(changes);
   return store;
@@ -68,7 +68,7 @@ export function streamOf(bytes: Uint8Array, size = bytes.length): ReadableStream
 }
 
 /** A copy of the device, as bytes. */
-export const copyOf = (store: KvStore, key?: Uint8Array) =>
+export const copyOf = (store: Store, key?: Uint8Array) =>
   read(exportDevice(store, { ...DEVICE, key, clock }));
 
 /** Expects that an import fails and leaves nothing at all. */
@@ -90,7 +90,10 @@ export class DyingStore extends MemoryStore {
   late = false;
   sizes: number[] = [];
 
-  override async commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean> {
+  override async commit(
+    mutations: readonly StoreMutation[],
+    checks?: readonly StoreCheck[],
+  ): Promise<boolean> {
     this.sizes.push(mutations.length);
     if (this.left-- > 0) return await super.commit(mutations, checks);
     if (this.left === -1 && this.late) await super.commit(mutations, checks);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { KvKey, KvLock } from "../../../src/store/base/kv_store.ts";
+import type { StoreKey, StoreLock } from "../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../src/store/base/memory_store.ts";
 
 interface Held {
@@ -16,7 +16,7 @@ interface Held {
 export class LockingStore extends MemoryStore {
   readonly #locks = new Map<string, Held>();
 
-  lock(key: KvKey): Promise<KvLock | undefined> {
+  lock(key: StoreKey): Promise<StoreLock | undefined> {
     const name = JSON.stringify(key);
     const before = this.#locks.get(name);
     if (before?.isHeld) return Promise.resolve(undefined);
@@ -30,18 +30,18 @@ export class LockingStore extends MemoryStore {
   }
 
   /** Ends the process that has a lock. */
-  endHolder(key: KvKey): void {
+  endHolder(key: StoreKey): void {
     const held = this.#locks.get(JSON.stringify(key));
     if (held !== undefined) held.isHeld = false;
   }
 
   /** Removes a lock, as who removes a locked file. */
-  removeLock(key: KvKey): void {
+  removeLock(key: StoreKey): void {
     this.#locks.delete(JSON.stringify(key));
   }
 
   /** Whether a lock is taken. */
-  isLocked(key: KvKey): boolean {
+  isLocked(key: StoreKey): boolean {
     return this.#locks.get(JSON.stringify(key))?.isHeld === true;
   }
 }

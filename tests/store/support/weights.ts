@@ -1,21 +1,21 @@
 /** How much is written to a store, and how many records of which kind there are. */
 
-import { encodeValue, type KvKey, type KvMutation, type KvStore } from "../../../src/store/base/kv_store.ts";
+import { encodeValue, type Store, type StoreKey, type StoreMutation } from "../../../src/store/base/store.ts";
 
 /** How many bytes of a key and a value a change writes. */
-export function bytesOf(mutation: KvMutation): number {
+export function bytesOf(mutation: StoreMutation): number {
   const key = mutation.key.reduce((sum, part) => sum + part.length, 0);
   return key + (mutation.type === "set" ? encodeValue(mutation.value).length : 0);
 }
 
 /** The kind of a record: a client's key begins with the user and the device. */
-export function recordKind(key: KvKey): string {
+export function recordKind(key: StoreKey): string {
   const [first = "", second] = key[0]?.startsWith("@") ? key.slice(2) : key;
   return first === "crypto" ? `crypto/${second}` : first;
 }
 
 /** How many records there are of each kind. */
-export async function kindsIn(store: KvStore): Promise<Map<string, number>> {
+export async function kindsIn(store: Store): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for await (const { key } of store.list([])) {
     const kind = recordKind(key);

@@ -12,7 +12,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { DenoKvStore } from "@greenroom/matrix/store/kv";
-import type { KvKey } from "@greenroom/matrix";
+import type { StoreKey } from "@greenroom/matrix";
 import { StoreKeys } from "../../../../src/store/device/keys.ts";
 import type { RoomID } from "../../../../src/types/ids.ts";
 import { STORES } from "../victim.ts";
@@ -53,7 +53,7 @@ Deno.test("T62: what is below a key is found below it, however long the names ar
 Deno.test("T62: the longest names that servers pass on stand in keys as they are: what was kept before is found", () => {
   const names = { room: `!${"r".repeat(254)}`, user: `@${"é".repeat(124)}:a.org`, key: "k".repeat(255) };
   const keys = new StoreKeys([`@${"b".repeat(244)}:a.org`, "D".repeat(255)]);
-  const paths: KvKey[] = [
+  const paths: StoreKey[] = [
     ["state", names.room, names.key, names.key],
     ["crypto", "outbound_share", names.user, names.room, names.key.slice(0, 43)],
     ["crypto", "olm-wanted", names.user, names.key],

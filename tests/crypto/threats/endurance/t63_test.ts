@@ -8,15 +8,15 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type KvMutation, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store, type StoreMutation } from "@greenroom/matrix";
 import { StoreError } from "../../../../src/errors/store_error.ts";
 import { ValueError } from "../../../../src/errors/value_error.ts";
 import { type SyncBody, victim } from "../victim.ts";
 
-type Refusal = (mutations: readonly KvMutation[]) => Error | undefined;
+type Refusal = (mutations: readonly StoreMutation[]) => Error | undefined;
 
 /** A store that refuses some commits. */
-function refusing(inner: KvStore, refusal: Refusal): KvStore {
+function refusing(inner: Store, refusal: Refusal): Store {
   return {
     getMany: (keys) => inner.getMany(keys),
     list: (prefix, options) => inner.list(prefix, options),
@@ -29,7 +29,7 @@ function refusing(inner: KvStore, refusal: Refusal): KvStore {
   };
 }
 
-const isBad = (mutation: KvMutation): boolean => JSON.stringify(mutation).includes("poison");
+const isBad = (mutation: StoreMutation): boolean => JSON.stringify(mutation).includes("poison");
 
 /** What a stranger and a member can have kept: notices, events whose key is missing, state. */
 function poison(body: SyncBody, roomId: string): void {
@@ -83,7 +83,7 @@ for (const error of REFUSALS) {
 }
 
 const BROKEN: Readonly<
-  Record<string, [error: Error, isRefused: Refusal | ((all: readonly KvMutation[]) => boolean)]>
+  Record<string, [error: Error, isRefused: Refusal | ((all: readonly StoreMutation[]) => boolean)]>
 > = {
   "refuses everything": [new Error("EIO"), () => true],
   "refuses whatever it is to write": [new Error("EIO"), (all) => all.length > 0],

@@ -10,7 +10,7 @@
  */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Client, type KvStore, MemoryStore, ValueError } from "@greenroom/matrix";
+import { type Client, MemoryStore, type Store, ValueError } from "@greenroom/matrix";
 import { type Bot, POLL_EVENTS } from "@greenroom/matrix/bot";
 import type { Homeserver } from "@greenroom/matrix/testing";
 import { encryptedUser } from "../../../bot/encrypted_user.ts";
@@ -24,7 +24,7 @@ import { EVERYBODY } from "../../../support/everybody.ts";
 const SAYING = ["room", "room_settings", "outbound_session"] as const;
 
 /** Removes the records of a room of some kinds. */
-async function remove(store: KvStore, kinds: readonly string[], roomId: string): Promise<void> {
+async function remove(store: Store, kinds: readonly string[], roomId: string): Promise<void> {
   for (const kind of kinds) {
     const keys = (await Array.fromAsync(store.list([]))).map(({ key }) => key);
     const found = keys.filter((key) => key.includes(kind) && key.includes(roomId));

@@ -10,7 +10,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store } from "@greenroom/matrix";
 import { isJsonObject, type JsonObject } from "../../../../src/types/json.ts";
 import { isLocal } from "../../../../src/store/device/mod.ts";
 import { begin, ENCRYPTED, twoInARoom } from "../../../client/support/encrypted_room.ts";
@@ -20,7 +20,7 @@ import { EVERYBODY } from "../../../support/everybody.ts";
 const BOT = "@bot:localhost";
 
 /** The store of a process that is killed now. */
-async function killed(store: KvStore): Promise<MemoryStore> {
+async function killed(store: Store): Promise<MemoryStore> {
   const copy = new MemoryStore();
   const all = (await Array.fromAsync(store.list([]))).filter(({ key }) => !isLocal(key.slice(2)));
   await copy.commit(all.map(({ key, value }) => ({ type: "set", key, value })));

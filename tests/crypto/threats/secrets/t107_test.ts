@@ -14,9 +14,9 @@ import {
   exportDevice,
   importDevice,
   inspectDevice,
-  type KvStore,
   MemoryStore,
   SealedStore,
+  type Store,
 } from "@greenroom/matrix";
 import type { DeviceID, UserID } from "@greenroom/matrix/types";
 import { DenoKvStore } from "../../../../src/store/kv.ts";
@@ -110,7 +110,7 @@ const RECORD = ["@a:b", "D", "kept"];
 
 /** Reads a record of each kind of store after its bytes were cut, as text and as what a serializer made. */
 async function readDamaged(
-  open: (path: string) => Promise<KvStore>,
+  open: (path: string) => Promise<Store>,
   damage: (path: string) => Promise<void>,
 ) {
   const folder = await Deno.makeTempDir();
@@ -179,7 +179,7 @@ Deno.test("T107: what is said of a database server that refuses has not its toke
 
 Deno.test("T107: stores show nothing of what they keep, or of their keys", async () => {
   const path = await Deno.makeTempDir();
-  const stores: KvStore[] = [
+  const stores: Store[] = [
     new MemoryStore(),
     await SqliteStore.open(`${path}/a.db`),
     await DenoKvStore.open(`${path}/b.db`),

@@ -9,7 +9,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import type { KvStore } from "@greenroom/matrix";
+import type { Store } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
 import { bytesIn, conversation } from "../conversation.ts";
 
@@ -23,7 +23,7 @@ WebAssembly.instantiate = (async (module: WebAssembly.Module, imports?: WebAssem
 }) as typeof instantiate;
 
 /** The states that are in a store's records of encryption, and their kinds. */
-async function statesIn(store: KvStore): Promise<[kind: string, state: Uint8Array][]> {
+async function statesIn(store: Store): Promise<[kind: string, state: Uint8Array][]> {
   const found: [string, Uint8Array][] = [];
   for await (const { key, value } of store.list([])) {
     if (!key.includes("crypto")) continue;

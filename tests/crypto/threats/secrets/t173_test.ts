@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { type KvStore, type Logger, MemoryStore, SealedStore } from "../../../../mod.ts";
+import { type Logger, MemoryStore, SealedStore, type Store } from "../../../../mod.ts";
 import { optionsFromEnv } from "../../../../src/bot/env.ts";
 import { Lease } from "../../../../src/store/device/lease.ts";
 import { DenoKvStore } from "../../../../src/store/kv.ts";
@@ -41,7 +41,7 @@ function warningsOf(): { readonly log: Logger; readonly warnings: string[] } {
 }
 
 /** Takes a device and writes to it. */
-async function use(kv: KvStore, log: Logger): Promise<void> {
+async function use(kv: Store, log: Logger): Promise<void> {
   const lease = await Lease.acquire(kv, ["device"], { log });
   await kv.commit([{ type: "set", key: ["device", "secret"], value: "a key" }]);
   await lease.release([]);

@@ -13,23 +13,23 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { aliceAndBob, type Bot } from "../../engine/bot.ts";
 import { ROOM } from "../../engine/homeserver.ts";
-import type { KvEntry, KvKey, KvMutation } from "../../../../src/store/base/kv_store.ts";
+import type { StoreEntry, StoreKey, StoreMutation } from "../../../../src/store/base/store.ts";
 import { MemoryStore } from "../../../../src/store/base/memory_store.ts";
 import { SealedStore } from "../../../../src/store/sealed/sealed.ts";
 import type { MessageEvent } from "../../../../src/types/events/event.ts";
 
-const RATCHET: KvKey = ["crypto", "outbound_session", ROOM];
-const GENERATION: KvKey = ["crypto", "olm-generation"];
+const RATCHET: StoreKey = ["crypto", "outbound_session", ROOM];
+const GENERATION: StoreKey = ["crypto", "olm-generation"];
 
-async function recordOf({ store }: Bot, key: KvKey): Promise<KvEntry> {
+async function recordOf({ store }: Bot, key: StoreKey): Promise<StoreEntry> {
   const [entry] = await store.getMany([key]);
   assert(entry !== undefined);
   return structuredClone(entry);
 }
 
 /** While the device does not run, an old record replaces the present one; then it runs again. */
-async function putBack(bot: Bot, { key, value }: KvEntry): Promise<void> {
-  await bot.store.commit([{ type: "set", key, value } satisfies KvMutation]);
+async function putBack(bot: Bot, { key, value }: StoreEntry): Promise<void> {
+  await bot.store.commit([{ type: "set", key, value } satisfies StoreMutation]);
   await bot.restart();
 }
 

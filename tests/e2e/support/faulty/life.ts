@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type KvMutation, type KvStore, MemoryStore } from "@greenroom/matrix";
+import { MemoryStore, type Store, type StoreMutation } from "@greenroom/matrix";
 import { FaultyNetwork } from "./network.ts";
 
 /** One life of a process, on a store that outlives it. */
@@ -13,13 +13,13 @@ export class Life {
   /** Its way to the server. */
   readonly network: FaultyNetwork;
   /** Its store. */
-  readonly store: KvStore;
+  readonly store: Store;
   readonly #ended = Promise.withResolvers<void>();
   #isOver = false;
   #lastCommit: (() => boolean) | undefined;
 
   /** @param inner The store that outlives it. */
-  constructor(inner: KvStore) {
+  constructor(inner: Store) {
     this.network = new FaultyNetwork(async (input, init) => {
       await this.#alive();
       const response = await fetch(input, init);
@@ -77,7 +77,7 @@ export class Life {
 /** A copy of a store as it is now. */
 export async function copyOf(store: MemoryStore): Promise<MemoryStore> {
   const copy = new MemoryStore();
-  const mutations: KvMutation[] = [];
+  const mutations: StoreMutation[] = [];
   for await (const { key, value } of store.list([])) mutations.push({ type: "set", key, value });
   await copy.commit(mutations);
   return copy;

@@ -15,12 +15,12 @@ import { ValueError } from "../../errors/value_error.ts";
  * keys are. Greenroom's keys have at most 2,048 bytes, counted as Deno KV does: the UTF-8 of all
  * parts, with a zero byte as two, and two for each part.
  */
-export type KvKey = readonly string[];
+export type StoreKey = readonly string[];
 
 /** A value under its key. */
-export interface KvEntry {
+export interface StoreEntry {
   /** The key of the value. */
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** The value: plain data, never changed again. */
   readonly value: unknown;
   /** Changes whenever the value does. */
@@ -28,11 +28,11 @@ export interface KvEntry {
 }
 
 /** One change of a commit. */
-export type KvMutation =
+export type StoreMutation =
   | {
     /** Sets the value. */
     readonly type: "set";
-    readonly key: KvKey;
+    readonly key: StoreKey;
     /** Plain data that structured clone supports; it must not be changed after the call. */
     readonly value: unknown;
   }
@@ -40,27 +40,27 @@ export type KvMutation =
     /** Removes the value, if there is one. */
     readonly type: "delete";
     /** Where. */
-    readonly key: KvKey;
+    readonly key: StoreKey;
   };
 
 /** A condition of a commit. */
-export interface KvCheck {
+export interface StoreCheck {
   /** The entry that is looked at. */
-  readonly key: KvKey;
+  readonly key: StoreKey;
   /** The versionstamp that it must have; `null`: there must be no value. */
   readonly versionstamp: string | null;
 }
 
-/** Which values {@link KvStore.list} reads. */
-export interface KvListOptions {
+/** Which values {@link Store.list} reads. */
+export interface StoreListOptions {
   /** The key after which to begin: it need not exist. Default: at the first one. */
-  readonly after?: KvKey;
+  readonly after?: StoreKey;
   /** How many values to read at most. Default: all. */
   readonly limit?: number;
 }
 
 /** A lock of a process: no other can take it before it is released, or the process has ended. */
-export interface KvLock {
+export interface StoreLock {
   /** The note of the last owner; empty if there is none, or it was removed. */
   readonly left: string;
   /** What is wrong with the store's files, for the log: others may read them. Default: nothing is known. */
@@ -79,7 +79,7 @@ export interface KvLock {
  * A key-value store: `MemoryStore` forgets when the process ends; `DenoKvStore` of
  * `@greenroom/matrix/store/kv` and `SqliteStore` of `@greenroom/matrix/store/sqlite` do not.
  */
-export interface KvStore {
+export interface Store {
   /**
    * Reads several values.
    *
@@ -97,7 +97,7 @@ export interface KvStore {
    * assertEquals([english?.value, french], ["hello", undefined]);
    * ```
    */
-  getMany(keys: readonly KvKey[]): Promise<(KvEntry | undefined)[]>;
+  getMany(keys: readonly StoreKey[]): Promise<(StoreEntry | undefined)[]>;
   /**
    * Reads the values whose keys begin with a prefix, without the prefix itself. They come in the
    * order of the keys: part by part, by code point.
@@ -120,7 +120,7 @@ export interface KvStore {
    * assertEquals(greetings.map(({ value }) => value), ["hello", "bonjour"]);
    * ```
    */
-  list(prefix: KvKey, options?: KvListOptions): AsyncIterable<KvEntry>;
+  list(prefix: StoreKey, options?: StoreListOptions): AsyncIterable<StoreEntry>;
   /**
    * Applies all changes, or none if a check does not hold.
    *
@@ -146,7 +146,7 @@ export interface KvStore {
    * assertEquals(isFirst, true);
    * ```
    */
-  commit(mutations: readonly KvMutation[], checks?: readonly KvCheck[]): Promise<boolean>;
+  commit(mutations: readonly StoreMutation[], checks?: readonly StoreCheck[]): Promise<boolean>;
   /**
    * Takes a lock. It does not affect commits: it shows at once that another process has ended, so
    * that a client need not wait for the end of its lease. Stores that several processes of one
@@ -159,9 +159,9 @@ export interface KvStore {
    *
    * @example
    * ```ts
-   * import type { KvStore } from "@greenroom/matrix";
+   * import type { Store } from "@greenroom/matrix";
    *
-   * export async function alone(store: KvStore, work: () => Promise<void>): Promise<boolean> {
+   * export async function alone(store: Store, work: () => Promise<void>): Promise<boolean> {
    *   const lock = await store.lock?.(["work"]);
    *   if (lock === undefined) return false; // another process has it, or the store has no locks
    *   await work();
@@ -170,7 +170,7 @@ export interface KvStore {
    * }
    * ```
    */
-  lock?(key: KvKey): Promise<KvLock | undefined>;
+  lock?(key: StoreKey): Promise<StoreLock | undefined>;
   /**
    * Closes the store: files and connections. It can't be used afterwards.
    *
@@ -266,7 +266,7 @@ export function decodeValue(bytes: Uint8Array): unknown {
  * Checks that the value of a change, if it has one, can be encoded; else throws what
  * {@link encodeValue} does.
  */
-export function isEncodable(change: KvMutation): true {
+export function isEncodable(change: StoreMutation): true {
   if (change.type === "set") encodeValue(change.value);
   return true;
 }
