@@ -72,7 +72,7 @@ export { NetworkError, RequestTimeoutError } from "./src/errors/network_error.ts
 export {
   AlreadyJoinedError,
   BadAliasError,
-  BadJSONError,
+  BadJsonError,
   BadStateError,
   BadStatusError,
   CannotLeaveServerNoticeRoomError,
@@ -92,7 +92,7 @@ export {
   MissingParamError,
   NotFoundError,
   NotJoinedError,
-  NotJSONError,
+  NotJsonError,
   NotYetUploadedError,
   ResourceLimitExceededError,
   RoomInUseError,
@@ -126,8 +126,8 @@ export {
   WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
   WellKnownMissingHomeserverError,
-  WellKnownNotJSONError,
-  WellKnownNotURLError,
+  WellKnownNotJsonError,
+  WellKnownNotUrlError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
 } from "./src/errors/service_response_error.ts";

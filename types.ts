@@ -68,8 +68,8 @@ export type {
   SignedObjects,
   StageHandler,
   StageRequest,
-  ThirdPartyId,
-  UIAAPI,
+  ThirdPartyID,
+  UiaAPI,
   UploadCrossSigningKeysOptions,
   UploadKeysOptions,
 } from "./src/api/account/account.ts";
@@ -185,7 +185,7 @@ export type {
   ThirdPartyProtocolInstance,
   ThirdPartyUser,
   TurnServer,
-  VoIPAPI,
+  VoipAPI,
 } from "./src/api/server/server.ts";
 export type { UserIDParts } from "./src/types/identifiers.ts";
 export type {

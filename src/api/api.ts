@@ -19,7 +19,7 @@ import {
   type FiltersAPI,
   filtersAPI,
   type OpenIDAPI,
-  openIDAPI,
+  openIdAPI,
   type PresenceAPI,
   presenceAPI,
   type ProfileAPI,
@@ -32,7 +32,7 @@ import {
   roomKeysAPI,
   type SessionAPI,
   sessionAPI,
-  type UIAAPI,
+  type UiaAPI,
   uiaAPI,
 } from "./account/account.ts";
 import {
@@ -42,7 +42,7 @@ import {
   syncAPI,
   type ThirdPartyAPI,
   thirdPartyAPI,
-  type VoIPAPI,
+  type VoipAPI,
   voipAPI,
 } from "./server/server.ts";
 import {
@@ -144,9 +144,9 @@ export interface ClientAPI
     PushersAPI,
     ThirdPartyAPI,
     OpenIDAPI,
-    VoIPAPI,
+    VoipAPI,
     PagingAPI,
-    UIAAPI,
+    UiaAPI,
     SendHelpersAPI {}
 
 /**
@@ -198,7 +198,7 @@ export function clientAPI(
     ...capabilitiesAPI(session),
     ...pushersAPI(session),
     ...thirdPartyAPI(session),
-    ...openIDAPI(session),
+    ...openIdAPI(session),
     ...voipAPI(session),
     ...uiaAPI(session),
     ...pagingAPI({ ...messages, ...directory, ...relations, ...spaces }),

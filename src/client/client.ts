@@ -378,7 +378,7 @@ import type {
   SetPushRuleOptions,
   SetRoomTagOptions,
   SignedObjects,
-  ThirdPartyId,
+  ThirdPartyID,
   UploadCrossSigningKeysOptions,
   UploadKeysOptions,
 } from "../api/account/account.ts";
@@ -2311,7 +2311,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
    */
-  getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyId[]>;
+  getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyID[]>;
 
   /**
    * Uploads keys of this device. Without any, it returns how many one-time keys are left.
@@ -3423,12 +3423,12 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function signIn(client: Client, service: string): Promise<Response> {
-   *   const token = await client.getOpenIDToken();
+   *   const token = await client.getOpenIdToken();
    *   return await fetch(service, { method: "POST", body: JSON.stringify(token) });
    * }
    * ```
    */
-  getOpenIDToken(options?: RequestOptions): Promise<OpenIDToken>;
+  getOpenIdToken(options?: RequestOptions): Promise<OpenIDToken>;
 
   /**
    * Asks for servers that relay calls.
@@ -3585,14 +3585,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
-   * await client.withUIA(
+   * await client.withUia(
    *   (auth) =>
    *     client.request("POST", "/_matrix/client/v3/delete_devices", { body: { devices: ["OLD"], auth } }),
    *   { password: "curtain" },
    * );
    * ```
    */
-  withUIA<Result>(
+  withUia<Result>(
     request: (auth: AuthenticationData | undefined) => Promise<Result>,
     authentication: Authentication,
     options?: RequestOptions,

@@ -30,14 +30,14 @@ export class ForbiddenError extends MatrixRequestError {
  *
  * Mend: Correct what you send.
  */
-export class BadJSONError extends MatrixRequestError {}
+export class BadJsonError extends MatrixRequestError {}
 
 /**
  * `M_NOT_JSON`: the request's body is no JSON.
  *
  * Mend: Check what stands between client and homeserver, such as a proxy.
  */
-export class NotJSONError extends MatrixRequestError {}
+export class NotJsonError extends MatrixRequestError {}
 
 /**
  * `M_NOT_FOUND`: what was asked for does not exist.

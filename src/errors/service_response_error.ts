@@ -116,7 +116,7 @@ export class WellKnownUnreachableError extends WellKnownError {
  *
  * Mend: Have the file corrected, or give `baseUrl`.
  */
-export class WellKnownNotJSONError extends WellKnownError {
+export class WellKnownNotJsonError extends WellKnownError {
   /** Always `WELL_KNOWN_NOT_JSON`. */
   override readonly code = "WELL_KNOWN_NOT_JSON";
 }
@@ -136,7 +136,7 @@ export class WellKnownMissingHomeserverError extends WellKnownError {
  *
  * Mend: Have the file corrected, or give `baseUrl`.
  */
-export class WellKnownNotURLError extends WellKnownError {
+export class WellKnownNotUrlError extends WellKnownError {
   /** Always `WELL_KNOWN_NOT_URL`. */
   override readonly code = "WELL_KNOWN_NOT_URL";
 }

@@ -183,7 +183,7 @@ const CONTENT_URI = /^mxc:\/\/([^/]+)\/([0-9A-Za-z_-]{1,255})$/;
  * @throws {ValueError} If it is none.
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#matrix-content-mxc-uris | Matrix content (mxc://) URIs}
  */
-export function parseContentURI(url: string): ContentURIParts {
+export function parseContentUri(url: string): ContentURIParts {
   const [, serverName, mediaId] = CONTENT_URI.exec(url) ?? [];
   const isServer = serverName !== undefined && parseServerName(serverName) !== undefined;
   if (!isServer || mediaId === undefined || /^\.{1,2}$/.test(serverName)) {

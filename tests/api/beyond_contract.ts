@@ -155,7 +155,7 @@ export const BEYOND_CONTRACT: Readonly<Record<string, readonly (readonly unknown
   getThirdPartyLocationsOfAlias: [["#stage:b.org"]],
   getThirdPartyUsers: [["irc"], ["irc", { fields: { nick: "bob" } }]],
   getThirdPartyUsersOfId: [[user]],
-  getOpenIDToken: [[]],
+  getOpenIdToken: [[]],
   getTurnServer: [[]],
   iterateMessages: [[room, "b"], [room, "f", { fromToken: "t1", limit: 5 }]],
   iterateRelations: [[room, event, { relType: "m.thread", limit: 5 }]],

@@ -14,7 +14,7 @@ type Operation = (...args: unknown[]) => Promise<unknown> | AsyncGenerator<unkno
 const ignore = !sharedSchemasPresent();
 
 /** Operations that make no request of their own. */
-const SILENT = ["fillMemberEvent", "withUIA"];
+const SILENT = ["fillMemberEvent", "withUia"];
 
 /**
  * Calls an operation on a new session; what it requests is all that counts. Undefined if it refused

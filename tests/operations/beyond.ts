@@ -134,8 +134,8 @@ export const beyond: readonly Operation[] = [
     },
   },
   {
-    name: "getCapabilities(), getOpenIDToken() and getTurnServer() tell what else there is",
-    covers: ["getCapabilities", "getOpenIDToken", "getTurnServer"],
+    name: "getCapabilities(), getOpenIdToken() and getTurnServer() tell what else there is",
+    covers: ["getCapabilities", "getOpenIdToken", "getTurnServer"],
     async run(scene) {
       const alice = await scene.player("alice");
       const capabilities = await alice.getCapabilities();
@@ -143,7 +143,7 @@ export const beyond: readonly Operation[] = [
         { available: {}, default: "" };
       assertEquals([available[version], available["12"], available["9"]], ["stable", "stable", "stable"]);
       assertEquals(capabilities["m.change_password"], { enabled: true });
-      const token = await alice.getOpenIDToken();
+      const token = await alice.getOpenIdToken();
       assertEquals([token.token_type, token.matrix_server_name], ["Bearer", scene.host.serverName]);
       assert(token.expires_in > 0 && token.access_token !== "");
       const turn = await alice.getTurnServer();

@@ -57,15 +57,15 @@ export const devices: readonly Operation[] = [
     },
   },
   {
-    name: "deleteDevices() deletes several in one request, and withUIA() does the same by hand",
-    covers: ["deleteDevices", "withUIA"],
+    name: "deleteDevices() deletes several in one request, and withUia() does the same by hand",
+    covers: ["deleteDevices", "withUia"],
     async run(scene) {
       const { alice } = await withDevices(scene, "ONE", "TWO", "THREE");
       const authentication = { password: alice.password };
       await alice.deleteDevices(["ONE", "TWO", "NOSUCH"], { authentication });
       const ids = async () => (await alice.getDevices()).map(({ device_id }) => device_id).sort();
       assertEquals(await ids(), [alice.deviceId, "THREE"].sort());
-      await alice.withUIA(
+      await alice.withUia(
         (auth) =>
           alice.request("POST", "/_matrix/client/v3/delete_devices", { body: { devices: ["THREE"], auth } }),
         authentication,

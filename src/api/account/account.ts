@@ -38,7 +38,7 @@ export {
   checkAuthentication,
   type StageHandler,
   type StageRequest,
-  type UIAAPI,
+  type UiaAPI,
   uiaAPI,
 } from "./uia.ts";
 export {
@@ -70,7 +70,7 @@ export {
   type RoomKeysAPI,
   roomKeysAPI,
 } from "./room_keys.ts";
-export { type OpenIDAPI, openIDAPI, type OpenIDToken } from "./openid.ts";
+export { type OpenIDAPI, openIdAPI, type OpenIDToken } from "./openid.ts";
 export { type PushRulesAPI, pushRulesAPI, type SetPushRuleOptions } from "./push_rules.ts";
 export type { NewSession } from "./store_login.ts";
 
@@ -106,11 +106,11 @@ const thirdPartyIds = endpoint(
   "getThirdPartyIds",
   "GET",
   `${ACCOUNT}/3pid`,
-  field<ThirdPartyId[] | undefined>("threepids", "array?"),
+  field<ThirdPartyID[] | undefined>("threepids", "array?"),
 );
 
 /** An address outside Matrix that belongs to the account. */
-export interface ThirdPartyId {
+export interface ThirdPartyID {
   /** What the address is of. */
   medium: Open<ThirdPartyMedium>;
   /** The email address, or the phone number in digits with its country code. */
@@ -240,7 +240,7 @@ export interface AccountAPI {
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
    */
-  getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyId[]>;
+  getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyID[]>;
 }
 
 /** Makes the operations on the account. */

@@ -20,7 +20,7 @@ export interface OpenIDToken {
 }
 
 const request = endpoint(
-  "getOpenIDToken",
+  "getOpenIdToken",
   "POST",
   "/_matrix/client/v3/user/{userId}/openid/request_token",
   fields<OpenIDToken>({
@@ -44,18 +44,18 @@ export interface OpenIDAPI {
    * import type { Client } from "@greenroom/matrix";
    *
    * export async function signIn(client: Client, service: string): Promise<Response> {
-   *   const token = await client.getOpenIDToken();
+   *   const token = await client.getOpenIdToken();
    *   return await fetch(service, { method: "POST", body: JSON.stringify(token) });
    * }
    * ```
    */
-  getOpenIDToken(options?: RequestOptions): Promise<OpenIDToken>;
+  getOpenIdToken(options?: RequestOptions): Promise<OpenIDToken>;
 }
 
 /** Makes the operation on OpenID tokens. */
-export function openIDAPI(session: Session): OpenIDAPI {
+export function openIdAPI(session: Session): OpenIDAPI {
   return {
-    async getOpenIDToken(options) {
+    async getOpenIdToken(options) {
       const userId = await session.userId(options);
       return await session.http[CALL](request, { path: { userId } }, options);
     },

@@ -26,7 +26,7 @@ import { ValueError } from "../../errors/value_error.ts";
 import type { ContentURI, UserID } from "../../types/ids.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { PresenceInfo, Profile } from "../../types/api/public_rooms.ts";
-import { parseContentURI } from "../../types/identifiers.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
 import { PresenceState } from "../../types/enums.ts";
 
 const FIELD_PATH = "/_matrix/client/v3/profile/{userId}/{keyName}";
@@ -253,7 +253,7 @@ export function profileAPI(session: Session): ProfileAPI {
     getAvatarUrl: async (userId, options) =>
       await getText(userId, "avatar_url", calledAs(options, "getAvatarUrl")) as ContentURI | undefined,
     async setAvatarUrl(avatarUrl, options) {
-      if (avatarUrl) parseContentURI(avatarUrl);
+      if (avatarUrl) parseContentUri(avatarUrl);
       await setText("avatar_url", avatarUrl ?? "", calledAs(options, "setAvatarUrl"));
     },
     getProfileField: get,

@@ -99,7 +99,7 @@ export interface AuthenticationOptions extends RequestOptions {
 }
 
 /** Authentication for any operation. */
-export interface UIAAPI {
+export interface UiaAPI {
   /**
    * Runs a request that may need authentication: as often as there are stages to be done.
    *
@@ -121,14 +121,14 @@ export interface UIAAPI {
    * await using homeserver = new Homeserver();
    * const { accessToken } = await homeserver.createUser("alice", { password: "curtain" });
    * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
-   * await client.withUIA(
+   * await client.withUia(
    *   (auth) =>
    *     client.request("POST", "/_matrix/client/v3/delete_devices", { body: { devices: ["OLD"], auth } }),
    *   { password: "curtain" },
    * );
    * ```
    */
-  withUIA<Result>(
+  withUia<Result>(
     request: (auth: AuthenticationData | undefined) => Promise<Result>,
     authentication: Authentication,
     options?: RequestOptions,
@@ -136,11 +136,11 @@ export interface UIAAPI {
 }
 
 /** Makes the authentication for any operation. */
-export function uiaAPI(session: Session): UIAAPI {
+export function uiaAPI(session: Session): UiaAPI {
   return {
-    async withUIA(request, authentication, options = {}) {
+    async withUia(request, authentication, options = {}) {
       checkRequestOptions(options, "authenticate");
-      return await withUIA(session, request, authentication, options);
+      return await withUia(session, request, authentication, options);
     },
   };
 }
@@ -156,10 +156,10 @@ export async function authenticated<Path extends string, Result>(
     session.http[CALL](endpoint, { ...call, body: { ...call.body, auth } }, options);
   return authentication === undefined
     ? await request(undefined)
-    : await withUIA(session, request, authentication, options);
+    : await withUia(session, request, authentication, options);
 }
 
-async function withUIA<Result>(
+async function withUia<Result>(
   session: Session,
   request: (auth: AuthenticationData | undefined) => Promise<Result>,
   authentication: Authentication,

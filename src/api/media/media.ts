@@ -26,7 +26,7 @@ import type {
 } from "../../types/content/file_info.ts";
 import { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";
-import { parseContentURI } from "../../types/identifiers.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
 import { checkFile, noCipher } from "./media_cipher.ts";
 import {
   download,
@@ -278,7 +278,7 @@ export function mediaAPI(session: Session, cipher: AttachmentCipher = noCipher):
     },
     createMedia: (options) => http[CALL](create, { path: {} }, options),
     async uploadMediaTo(url, data, options = {}) {
-      const { serverName, mediaId } = parseContentURI(url);
+      const { serverName, mediaId } = parseContentUri(url);
       const [source, description, requestOptions] = await toUpload(data, options);
       const call = { path: { serverName, mediaId }, ...uploadCall(source, description) };
       await http[CALL](uploadTo, call, requestOptions);

@@ -7,7 +7,7 @@
 
 import { DecryptionError, EncryptionError } from "../../errors/encryption_error.ts";
 import type { AttachmentCipher, EncryptedFile } from "../../types/content/file_info.ts";
-import { parseContentURI } from "../../types/identifiers.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
 
 function refuse(): never {
   throw new DecryptionError("Cannot decrypt the file: nothing here decrypts files; hand in a cipher");
@@ -32,5 +32,5 @@ export const noCipher: AttachmentCipher = {
 export function checkFile(cipher: AttachmentCipher, file: EncryptedFile): void {
   cipher.check(file);
   const url: unknown = file.url;
-  parseContentURI(typeof url === "string" ? url : "");
+  parseContentUri(typeof url === "string" ? url : "");
 }

@@ -27,7 +27,7 @@ import { UNSHOWN } from "../../errors/matrix_error.ts";
 import { ServiceResponseError } from "../../errors/service_response_error.ts";
 import type { ResizeMethod } from "../../types/enums.ts";
 import type { ContentURI } from "../../types/ids.ts";
-import { parseContentURI } from "../../types/identifiers.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
 
 /** An endpoint that moved in version 1.11, when media became private. */
 export interface Moved<Result> {
@@ -152,7 +152,7 @@ export function downloader(session: Session): Downloader {
     query: Query,
     read: ReadAnswer<Result>,
   ): Promise<Result> => {
-    const path = { ...parseContentURI(url) };
+    const path = { ...parseContentUri(url) };
     checkInteger("timeout", timeout);
     const here = await located(session, endpoint, options);
     const limit = timeout === undefined ? {} : { requestTimeout: http.limit(timeout) };

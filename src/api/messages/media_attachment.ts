@@ -17,7 +17,7 @@ import type {
 } from "../../types/content/file_info.ts";
 import type { ContentURI, RoomID } from "../../types/ids.ts";
 import { isJsonObject } from "../../types/json.ts";
-import { parseContentURI } from "../../types/identifiers.ts";
+import { parseContentUri } from "../../types/identifiers.ts";
 import {
   checkInteger,
   isMediaData,
@@ -96,7 +96,7 @@ interface PendingUpload {
  */
 export function checkAttachment(cipher: AttachmentCipher, { file, info, thumbnail }: Attachment): void {
   if (isData(file)) checkData(file, info);
-  else if (typeof file === "string") parseContentURI(file);
+  else if (typeof file === "string") parseContentUri(file);
   else checkFile(cipher, file);
   if (thumbnail === undefined) return;
   checkOptions(thumbnail, { data: true, info: true }, "send a file", "thumbnail.");

@@ -13,7 +13,7 @@ import { MessageType, RelationType } from "../../types/enums.ts";
 import type { ImageInfo } from "../../types/content/file_info.ts";
 import type { ContentURI, EventID, RoomID } from "../../types/ids.ts";
 import type { RoomMessageContent } from "../../types/content/message_content.ts";
-import { checkIdentifier, parseContentURI } from "../../types/identifiers.ts";
+import { checkIdentifier, parseContentUri } from "../../types/identifiers.ts";
 import { calledAs } from "../http/mod.ts";
 import type { FilePlacing } from "./media_attachment.ts";
 import type { MessagesAPI, SendOptions } from "./messages.ts";
@@ -276,7 +276,7 @@ export function sendHelpersAPI(
       info,
       { text = "", replyTo, thread, mentions, relatesTo, ...options } = {},
     ) {
-      parseContentURI(url);
+      parseContentUri(url);
       const relation = addressing({ replyTo, thread, mentions, relatesTo });
       const content = { body: text, url, info, ...relation };
       return await sendMessageEvent(roomId, "m.sticker", content, calledAs(options, "sendSticker"));

@@ -28,8 +28,8 @@ import {
   WellKnownInvalidIdentityServerError,
   WellKnownInvalidVersionsError,
   WellKnownMissingHomeserverError,
-  WellKnownNotJSONError,
-  WellKnownNotURLError,
+  WellKnownNotJsonError,
+  WellKnownNotUrlError,
   WellKnownUnreachableError,
   WellKnownUnsupportedSchemeError,
 } from "../../errors/service_response_error.ts";
@@ -190,7 +190,7 @@ async function wellKnownFile(http: HTTPAPI, options: RequestOptions): Promise<st
 function discoveryFile(text: string, host: string): JsonObject {
   const file = parsed(text);
   if (isJsonObject(file)) return file;
-  throw new WellKnownNotJSONError(
+  throw new WellKnownNotJsonError(
     `Cannot discover the homeserver of ${host}: the discovery file is no JSON object`,
   );
 }
@@ -218,7 +218,7 @@ function homeserverUrl(file: JsonObject, host: string): string {
   }
   const parsed = URL.parse(url);
   if (parsed === null) {
-    throw new WellKnownNotURLError(
+    throw new WellKnownNotUrlError(
       `Cannot discover the homeserver of ${host}: its base_url is no absolute URL`,
     );
   }
@@ -230,7 +230,7 @@ function homeserverUrl(file: JsonObject, host: string): string {
   try {
     return checkedBaseUrl(parsed);
   } catch (cause) {
-    throw new WellKnownNotURLError(
+    throw new WellKnownNotUrlError(
       `Cannot discover the homeserver of ${host}: its base_url has more than a host and a path`,
       { cause },
     );

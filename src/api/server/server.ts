@@ -139,7 +139,7 @@ const getTurn = endpoint(
 );
 
 /** The operation on servers that relay calls. */
-export interface VoIPAPI {
+export interface VoipAPI {
   /**
    * Asks for servers that relay calls.
    *
@@ -162,6 +162,6 @@ export interface VoIPAPI {
 }
 
 /** Makes the operation on servers that relay calls. */
-export function voipAPI({ http }: Session): VoIPAPI {
+export function voipAPI({ http }: Session): VoipAPI {
   return { getTurnServer: (options) => http[CALL](getTurn, { path: {} }, options) };
 }

@@ -6,7 +6,7 @@
 
 import type { EncryptedFile } from "../../types/content/file_info.ts";
 import { EncryptionAlgorithm } from "../../types/enums.ts";
-import { isReceivedRoomId, parseContentURI } from "../../types/identifiers.ts";
+import { isReceivedRoomId, parseContentUri } from "../../types/identifiers.ts";
 import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { readSecrets, writeSecrets } from "../attachments/attachments.ts";
@@ -110,7 +110,7 @@ export function readBundlePlace({ room_id: roomId, file }: JsonObject): BundlePl
   if (typeof url !== "string") return undefined;
   try {
     const secrets = writeSecrets(readSecrets(file)); // whatever else is in it is not kept
-    const { serverName, mediaId } = parseContentURI(url);
+    const { serverName, mediaId } = parseContentUri(url);
     return { roomId, file: { ...secrets, url: `mxc://${serverName}/${mediaId}` } };
   } catch {
     return undefined;

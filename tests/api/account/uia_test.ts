@@ -267,10 +267,10 @@ Deno.test("Every operation that may need authentication runs it", async () => {
   assertEquals(requests.length, 14);
 });
 
-Deno.test("withUIA() authenticates any request", async () => {
+Deno.test("withUia() authenticates any request", async () => {
   const { session } = scripted();
   const auths: unknown[] = [];
-  const result = await uiaAPI(session).withUIA((auth) => {
+  const result = await uiaAPI(session).withUia((auth) => {
     auths.push(auth);
     if (auth !== undefined) return Promise.resolve("done");
     const body = { session: "s", flows: [{ stages: ["m.login.dummy"] }] };

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { capabilitiesAPI, voipAPI } from "../../../src/api/server/server.ts";
 import { devicesAPI } from "../../../src/api/account/devices.ts";
-import { openIDAPI } from "../../../src/api/account/openid.ts";
+import { openIdAPI } from "../../../src/api/account/openid.ts";
 import { pushersAPI } from "../../../src/api/account/pushers.ts";
 import { relationsAPI } from "../../../src/api/messages/relations.ts";
 import { reportingAPI } from "../../../src/api/messages/reporting.ts";
@@ -211,7 +211,7 @@ Deno.test("Capabilities, OpenID and TURN answers are returned, and a homeserver 
   });
   const { "m.change_password": change } = await capabilitiesAPI(session).getCapabilities();
   assertEquals(change, { enabled: false });
-  assertEquals(await openIDAPI(session).getOpenIDToken(), token);
+  assertEquals(await openIdAPI(session).getOpenIdToken(), token);
   assertEquals(await voipAPI(session).getTurnServer(), turn);
   assertEquals(await voipAPI(scripted({ [TURN]: {} }).session).getTurnServer(), undefined);
   await assertRejects(

@@ -57,7 +57,7 @@ const operations: Record<string, (client: Client) => Promise<unknown>> = {
   whoami: (client) => client.whoami(),
   sync: (client) => client.sync(),
   logout: (client) => client.logout(),
-  getOpenIDToken: (client) => client.getOpenIDToken(),
+  getOpenIdToken: (client) => client.getOpenIdToken(),
   getTurnServer: (client) => client.getTurnServer(),
   sendText: (client) => client.sendText(ROOM, secret.body ?? "", { html: `<b>${secret.html}</b>` }),
   sendStateEvent: (client) => client.sendStateEvent(ROOM, "m.room.topic", { topic: secret.topic ?? "" }),

@@ -6,7 +6,7 @@ import { attachmentCipher } from "../../../../src/crypto/attachments/attachments
 import { AttachmentError } from "../../../../src/errors/encryption_error.ts";
 import { ValueError } from "../../../../src/errors/value_error.ts";
 import type { EncryptedFile } from "../../../../src/types/content/file_info.ts";
-import { parseContentURI } from "../../../../src/types/identifiers.ts";
+import { parseContentUri } from "../../../../src/types/identifiers.ts";
 import type { ContentURI } from "../../../../src/types/ids.ts";
 import { seal } from "../../../support/attachments.ts";
 import { FILE, PIC, text, VERSIONS } from "../../../support/media.ts";
@@ -93,7 +93,7 @@ Deno.test("T55 a content URI that leads out of the media repository is refused w
     await assertRejects(() => api.downloadThumbnail(given), ValueError);
     if (typeof url !== "string") continue;
     const bare = url as ContentURI;
-    assertThrows(() => parseContentURI(bare), ValueError);
+    assertThrows(() => parseContentUri(bare), ValueError);
     await assertRejects(() => api.downloadMedia(bare), ValueError);
     await assertRejects(() => api.downloadMediaStream(bare), ValueError);
     await assertRejects(() => api.downloadThumbnail(bare), ValueError);
