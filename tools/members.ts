@@ -24,8 +24,6 @@ export interface MemberTarget {
   readonly extends?: string;
   /** Declarations whose members are shown, by their files. */
   readonly from: readonly (readonly [file: string, name: string, only?: string])[];
-  /** What their type parameters are in the class. */
-  readonly types?: Readonly<Record<string, string>>;
 }
 
 /** Where the members begin: what comes after it in the file is generated. */
@@ -50,7 +48,6 @@ export const MEMBER_TARGETS: readonly MemberTarget[] = [
     file: "src/bot/bot.ts",
     name: "Bot",
     from: [["src/bot/composer.ts", "Composer"]],
-    types: { C: "Context" },
   },
   {
     file: "src/bot/context/context.ts",
@@ -117,7 +114,7 @@ export async function withMembers(target: MemberTarget): Promise<string> {
   }
   const imports = [...imported].toSorted(([one], [other]) => one < other ? -1 : 1)
     .map(([specifier, names]) => `import type { ${names.toSorted().join(", ")} } from "${specifier}";`);
-  const declared = members.map(({ member }) => declaration(member, target.types ?? {}));
+  const declared = members.map(({ member }) => declaration(member));
   const parameters = typeParameters.map((each) => each.getText()).join(", ");
   const name = parameters === "" ? target.name : `${target.name}<${parameters}>`;
   const bases = target.extends === undefined ? "" : `extends ${target.extends} `;
@@ -198,15 +195,11 @@ function isShown(member: Member, { members }: ts.InterfaceDeclaration | ts.Class
 }
 
 /** A member without its body, with its documentation. */
-function declaration(member: Member, types: Readonly<Record<string, string>>): string {
+function declaration(member: Member): string {
   const full = member.getFullText();
   const start = member.getFullStart();
   const cut: [from: number, to: number, text: string][] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isTypeReferenceNode(node)) {
-      const type = types[node.typeName.getText()];
-      if (type !== undefined) cut.push([node.typeName.getStart(), node.typeName.getEnd(), type]);
-    }
     if (ts.isParameter(node) && node.initializer !== undefined) {
       cut.push([node.name.getEnd(), node.name.getEnd(), "?"], [node.type?.getEnd() ?? 0, node.getEnd(), ""]);
     }

@@ -24,6 +24,7 @@ import {
   type HeardContext,
   type Middleware,
   type MiddlewareLike,
+  type Narrowed,
   type Next,
   type QueryContext,
 } from "./composer.ts";
@@ -64,8 +65,11 @@ export interface EveryOptions {
  * await bot.stop();
  * await done;
  * ```
+ *
+ * @typeParam C What functions are called with: {@linkcode Context}, and what earlier functions have set on it,
+ * as {@linkcode Composer} shows.
  */
-export class Bot extends Composer<Context> {
+export class Bot<C extends Context = Context> extends Composer<C> {
   /** The bot's client: it has every operation of the Matrix API that the bot does not have itself. */
   readonly client: Client;
   /** Lists and cancels reminders that have not fired yet. */
@@ -93,7 +97,7 @@ export class Bot extends Composer<Context> {
     this.#kit = new Kit(this.client, options, this.#ending.signal);
     const { reminders } = this.#kit;
     this.reminders = { list: (room) => reminders.list(room), cancel: (id) => reminders.cancel(id) };
-    this.#updates = new Updates(this.#kit, this);
+    this.#updates = new Updates(this.#kit, this as unknown as Composer); // what `C` adds, functions set
     this.#life = new BotLife(this.#kit, this.#updates, this.#made);
     this.#times = new TimedFunctions(this.#kit);
     this.#rooms = new BotRooms(this.#kit, () => this.#life.started());
@@ -119,10 +123,10 @@ export class Bot extends Composer<Context> {
    * await bot.start(); // on Deploy: Deno.serve(bot.fetch), wakes and cron: see bot.fetch
    * ```
    */
-  static fromEnv(options: Partial<BotOptions> = {}): Bot {
+  static fromEnv<C extends Context = Context>(options: Partial<BotOptions> = {}): Bot<C> {
     const isOpen = Deno.permissions.querySync({ name: "env" }).state === "granted"; // Deno would prompt
     const names = isOpen ? Object.keys(Deno.env.toObject()) : [];
-    return new Bot(optionsFromEnv((name) => Deno.env.get(name), options, names));
+    return new Bot<C>(optionsFromEnv((name) => Deno.env.get(name), options, names));
   }
 
   /**
@@ -436,7 +440,7 @@ export class Bot extends Composer<Context> {
 import type { Args, Command, CommandOptions, Schemas } from "./commands/mod.ts";
 
 /** What it has from elsewhere. */
-export interface Bot {
+export interface Bot<C extends Context = Context> {
   /**
    * Adds middleware for every update: every message, and every event of a type that some function of
    * the bot listens to.
@@ -455,7 +459,7 @@ export interface Bot {
    * });
    * ```
    */
-  use(...middleware: readonly MiddlewareLike<Context>[]): this;
+  use(...middleware: readonly MiddlewareLike<C>[]): this;
 
   /**
    * Adds middleware for what a query names: see {@linkcode Queries}.
@@ -475,9 +479,9 @@ export interface Bot {
    * ```
    */
   on<const Q extends Query>(
-    query: Q & ListenedQuery<Q> | readonly (Q & ListenedQuery<Q>)[],
-    ...middleware: readonly MiddlewareLike<QueryContext<Q>>[]
-  ): Composer<QueryContext<Q>>;
+    query: Q & NoInfer<ListenedQuery<Q>> | readonly (Q & NoInfer<ListenedQuery<Q>>)[],
+    ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<Q>>>[]
+  ): Composer<Narrowed<C, QueryContext<Q>>>;
 
   /**
    * Adds middleware for messages whose text is, or matches, something.
@@ -496,8 +500,8 @@ export interface Bot {
    */
   hears<const P extends string | RegExp | readonly (string | RegExp)[]>(
     pattern: P,
-    ...middleware: readonly MiddlewareLike<HeardContext<P>>[]
-  ): Composer<HeardContext<P>>;
+    ...middleware: readonly MiddlewareLike<Narrowed<C, HeardContext<P>>>[]
+  ): Composer<Narrowed<C, HeardContext<P>>>;
 
   /**
    * Adds middleware for reactions with a key, an emoji mostly. They come in clear from nearly all clients, in
@@ -518,8 +522,8 @@ export interface Bot {
    */
   reaction(
     key: string | readonly string[],
-    ...middleware: readonly MiddlewareLike<QueryContext<"reaction">>[]
-  ): Composer<QueryContext<"reaction">>;
+    ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<"reaction">>>[]
+  ): Composer<Narrowed<C, QueryContext<"reaction">>>;
 
   /**
    * Adds a command: a message that begins with the prefix and its name, or that mentions the bot
@@ -545,7 +549,7 @@ export interface Bot {
    */
   command<const P extends string>(
     pattern: P,
-    ...middleware: readonly Middleware<CommandContext<Args<P>>>[]
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
 
   /**
@@ -560,7 +564,7 @@ export interface Bot {
   command<const P extends string, const S extends Schemas<P>>(
     pattern: P,
     options: CommandOptions<P, S>,
-    ...middleware: readonly Middleware<CommandContext<Args<P, S>>>[]
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;
 
   /**
@@ -581,9 +585,9 @@ export interface Bot {
    * ```
    */
   filter(
-    test: (context: Context) => boolean | Promise<boolean>,
-    ...middleware: readonly MiddlewareLike<Context>[]
-  ): Composer<Context>;
+    test: (context: C) => boolean | Promise<boolean>,
+    ...middleware: readonly MiddlewareLike<C>[]
+  ): Composer<C>;
 
   /**
    * Adds middleware whose errors go to a handler, and to none outside. The end of a conversation or
@@ -608,9 +612,9 @@ export interface Bot {
    * ```
    */
   errorBoundary(
-    handler: (error: unknown, context: Context, next: Next) => unknown,
-    ...middleware: readonly MiddlewareLike<Context>[]
-  ): Composer<Context>;
+    handler: (error: unknown, context: C, next: Next) => unknown,
+    ...middleware: readonly MiddlewareLike<C>[]
+  ): Composer<C>;
 
   /**
    * Returns one function that runs all middleware of this composer, for code that runs middleware
@@ -627,7 +631,7 @@ export interface Bot {
    * night.use((c, next) => new Date().getHours() < 6 ? run(c, next) : next());
    * ```
    */
-  middleware(): (context: Context, next: Next) => Promise<void>;
+  middleware(): (context: C, next: Next) => Promise<void>;
 
   /** The types of events that its middleware listens to, as `Client.on()` takes them. */
   get types(): ReadonlySet<string>;

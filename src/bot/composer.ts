@@ -26,8 +26,10 @@ export type Next = () => Promise<void>;
 /** A function that gets an update, and says whether the next one gets it too, by calling `next()`. */
 export type Middleware<C extends Context = Context> = (context: C, next: Next) => unknown;
 
-/** Middleware, or a tree of it. */
-export type MiddlewareLike<C extends Context = Context> = Middleware<C> | Composer<C>;
+/** Middleware, or a composer of functions that need no more of a context than `C` has. */
+export type MiddlewareLike<C extends Context = Context> =
+  | Middleware<C>
+  | Pick<Composer<C>, keyof Branch["tree"] | "middleware">;
 
 /** What handlers of a query are given. */
 export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
@@ -39,6 +41,13 @@ export type CommandContext<Arguments = unknown> = Context<EventOfQuery<"message:
 export type HeardContext<P> = P extends RegExp | readonly RegExp[]
   ? CommandContext & { match: RegExpExecArray }
   : CommandContext;
+
+/**
+ * A narrower context `N`, with what earlier functions have set on a context `C`. Without such, `N` itself: that
+ * is what editors show.
+ */
+export type Narrowed<C extends Context, N extends Context> = keyof C extends keyof Context ? N
+  : N & Omit<C, keyof Context>;
 
 /** Whether functions of a tree may get edits. */
 export const HEARS_EDITS: unique symbol = Symbol("hearsEdits");
@@ -68,6 +77,23 @@ const EDITS: readonly Query[] = ["edit", "edit:text", "m.room.message"];
  * greetings.on("member:join", (c) => c.send("Welcome!"));
  * // bot.use(greetings);
  * ```
+ *
+ * @example What a plugin adds to contexts, by its type
+ * ```ts
+ * import { Composer, type Context } from "@greenroom/matrix/bot";
+ *
+ * type Timed = Context & { began: number };
+ *
+ * const plugin = new Composer<Timed>(); // and `new Bot<Timed>(…)`
+ * plugin.use(async (c, next) => {
+ *   c.began = Date.now();
+ *   await next();
+ * });
+ * plugin.command("ping", (c) => c.reply(`pong after ${Date.now() - c.began} ms`));
+ * ```
+ *
+ * @typeParam C What functions are called with: {@linkcode Context}, and what earlier functions have set on it.
+ * Answers of `c.ask()` and contexts of reminders are plain ones.
  */
 export class Composer<C extends Context = Context> {
   readonly #middleware: Middleware<C>[] = [];
@@ -119,14 +145,14 @@ export class Composer<C extends Context = Context> {
    * ```
    */
   on<const Q extends Query>(
-    query: Q & ListenedQuery<Q> | readonly (Q & ListenedQuery<Q>)[],
-    ...middleware: readonly MiddlewareLike<QueryContext<Q>>[]
-  ): Composer<QueryContext<Q>> {
+    query: Q & NoInfer<ListenedQuery<Q>> | readonly (Q & NoInfer<ListenedQuery<Q>>)[],
+    ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<Q>>>[]
+  ): Composer<Narrowed<C, QueryContext<Q>>> {
     const queries = [query].flat() as readonly Query[];
     checkQueries(queries, "listen to");
     for (const type of queries.flatMap(typesOf)) this.#types.add(type);
     const getsEdits = queries.some((each) => EDITS.includes(each));
-    return this.#branch<QueryContext<Q>>((c) => queries.some((each) => c.is(each)), middleware, getsEdits);
+    return this.#branch((c) => queries.some((each) => c.is(each)), middleware, getsEdits);
   }
 
   /**
@@ -146,8 +172,8 @@ export class Composer<C extends Context = Context> {
    */
   hears<const P extends string | RegExp | readonly (string | RegExp)[]>(
     pattern: P,
-    ...middleware: readonly MiddlewareLike<HeardContext<P>>[]
-  ): Composer<HeardContext<P>> {
+    ...middleware: readonly MiddlewareLike<Narrowed<C, HeardContext<P>>>[]
+  ): Composer<Narrowed<C, HeardContext<P>>> {
     const patterns = [pattern].flat() as readonly (string | RegExp)[];
     if (!patterns.every((each) => typeof each === "string" || each instanceof RegExp)) {
       throw new ValueError("Cannot listen to a text: a pattern must be a text, or a regular expression");
@@ -158,8 +184,11 @@ export class Composer<C extends Context = Context> {
         each.lastIndex = 0; // of one with the flag `g`
         return (c.match = each.exec(c.text)) !== null;
       });
-    const heard = middleware as readonly unknown[] as readonly MiddlewareLike<CommandContext>[];
-    return this.on("message:text").filter(matches, ...heard) as unknown as Composer<HeardContext<P>>;
+    const heard = this.on("message:text").filter(matches) as unknown as Composer<
+      Narrowed<C, HeardContext<P>>
+    >;
+    for (const each of middleware) heard.#add(each);
+    return heard;
   }
 
   /**
@@ -181,8 +210,8 @@ export class Composer<C extends Context = Context> {
    */
   reaction(
     key: string | readonly string[],
-    ...middleware: readonly MiddlewareLike<QueryContext<"reaction">>[]
-  ): Composer<QueryContext<"reaction">> {
+    ...middleware: readonly MiddlewareLike<Narrowed<C, QueryContext<"reaction">>>[]
+  ): Composer<Narrowed<C, QueryContext<"reaction">>> {
     const keys = [key].flat().map((each) => bareKey(each));
     if (key === undefined) throw new ValueError("Cannot listen to reactions: the key is missing");
     return this.on("reaction").filter(
@@ -215,7 +244,7 @@ export class Composer<C extends Context = Context> {
    */
   command<const P extends string>(
     pattern: P,
-    ...middleware: readonly Middleware<CommandContext<Args<P>>>[]
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P>>>>[]
   ): this;
   /**
    * Adds a command, with more said of it: as above.
@@ -229,7 +258,7 @@ export class Composer<C extends Context = Context> {
   command<const P extends string, const S extends Schemas<P>>(
     pattern: P,
     options: CommandOptions<P, S>,
-    ...middleware: readonly Middleware<CommandContext<Args<P, S>>>[]
+    ...middleware: readonly Middleware<Narrowed<C, CommandContext<Args<P, S>>>>[]
   ): this;
   command(
     pattern: string,

@@ -65,6 +65,7 @@ export {
   type HeardContext,
   type Middleware,
   type MiddlewareLike,
+  type Narrowed,
   type Next,
   type QueryContext,
 } from "./composer.ts";
