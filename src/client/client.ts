@@ -138,6 +138,16 @@ export class Client {
    * @throws {WellKnownError} If the domain can't be asked, or what it says can't be used.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-discovery | Server
    *   discovery}
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * export async function clientFor(domain: string): Promise<Client> {
+   *   const baseUrl = await Client.discover(domain) ?? `https://${domain}`;
+   *   return new Client({ baseUrl });
+   * }
+   * ```
    */
   static async discover(domain: string, options?: DiscoverOptions): Promise<string | undefined> {
     return await discover(domain, options);
@@ -149,12 +159,29 @@ export class Client {
    * @param mxid The user ID.
    * @returns The local part and the server name.
    * @throws {ValueError} If it is no user ID.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * const [localpart, serverName] = Client.parseUserId("@alice:example.org");
+   * console.assert(localpart === "alice" && serverName === "example.org");
+   * ```
    */
   static parseUserId(mxid: string): UserIDParts {
     return parseUserId(mxid);
   }
 
-  /** The same as {@linkcode Client.parseUserId}. */
+  /**
+   * The same as {@linkcode Client.parseUserId}.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * console.assert(Client.parseMxid("@alice:example.org")[0] === "alice");
+   * ```
+   */
   static parseMxid(mxid: string): UserIDParts {
     return parseUserId(mxid);
   }
@@ -184,6 +211,15 @@ export class Client {
    *
    * @param mxid The user ID.
    * @throws {ValueError} If it is no user ID.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * client.setMxid("@alice:example.org");
+   * console.assert(client.mxid === "@alice:example.org");
+   * ```
    */
   setMxid(mxid: UserID): void {
     parseUserId(mxid);
@@ -253,6 +289,19 @@ export class Client {
    *   `options.path`.
    * @param options The body, the parameters, and the options of every request.
    * @returns The parsed JSON of the answer, unchecked.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * const { accessToken, userId } = homeserver.createUser("alice");
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch, accessToken });
+   * const path = "/_matrix/client/v3/profile/{userId}/displayname";
+   * await client.request("PUT", path, { path: { userId }, body: { displayname: "Alice" } });
+   * console.assert(await client.getDisplayname(userId) === "Alice");
+   * ```
    */
   async request<Result = unknown>(
     method: Method,
@@ -302,7 +351,32 @@ export class Client {
     return this.#serving.fetch;
   }
 
-  /** Makes a dispatcher of a class, and registers it. Does nothing if there is one of the class. */
+  /**
+   * Makes a dispatcher of a class, and registers it. Does nothing if there is one of the class.
+   *
+   * @example
+   * ```ts
+   * import { Client, type Dispatcher } from "@greenroom/matrix";
+   *
+   * class Counter implements Dispatcher {
+   *   static count = 0;
+   *   readonly client: Client;
+   *   constructor(client: Client) {
+   *     this.client = client;
+   *   }
+   *   readonly add = () => void Counter.count++;
+   *   register(): void {
+   *     this.client.addEventHandler(this.add);
+   *   }
+   *   unregister(): void {
+   *     this.client.removeEventHandler(this.add);
+   *   }
+   * }
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * client.addDispatcher(Counter);
+   * ```
+   */
   addDispatcher(type: DispatcherType<Client>): void {
     if (this.dispatchers.has(type)) return;
     const dispatcher = new type(this);
@@ -310,7 +384,17 @@ export class Client {
     dispatcher.register();
   }
 
-  /** Removes the dispatcher of a class. Does nothing if there is none. */
+  /**
+   * Removes the dispatcher of a class. Does nothing if there is none.
+   *
+   * @example
+   * ```ts
+   * import { Client, DecryptionDispatcher } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * client.removeDispatcher(DecryptionDispatcher); // handlers receive encrypted events as they are
+   * ```
+   */
   removeDispatcher(type: DispatcherType<Client>): void {
     const dispatcher = this.dispatchers.get(type);
     this.dispatchers.delete(type);
@@ -322,6 +406,16 @@ export class Client {
    * records of encryption. Nothing that can be read is lost. A client that syncs prunes once a day.
    *
    * @returns What was removed.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function makeRoom(client: Client): Promise<void> {
+   *   const { removed } = await client.prune();
+   *   console.log(`${removed.state ?? 0} records of rooms that were left`);
+   * }
+   * ```
    */
   async prune(): Promise<PruneSummary> {
     return await this.#life.core.housekeeping.prune();
@@ -332,6 +426,16 @@ export class Client {
    * the device. The store is not used after that. A handler that calls it is not waited for.
    *
    * @returns Resolves when everything has stopped, or had its time to.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * export async function runOnce(client: Client): Promise<void> {
+   *   await client.syncOnce();
+   *   await client.close(); // or declare it: await using client = new Client(…)
+   * }
+   * ```
    */
   async close(): Promise<void> {
     await this.#life.close();
@@ -632,6 +736,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param event The event.
    * @param source Its source: flags of `SyncStream`.
    * @returns A promise for each handler that still runs; none rejects.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
+   *
+   * export async function replay(client: Client, event: MatrixEvent): Promise<void> {
+   *   await Promise.all(client.dispatchEvent(event, SyncStream.TIMELINE));
+   * }
+   * ```
    */
   dispatchEvent(event: MatrixEvent, source: SyncStream): Promise<void>[];
 
@@ -642,6 +756,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param data What handlers are called with.
    * @param options A type of your own in its place.
    * @returns A promise for each handler that still runs; none rejects.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function announce(client: Client): void {
+   *   client.dispatchInternalEvent("com.example.curtain", { act: 2 });
+   * }
+   * ```
    */
   dispatchInternalEvent<const Type extends string>(
     eventType: Type,
@@ -656,6 +779,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param data What handlers are called with.
    * @param options A type of your own in its place.
    * @returns Resolves when all handlers have settled.
+   *
+   * @example
+   * ```ts ignore
+   * import { Client } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * client.on("com.example.curtain", () => console.log("The curtain rises"));
+   * await client.runInternalEvent("com.example.curtain", { act: 2 });
+   * ```
    */
   runInternalEvent<const Type extends string>(
     eventType: Type,
@@ -671,6 +803,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Which handlers receive it, and which promises to return.
    * @returns A promise for each handler with `waitSync` that still runs, or for all; none
    *   rejects.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventOf } from "@greenroom/matrix/types";
+   *
+   * export async function deliver(client: Client, event: EventOf<"m.room.message">): Promise<void> {
+   *   await Promise.all(client.dispatchManualEvent("m.room.message", event, { forceSynchronous: true }));
+   * }
+   * ```
    */
   dispatchManualEvent<const T extends EventType>(
     eventType: T,
@@ -685,6 +827,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param data The response.
    * @returns A promise for the handlers, when they have been started; it does not reject.
    * @throws {ValueError} If it has no `next_batch`.
+   *
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { SyncResponse } from "@greenroom/matrix/types";
+   *
+   * export async function replay(client: Client, recorded: SyncResponse): Promise<void> {
+   *   await Promise.all(await client.handleSync(recorded));
+   * }
+   * ```
    */
   handleSync(data: SyncResponse): Promise<Promise<void>[]>;
 
@@ -767,6 +919,18 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * Removes a handler of all events. Does nothing if it is not there.
    *
    * @param handler The same function that was added.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { MatrixEvent } from "@greenroom/matrix/types";
+   *
+   * export function onFirst(client: Client, handle: (event: MatrixEvent) => void): void {
+   *   client.addEventHandler(function first(event) {
+   *     client.removeEventHandler(first);
+   *     handle(event);
+   *   });
+   * }
+   * ```
    */
   removeEventHandler(handler: Handler<MatrixEvent>): void;
 
@@ -1094,6 +1258,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param content The content so far.
    * @param options Request options, for what has to be looked up.
    * @returns The content to send; nothing if it is to be sent as it is.
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function join(client: Client, roomId: RoomID, userId: UserID): Promise<void> {
+   *   const content = { membership: "join" } as const;
+   *   const filled = await client.fillMemberEvent(roomId, userId, content) ?? content;
+   *   await client.sendStateEvent(roomId, "m.room.member", filled, { stateKey: userId });
+   * }
+   * ```
    */
   fillMemberEvent(
     roomId: RoomID,
@@ -1113,6 +1288,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ignoredUsers(client: Client): Promise<string[]> {
+   *   const { ignored_users } = await client.getAccountData("m.ignored_user_list");
+   *   return Object.keys(ignored_users);
+   * }
+   * ```
    */
   getAccountData<const T extends EventType>(
     type: T,
@@ -1198,6 +1382,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns What is known of the room under the tag; undefined if the room does not have it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isFavourite(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return await client.getRoomTag(roomId, "m.favourite") !== undefined;
+   * }
+   * ```
    */
   getRoomTag(roomId: RoomID, tag: string, options?: RequestOptions): Promise<RoomTagInfo | undefined>;
 
@@ -1275,6 +1468,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no such alias, and `raise404` is set.
    * @throws {ForbiddenError} If the user did not create it and has no other right to remove it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function closeStage(client: Client): Promise<void> {
+   *   await client.removeRoomAlias("stage"); // no error if there is no #stage
+   * }
+   * ```
    */
   removeRoomAlias(aliasLocalpart: string, options?: RemoveRoomAliasOptions): Promise<void>;
 
@@ -1286,6 +1487,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The room, and servers that know it.
    * @throws {NotFoundError} If there is no such alias.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function whereIsStage(client: Client): Promise<RoomID> {
+   *   const { room_id } = await client.getRoomAlias("#stage:example.org");
+   *   return room_id;
+   * }
+   * ```
    */
   getRoomAlias(roomAlias: RoomAlias, options?: RequestOptions): Promise<RoomAliasResponse>;
 
@@ -1297,6 +1508,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The aliases; they may not be in the room's state.
    * @throws {ForbiddenError} If the user is not in the room, and its history is not public.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstAlias(client: Client, roomId: RoomID): Promise<string> {
+   *   const [alias] = await client.getRoomAliases(roomId);
+   *   return alias ?? roomId;
+   * }
+   * ```
    */
   getRoomAliases(roomId: RoomID, options?: RequestOptions): Promise<RoomAlias[]>;
 
@@ -1308,6 +1529,19 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ValueError} If a third-party network is named and all of them are asked for, or
    *   `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function listAll(client: Client): Promise<void> {
+   *   let since: string | undefined;
+   *   do {
+   *     const page = await client.getRoomDirectory({ since, searchQuery: "theatre" });
+   *     for (const { name, num_joined_members } of page.chunk) console.log(name, num_joined_members);
+   *     since = page.next_batch;
+   *   } while (since !== undefined);
+   * }
+   * ```
    */
   getRoomDirectory(options?: GetRoomDirectoryOptions): Promise<PublicRoomsResponse>;
 
@@ -1319,6 +1553,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns `public` if it does.
    * @throws {NotFoundError} If the server does not know the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isListed(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return await client.getRoomDirectoryVisibility(roomId) === "public";
+   * }
+   * ```
    */
   getRoomDirectoryVisibility(roomId: RoomID, options?: RequestOptions): Promise<RoomDirectoryVisibility>;
 
@@ -1330,6 +1573,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {ForbiddenError} If the server does not let the user.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function hide(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.setRoomDirectoryVisibility(roomId, "private");
+   * }
+   * ```
    */
   setRoomDirectoryVisibility(
     roomId: RoomID,
@@ -1347,6 +1599,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The users, the best match first, and whether there are more.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function find(client: Client, name: string): Promise<UserID[]> {
+   *   const { results } = await client.searchUsers(name, { limit: 5 });
+   *   return results.map(({ user_id }) => user_id);
+   * }
+   * ```
    */
   searchUsers(searchQuery: string, options?: SearchUsersOptions): Promise<UserSearchResponse>;
 
@@ -1565,6 +1827,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The ID of the new member event.
    * @throws {ForbiddenError} If the change is not allowed.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommember | m.room.member}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function useStageName(client: Client, roomId: RoomID, userId: UserID): Promise<void> {
+   *   await client.sendMemberEvent(roomId, userId, "join", { extraContent: { displayname: "Hamlet" } });
+   * }
+   * ```
    */
   sendMemberEvent(
     roomId: RoomID,
@@ -1808,6 +2079,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function timeZone(client: Client, userId: UserID): Promise<string> {
+   *   const zone = await client.getProfileField(userId, "m.tz");
+   *   return typeof zone === "string" ? zone : "UTC";
+   * }
+   * ```
    */
   getProfileField(userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown>;
 
@@ -1822,6 +2103,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {KeyTooLargeError} If the name is too long.
    * @throws {ValueError} If the value is undefined.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function moveToBerlin(client: Client): Promise<void> {
+   *   await client.setProfileField("m.tz", "Europe/Berlin");
+   * }
+   * ```
    */
   setProfileField(keyName: string, value: unknown, options?: RequestOptions): Promise<void>;
 
@@ -1831,6 +2120,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param keyName The field.
    * @param options Request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hideTimeZone(client: Client): Promise<void> {
+   *   await client.deleteProfileField("m.tz");
+   * }
+   * ```
    */
   deleteProfileField(keyName: string, options?: RequestOptions): Promise<void>;
 
@@ -1862,6 +2159,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The rule.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pattern(client: Client): Promise<string | undefined> {
+   *   const rule = await client.getPushRule("global", "content", "my-cue");
+   *   return rule.pattern;
+   * }
+   * ```
    */
   getPushRule(
     scope: PushRuleScope,
@@ -1912,6 +2218,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function forgetCue(client: Client): Promise<void> {
+   *   await client.removePushRule("global", "content", "my-cue");
+   * }
+   * ```
    */
   removePushRule(
     scope: PushRuleScope,
@@ -1983,6 +2297,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns Its actions.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function notifies(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return (await client.getPushRuleActions("global", "room", roomId)).includes("notify");
+   * }
+   * ```
    */
   getPushRuleActions(
     scope: PushRuleScope,
@@ -2001,6 +2324,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ringForInvitations(client: Client): Promise<void> {
+   *   const actions = ["notify", { set_tweak: "sound", value: "ring" }] as const;
+   *   await client.setPushRuleActions("global", "override", ".m.rule.invite_for_me", actions);
+   * }
+   * ```
    */
   setPushRuleActions(
     scope: PushRuleScope,
@@ -2132,6 +2464,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The version, of which nothing is proven: the server could have made it.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function backedUp(client: Client): Promise<number> {
+   *   const { count } = await client.getKeyBackupVersion();
+   *   return count;
+   * }
+   * ```
    */
   getKeyBackupVersion(options?: GetKeyBackupVersionOptions): Promise<KeyBackupVersion>;
 
@@ -2142,6 +2483,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The version's name.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function makeVersion(client: Client, publicKey: string): Promise<string> {
+   *   return await client.createKeyBackupVersion({
+   *     algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
+   *     auth_data: { public_key: publicKey },
+   *   });
+   * }
+   * ```
    */
   createKeyBackupVersion(definition: KeyBackupDefinition, options?: RequestOptions): Promise<string>;
 
@@ -2153,6 +2505,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { Signatures } from "@greenroom/matrix/types";
+   *
+   * export async function sign(client: Client, signatures: Signatures): Promise<void> {
+   *   const { version, algorithm, auth_data } = await client.getKeyBackupVersion();
+   *   await client.updateKeyBackupVersion(version, { algorithm, auth_data: { ...auth_data, signatures } });
+   * }
+   * ```
    */
   updateKeyBackupVersion(
     version: string,
@@ -2167,6 +2529,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteLatest(client: Client): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await client.deleteKeyBackupVersion(version);
+   * }
+   * ```
    */
   deleteKeyBackupVersion(version: string, options?: RequestOptions): Promise<void>;
 
@@ -2181,6 +2552,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {WrongRoomKeysVersionError} If there is a later version.
    * @throws {NotFoundError} If there is no backup.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { KeyBackupRooms } from "@greenroom/matrix/types";
+   *
+   * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
+   *   const { count } = await client.putRoomKeys(version, keys);
+   *   console.log(`${count} keys are in the backup`);
+   * }
+   * ```
    */
   putRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
 
@@ -2194,6 +2575,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The key, encrypted.
    * @throws {NotFoundError} If it is not in the backup, or there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstIndex(client: Client, roomId: RoomID, sessionId: string): Promise<number> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   const key = await client.getRoomKey(version, { roomId, sessionId });
+   *   return key.first_message_index;
+   * }
+   * ```
    */
   getRoomKey(
     version: string,
@@ -2211,6 +2603,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   end or cancelled.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, roomId: RoomID): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await Deno.writeFile("keys.json", await client.downloadRoomKeys(version, { roomId }));
+   * }
+   * ```
    */
   downloadRoomKeys(
     version: string,
@@ -2226,6 +2628,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns How many keys the backup has now.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function forget(client: Client, roomId: RoomID, sessionId: string): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await client.deleteRoomKey(version, { roomId, sessionId });
+   * }
+   * ```
    */
   deleteRoomKey(
     version: string,
@@ -2246,6 +2658,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the server takes no registrations.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   * @example
+   * ```ts ignore
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch });
+   * await client.register({ username: "alice", password: "wonderland", authentication: {} });
+   * console.assert(client.mxid === "@alice:localhost");
+   * ```
    */
   register(options?: RegisterOptions): Promise<NewSession>;
 
@@ -2300,6 +2722,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leaveMatrix(client: Client, password: string): Promise<void> {
+   *   await client.deactivateAccount({ authentication: { password }, erase: true });
+   * }
+   * ```
    */
   deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;
 
@@ -2310,6 +2740,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The addresses.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function emails(client: Client): Promise<string[]> {
+   *   const ids = await client.getThirdPartyIds();
+   *   return ids.filter(({ medium }) => medium === "email").map(({ address }) => address);
+   * }
+   * ```
    */
   getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyID[]>;
 
@@ -2320,6 +2759,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns How many unclaimed one-time keys the server has of this device, by algorithm.
    * @throws {MatrixRequestError} If the server has another key of the same ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function keysLeft(client: Client): Promise<number> {
+   *   const { signed_curve25519 = 0 } = await client.uploadKeys();
+   *   return signed_curve25519;
+   * }
+   * ```
    */
   uploadKeys(options?: UploadKeysOptions): Promise<{ [algorithm: string]: number }>;
 
@@ -2358,6 +2806,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns A key of each device that has one, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID, OneTimeKeys, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function claim(client: Client, userId: UserID, deviceId: DeviceID): Promise<OneTimeKeys> {
+   *   const { one_time_keys } = await client.claimKeys({ [userId]: { [deviceId]: "signed_curve25519" } });
+   *   return one_time_keys[userId]?.[deviceId] ?? {};
+   * }
+   * ```
    */
   claimKeys(oneTimeKeys: KeysToClaim, options?: ClaimKeysOptions): Promise<KeysClaimResponse>;
 
@@ -2369,6 +2827,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns Who changed, and who shares no encrypted room with the user any more.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3keyschanges | GET /keys/changes}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { SyncToken, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function changedSince(client: Client, from: SyncToken): Promise<UserID[]> {
+   *   const to = await client.syncStore.getNextBatch() ?? from;
+   *   const { changed = [] } = await client.getKeyChanges(from, to);
+   *   return changed;
+   * }
+   * ```
    */
   getKeyChanges(from: SyncToken, to: SyncToken, options?: RequestOptions): Promise<KeysChangesResponse>;
 
@@ -2381,6 +2850,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { CrossSigningKey } from "@greenroom/matrix/types";
+   *
+   * export async function publish(client: Client, masterKey: CrossSigningKey, password: string): Promise<void> {
+   *   await client.uploadCrossSigningKeys({ masterKey, authentication: { password } });
+   * }
+   * ```
    */
   uploadCrossSigningKeys(options?: UploadCrossSigningKeysOptions): Promise<void>;
 
@@ -2391,6 +2869,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @param options Request options.
    * @returns The signatures that were refused.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceKeys } from "@greenroom/matrix/types";
+   *
+   * export async function publish(client: Client, signed: DeviceKeys): Promise<boolean> {
+   *   const { user_id, device_id } = signed;
+   *   const { failures = {} } = await client.uploadSignatures({ [user_id]: { [device_id]: signed } });
+   *   return Object.keys(failures).length === 0;
+   * }
+   * ```
    */
   uploadSignatures(signatures: SignedObjects, options?: RequestOptions): Promise<SignaturesUploadResponse>;
 
@@ -2403,6 +2892,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If the account has none.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID } from "@greenroom/matrix/types";
+   *
+   * export async function dehydratedDeviceId(client: Client): Promise<DeviceID> {
+   *   const { device_id } = await client.getDehydratedDevice();
+   *   return device_id;
+   * }
+   * ```
    */
   getDehydratedDevice(options?: RequestOptions): Promise<DehydratedDevice>;
 
@@ -2415,6 +2914,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The device's ID.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
+   *
+   * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
+   *   return await client.putDehydratedDevice(device);
+   * }
+   * ```
    */
   putDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
 
@@ -2427,6 +2935,14 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If the account has none.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteIt(client: Client): Promise<void> {
+   *   console.log(`Deleted ${await client.deleteDehydratedDevice()}`);
+   * }
+   * ```
    */
   deleteDehydratedDevice(options?: RequestOptions): Promise<DeviceID>;
 
@@ -2440,6 +2956,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ForbiddenError} If the account has no such dehydrated device.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function firstPage(client: Client): Promise<unknown[]> {
+   *   const { device_id } = await client.getDehydratedDevice();
+   *   const { events } = await client.getDehydratedDeviceEvents(device_id);
+   *   return events;
+   * }
+   * ```
    */
   getDehydratedDeviceEvents(
     deviceId: DeviceID,
@@ -2792,6 +3318,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {ValueError} If an argument can't be what it should.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function cue(client: Client, userId: UserID, deviceId: DeviceID): Promise<void> {
+   *   await client.sendToOneDevice("com.example.cue", userId, deviceId, { line: 12 });
+   * }
+   * ```
    */
   sendToOneDevice<const T extends EventType>(
     eventType: T,
@@ -2841,6 +3376,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The URI, and when it is given up if nothing is uploaded.
    * @throws {LimitExceededError} If too many places are empty.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendFirst(client: Client, roomId: RoomID, path: string): Promise<void> {
+   *   const { content_uri } = await client.createMedia();
+   *   await client.sendImage(roomId, content_uri);
+   *   await client.uploadMediaTo(content_uri, await Deno.readFile(path), { mimeType: "image/png" });
+   * }
+   * ```
    */
   createMedia(options?: RequestOptions): Promise<CreateMediaResponse>;
 
@@ -2855,6 +3401,17 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    *   be this one.
    * @throws {ValueError} As of `uploadMedia()`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function upload(client: Client, path: string): Promise<ContentURI> {
+   *   const { content_uri } = await client.createMedia();
+   *   await client.uploadMediaTo(content_uri, await Deno.open(path));
+   *   return content_uri;
+   * }
+   * ```
    */
   uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
 
@@ -2904,6 +3461,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, url: ContentURI, path: string): Promise<void> {
+   *   const { stream } = await client.downloadMediaStream(url, { maxSize: 100_000_000 });
+   *   await Deno.writeFile(path, stream);
+   * }
+   * ```
    */
   downloadMediaStream(
     url: ContentURI | EncryptedFile,
@@ -2923,6 +3490,16 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
    * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function avatar(client: Client, userId: UserID): Promise<Uint8Array | undefined> {
+   *   const url = await client.getAvatarUrl(userId);
+   *   return url && await client.downloadThumbnail(url, { width: 64, resizeMethod: "crop" });
+   * }
+   * ```
    */
   downloadThumbnail(
     url: ContentURI | EncryptedFile,
@@ -3733,6 +4310,15 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    * @returns The ID of the event.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msticker | m.sticker}
+   * @example
+   * ```ts ignore
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function applaud(client: Client, roomId: RoomID, url: ContentURI): Promise<void> {
+   *   await client.sendSticker(roomId, url, { w: 256, h: 256 }, { text: "Applause" });
+   * }
+   * ```
    */
   sendSticker(
     roomId: RoomID,

@@ -117,6 +117,18 @@ export interface HandlersAPI {
    * Removes a handler of all events. Does nothing if it is not there.
    *
    * @param handler The same function that was added.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { MatrixEvent } from "@greenroom/matrix/types";
+   *
+   * export function onFirst(client: Client, handle: (event: MatrixEvent) => void): void {
+   *   client.addEventHandler(function first(event) {
+   *     client.removeEventHandler(first);
+   *     handle(event);
+   *   });
+   * }
+   * ```
    */
   removeEventHandler(handler: Handler<MatrixEvent>): void;
 

@@ -159,6 +159,16 @@ export interface SyncerAPI extends HandlersAPI {
    * @param event The event.
    * @param source Its source: flags of `SyncStream`.
    * @returns A promise for each handler that still runs; none rejects.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import { type MatrixEvent, SyncStream } from "@greenroom/matrix/types";
+   *
+   * export async function replay(client: Client, event: MatrixEvent): Promise<void> {
+   *   await Promise.all(client.dispatchEvent(event, SyncStream.TIMELINE));
+   * }
+   * ```
    */
   dispatchEvent(event: MatrixEvent, source: SyncStream): Promise<void>[];
 
@@ -169,6 +179,15 @@ export interface SyncerAPI extends HandlersAPI {
    * @param data What handlers are called with.
    * @param options A type of your own in its place.
    * @returns A promise for each handler that still runs; none rejects.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function announce(client: Client): void {
+   *   client.dispatchInternalEvent("com.example.curtain", { act: 2 });
+   * }
+   * ```
    */
   dispatchInternalEvent<const Type extends string>(
     eventType: Type,
@@ -183,6 +202,15 @@ export interface SyncerAPI extends HandlersAPI {
    * @param data What handlers are called with.
    * @param options A type of your own in its place.
    * @returns Resolves when all handlers have settled.
+   *
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   *
+   * const client = new Client({ baseUrl: "https://matrix.example.org" });
+   * client.on("com.example.curtain", () => console.log("The curtain rises"));
+   * await client.runInternalEvent("com.example.curtain", { act: 2 });
+   * ```
    */
   runInternalEvent<const Type extends string>(
     eventType: Type,
@@ -198,6 +226,16 @@ export interface SyncerAPI extends HandlersAPI {
    * @param options Which handlers receive it, and which promises to return.
    * @returns A promise for each handler with `waitSync` that still runs, or for all; none
    *   rejects.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { EventOf } from "@greenroom/matrix/types";
+   *
+   * export async function deliver(client: Client, event: EventOf<"m.room.message">): Promise<void> {
+   *   await Promise.all(client.dispatchManualEvent("m.room.message", event, { forceSynchronous: true }));
+   * }
+   * ```
    */
   dispatchManualEvent<const T extends EventType>(
     eventType: T,
@@ -212,6 +250,16 @@ export interface SyncerAPI extends HandlersAPI {
    * @param data The response.
    * @returns A promise for the handlers, when they have been started; it does not reject.
    * @throws {ValueError} If it has no `next_batch`.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { SyncResponse } from "@greenroom/matrix/types";
+   *
+   * export async function replay(client: Client, recorded: SyncResponse): Promise<void> {
+   *   await Promise.all(await client.handleSync(recorded));
+   * }
+   * ```
    */
   handleSync(data: SyncResponse): Promise<Promise<void>[]>;
 }

@@ -1,6 +1,8 @@
 /**
  * End-to-end encryption, as a client has it in `client.crypto`.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @module
  */
 
@@ -47,6 +49,15 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * @throws {EncryptionError} If the access token belongs to no device.
    * @throws {MatrixError} If the keys were not published from this store, and the server did not
    *   say what it has of the device.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function publishKeys(client: Client): Promise<void> {
+   *   await client.crypto?.start(); // without a sync
+   * }
+   * ```
    */
   start(): Promise<void>;
   /**
@@ -75,14 +86,50 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
   doctor(options?: CryptoDoctorOptions): Promise<CryptoFinding[]>;
   /**
    * Whether an event came with a sync and could not be decrypted: it comes again once it can be.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function logEncrypted(client: Client): void {
+   *   client.on("m.room.encrypted", (event) => {
+   *     if (client.crypto?.isWaiting(event)) console.log(`${event.event_id} comes again once its key is there`);
+   *   });
+   * }
+   * ```
    */
   isWaiting(event: MatrixEvent): boolean;
   /**
    * Whether an event that could not be decrypted when it came can be by now, and has come again: of the
    * latest thousand of this process.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export function logLate(client: Client): void {
+   *   client.on("m.room.message", (event) => {
+   *     if (client.crypto?.wasRecovered(event)) console.log(`${event.event_id} could not be read before`);
+   *   });
+   * }
+   * ```
    */
   wasRecovered(event: Pick<MessageEvent, "event_id">): boolean;
-  /** Decrypts an event that did not come with a sync: one of the room's history, for example. */
+  /**
+   * Decrypts an event that did not come with a sync: one of the room's history, for example.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { MessageEvent } from "@greenroom/matrix/types";
+   *
+   * export async function read(client: Client, event: MessageEvent): Promise<string> {
+   *   const decryption = await client.crypto?.decrypt(event);
+   *   if (decryption === undefined) return "This client has no encryption";
+   *   return "event" in decryption ? JSON.stringify(decryption.event.content) : decryption.reason;
+   * }
+   * ```
+   */
   decrypt(event: MessageEvent): Promise<Decryption>;
   /**
    * Encrypts an event, creating and sharing a group session first if need be.
@@ -93,6 +140,16 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * @param options The transaction ID, and a signal.
    * @returns The content of the `m.room.encrypted` event.
    * @throws {EncryptionError} If it can't be done; nothing was sent to the room.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function encryptText(client: Client, roomId: RoomID, body: string) {
+   *   return await client.crypto?.encrypt(roomId, "m.room.message", { msgtype: "m.text", body });
+   * }
+   * ```
    */
   encrypt(
     roomId: RoomID,
@@ -102,6 +159,20 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
   ): Promise<RoomEncryptedContent>;
   /**
    * Notes that an event that was encrypted with a transaction ID has been sent, or never will be.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendOnce(client: Client, roomId: RoomID, txnId: string): Promise<void> {
+   *   const text = { msgtype: "m.text", body: "Curtain!" };
+   *   const content = await client.crypto?.encrypt(roomId, "m.room.message", text, { txnId });
+   *   if (content === undefined) return;
+   *   await client.sendMessageEvent(roomId, "m.room.encrypted", content, { txnId });
+   *   await client.crypto?.sent({ roomId, txnId, arrived: true });
+   * }
+   * ```
    */
   sent(event: SentRoomEvent): Promise<void>;
   /**
@@ -110,15 +181,60 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * @param roomId The room.
    * @returns The devices that have the key, and those that do not get it.
    * @throws {EncryptionError} If it can't be done.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function withheld(client: Client, roomId: RoomID): Promise<void> {
+   *   const report = await client.crypto?.shareGroupSession(roomId);
+   *   for (const { device, code } of report?.withheld ?? []) console.log(`${device.deviceId}: ${code}`);
+   * }
+   * ```
    */
   shareGroupSession(roomId: RoomID): Promise<ShareReport>;
-  /** Discards a room's group session: the next event begins a new one. */
+  /**
+   * Discards a room's group session: the next event begins a new one.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function newSession(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.crypto?.discardGroupSession(roomId);
+   * }
+   * ```
+   */
   discardGroupSession(roomId: RoomID): Promise<void>;
-  /** The own device's public keys. */
+  /**
+   * The own device's public keys.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function fingerprint(client: Client): Promise<string | undefined> {
+   *   return (await client.crypto?.getOwnDeviceKeys())?.ed25519;
+   * }
+   * ```
+   */
   getOwnDeviceKeys(): Promise<OwnDeviceKeys>;
   /**
    * A user's devices. They are looked up unless that was done in the last ten seconds: a sync does not
    * show the changes of users who share no room.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function unsigned(client: Client, userId: UserID): Promise<DeviceID[]> {
+   *   const devices = await client.crypto?.getDevices(userId) ?? [];
+   *   return devices.filter(({ trust }) => trust === "unsigned").map(({ deviceId }) => deviceId);
+   * }
+   * ```
    */
   getDevices(userId: UserID): Promise<CryptoDevice[]>;
   /**
@@ -217,6 +333,17 @@ export interface Crypto extends IdentityCrypto, VerificationCrypto, HistoryCrypt
    * Resolves when no request to the server is under way any more, nor a step of a verification.
    *
    * @throws {DeviceConflictError} If the server has other keys for the device.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function shareAndWait(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.crypto?.shareGroupSession(roomId);
+   *   await client.crypto?.idle();
+   * }
+   * ```
    */
   idle(): Promise<void>;
 }

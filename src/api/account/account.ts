@@ -1,6 +1,8 @@
 /**
  * The account: registration, password, addresses, and its end.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see
  * {@link https://spec.matrix.org/v1.16/client-server-api/#account-registration-and-management | Account management}
  * @module
@@ -175,6 +177,16 @@ export interface AccountAPI {
    * @throws {ForbiddenError} If the server takes no registrations.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3register | POST /register}
+   * @example
+   * ```ts
+   * import { Client } from "@greenroom/matrix";
+   * import { Homeserver } from "@greenroom/matrix/testing";
+   *
+   * await using homeserver = new Homeserver();
+   * await using client = new Client({ baseUrl: homeserver.baseUrl, fetch: homeserver.fetch });
+   * await client.register({ username: "alice", password: "wonderland", authentication: {} });
+   * console.assert(client.mxid === "@alice:localhost");
+   * ```
    */
   register(options?: RegisterOptions): Promise<NewSession>;
 
@@ -229,6 +241,14 @@ export interface AccountAPI {
    *   does not cover.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3accountdeactivate | POST /account/deactivate}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function leaveMatrix(client: Client, password: string): Promise<void> {
+   *   await client.deactivateAccount({ authentication: { password }, erase: true });
+   * }
+   * ```
    */
   deactivateAccount(options?: DeactivateAccountOptions): Promise<"success" | "no-support">;
 
@@ -239,6 +259,15 @@ export interface AccountAPI {
    * @returns The addresses.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3account3pid | GET /account/3pid}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function emails(client: Client): Promise<string[]> {
+   *   const ids = await client.getThirdPartyIds();
+   *   return ids.filter(({ medium }) => medium === "email").map(({ address }) => address);
+   * }
+   * ```
    */
   getThirdPartyIds(options?: RequestOptions): Promise<ThirdPartyID[]>;
 }

@@ -2,6 +2,8 @@
  * The user's private data, of the account and of rooms, and the tags of rooms, which are part of
  * it.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#client-config | Client config}
  * @module
  */
@@ -83,6 +85,15 @@ export interface AccountDataAPI {
    *   for a definition without a schema.
    * @throws {ValueError} If the type is empty, or of events of another class.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridaccount_datatype | GET /user/{userId}/account_data/{type}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ignoredUsers(client: Client): Promise<string[]> {
+   *   const { ignored_users } = await client.getAccountData("m.ignored_user_list");
+   *   return Object.keys(ignored_users);
+   * }
+   * ```
    */
   getAccountData<const T extends EventType>(
     type: T,
@@ -168,6 +179,15 @@ export interface AccountDataAPI {
    * @param options Request options.
    * @returns What is known of the room under the tag; undefined if the room does not have it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3useruseridroomsroomidtags | GET /user/{userId}/rooms/{roomId}/tags}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isFavourite(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return await client.getRoomTag(roomId, "m.favourite") !== undefined;
+   * }
+   * ```
    */
   getRoomTag(roomId: RoomID, tag: string, options?: RequestOptions): Promise<RoomTagInfo | undefined>;
 

@@ -86,6 +86,16 @@ export interface DehydratedDeviceAPI {
    * @throws {NotFoundError} If the account has none.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID } from "@greenroom/matrix/types";
+   *
+   * export async function dehydratedDeviceId(client: Client): Promise<DeviceID> {
+   *   const { device_id } = await client.getDehydratedDevice();
+   *   return device_id;
+   * }
+   * ```
    */
   getDehydratedDevice(options?: RequestOptions): Promise<DehydratedDevice>;
 
@@ -98,6 +108,15 @@ export interface DehydratedDeviceAPI {
    * @returns The device's ID.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DehydratedDeviceUpload, DeviceID } from "@greenroom/matrix/types";
+   *
+   * export async function replace(client: Client, device: DehydratedDeviceUpload): Promise<DeviceID> {
+   *   return await client.putDehydratedDevice(device);
+   * }
+   * ```
    */
   putDehydratedDevice(device: DehydratedDeviceUpload, options?: RequestOptions): Promise<DeviceID>;
 
@@ -110,6 +129,14 @@ export interface DehydratedDeviceAPI {
    * @throws {NotFoundError} If the account has none.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteIt(client: Client): Promise<void> {
+   *   console.log(`Deleted ${await client.deleteDehydratedDevice()}`);
+   * }
+   * ```
    */
   deleteDehydratedDevice(options?: RequestOptions): Promise<DeviceID>;
 
@@ -123,6 +150,16 @@ export interface DehydratedDeviceAPI {
    * @throws {ForbiddenError} If the account has no such dehydrated device.
    * @throws {UnrecognizedError} If the server has no dehydrated devices.
    * @see {@link https://github.com/matrix-org/matrix-spec-proposals/pull/3814 | MSC3814}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function firstPage(client: Client): Promise<unknown[]> {
+   *   const { device_id } = await client.getDehydratedDevice();
+   *   const { events } = await client.getDehydratedDeviceEvents(device_id);
+   *   return events;
+   * }
+   * ```
    */
   getDehydratedDeviceEvents(
     deviceId: DeviceID,

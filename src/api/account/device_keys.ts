@@ -1,6 +1,8 @@
 /**
  * The public keys of devices and users.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#key-management | Key management}
  * @module
  */
@@ -144,6 +146,15 @@ export interface DeviceKeysAPI {
    * @returns How many unclaimed one-time keys the server has of this device, by algorithm.
    * @throws {MatrixRequestError} If the server has another key of the same ID.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysupload | POST /keys/upload}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function keysLeft(client: Client): Promise<number> {
+   *   const { signed_curve25519 = 0 } = await client.uploadKeys();
+   *   return signed_curve25519;
+   * }
+   * ```
    */
   uploadKeys(options?: UploadKeysOptions): Promise<{ [algorithm: string]: number }>;
 
@@ -182,6 +193,16 @@ export interface DeviceKeysAPI {
    * @returns A key of each device that has one, and the servers that could not be reached.
    * @throws {ValueError} If a user ID can't be one, or `timeout` is negative or no integer.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysclaim | POST /keys/claim}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID, OneTimeKeys, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function claim(client: Client, userId: UserID, deviceId: DeviceID): Promise<OneTimeKeys> {
+   *   const { one_time_keys } = await client.claimKeys({ [userId]: { [deviceId]: "signed_curve25519" } });
+   *   return one_time_keys[userId]?.[deviceId] ?? {};
+   * }
+   * ```
    */
   claimKeys(oneTimeKeys: KeysToClaim, options?: ClaimKeysOptions): Promise<KeysClaimResponse>;
 
@@ -193,6 +214,17 @@ export interface DeviceKeysAPI {
    * @param options Request options.
    * @returns Who changed, and who shares no encrypted room with the user any more.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3keyschanges | GET /keys/changes}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { SyncToken, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function changedSince(client: Client, from: SyncToken): Promise<UserID[]> {
+   *   const to = await client.syncStore.getNextBatch() ?? from;
+   *   const { changed = [] } = await client.getKeyChanges(from, to);
+   *   return changed;
+   * }
+   * ```
    */
   getKeyChanges(from: SyncToken, to: SyncToken, options?: RequestOptions): Promise<KeysChangesResponse>;
 
@@ -205,6 +237,15 @@ export interface DeviceKeysAPI {
    * @throws {AuthenticationNeededError} If the server wants an authentication that `authentication`
    *   does not cover.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keysdevice_signingupload | POST /keys/device_signing/upload}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { CrossSigningKey } from "@greenroom/matrix/types";
+   *
+   * export async function publish(client: Client, masterKey: CrossSigningKey, password: string): Promise<void> {
+   *   await client.uploadCrossSigningKeys({ masterKey, authentication: { password } });
+   * }
+   * ```
    */
   uploadCrossSigningKeys(options?: UploadCrossSigningKeysOptions): Promise<void>;
 
@@ -215,6 +256,17 @@ export interface DeviceKeysAPI {
    * @param options Request options.
    * @returns The signatures that were refused.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3keyssignaturesupload | POST /keys/signatures/upload}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceKeys } from "@greenroom/matrix/types";
+   *
+   * export async function publish(client: Client, signed: DeviceKeys): Promise<boolean> {
+   *   const { user_id, device_id } = signed;
+   *   const { failures = {} } = await client.uploadSignatures({ [user_id]: { [device_id]: signed } });
+   *   return Object.keys(failures).length === 0;
+   * }
+   * ```
    */
   uploadSignatures(signatures: SignedObjects, options?: RequestOptions): Promise<SignaturesUploadResponse>;
 }

@@ -161,6 +161,16 @@ export interface ProfileAPI {
    *   or no such user.
    * @throws {ForbiddenError} If the server refuses to show it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3profileuseridkeyname | GET /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function timeZone(client: Client, userId: UserID): Promise<string> {
+   *   const zone = await client.getProfileField(userId, "m.tz");
+   *   return typeof zone === "string" ? zone : "UTC";
+   * }
+   * ```
    */
   getProfileField(userId: UserID, keyName: string, options?: RequestOptions): Promise<unknown>;
 
@@ -175,6 +185,14 @@ export interface ProfileAPI {
    * @throws {KeyTooLargeError} If the name is too long.
    * @throws {ValueError} If the value is undefined.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3profileuseridkeyname | PUT /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function moveToBerlin(client: Client): Promise<void> {
+   *   await client.setProfileField("m.tz", "Europe/Berlin");
+   * }
+   * ```
    */
   setProfileField(keyName: string, value: unknown, options?: RequestOptions): Promise<void>;
 
@@ -184,6 +202,14 @@ export interface ProfileAPI {
    * @param keyName The field.
    * @param options Request options.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3profileuseridkeyname | DELETE /profile/{userId}/{keyName}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function hideTimeZone(client: Client): Promise<void> {
+   *   await client.deleteProfileField("m.tz");
+   * }
+   * ```
    */
   deleteProfileField(keyName: string, options?: RequestOptions): Promise<void>;
 }

@@ -1,6 +1,8 @@
 /**
  * Push rules: which events notify the user, and how.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#push-rules | Push rules}
  * @module
  */
@@ -93,6 +95,15 @@ export interface PushRulesAPI {
    * @returns The rule.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleid | GET /pushrules/global/{kind}/{ruleId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function pattern(client: Client): Promise<string | undefined> {
+   *   const rule = await client.getPushRule("global", "content", "my-cue");
+   *   return rule.pattern;
+   * }
+   * ```
    */
   getPushRule(
     scope: PushRuleScope,
@@ -143,6 +154,14 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3pushrulesglobalkindruleid | DELETE /pushrules/global/{kind}/{ruleId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function forgetCue(client: Client): Promise<void> {
+   *   await client.removePushRule("global", "content", "my-cue");
+   * }
+   * ```
    */
   removePushRule(
     scope: PushRuleScope,
@@ -214,6 +233,15 @@ export interface PushRulesAPI {
    * @returns Its actions.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3pushrulesglobalkindruleidactions | GET /pushrules/global/{kind}/{ruleId}/actions}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function notifies(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return (await client.getPushRuleActions("global", "room", roomId)).includes("notify");
+   * }
+   * ```
    */
   getPushRuleActions(
     scope: PushRuleScope,
@@ -232,6 +260,15 @@ export interface PushRulesAPI {
    * @param options Request options.
    * @throws {NotFoundError} If there is no such rule.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3pushrulesglobalkindruleidactions | PUT /pushrules/global/{kind}/{ruleId}/actions}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function ringForInvitations(client: Client): Promise<void> {
+   *   const actions = ["notify", { set_tweak: "sound", value: "ring" }] as const;
+   *   await client.setPushRuleActions("global", "override", ".m.rule.invite_for_me", actions);
+   * }
+   * ```
    */
   setPushRuleActions(
     scope: PushRuleScope,

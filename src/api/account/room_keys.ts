@@ -1,6 +1,8 @@
 /**
  * The backup of room keys, as the server keeps it.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
  * @module
  */
@@ -128,6 +130,15 @@ export interface RoomKeysAPI {
    * @returns The version, of which nothing is proven: the server could have made it.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keysversion | GET /room_keys/version}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function backedUp(client: Client): Promise<number> {
+   *   const { count } = await client.getKeyBackupVersion();
+   *   return count;
+   * }
+   * ```
    */
   getKeyBackupVersion(options?: GetKeyBackupVersionOptions): Promise<KeyBackupVersion>;
 
@@ -138,6 +149,17 @@ export interface RoomKeysAPI {
    * @param options Request options.
    * @returns The version's name.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3room_keysversion | POST /room_keys/version}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function makeVersion(client: Client, publicKey: string): Promise<string> {
+   *   return await client.createKeyBackupVersion({
+   *     algorithm: "m.megolm_backup.v1.curve25519-aes-sha2",
+   *     auth_data: { public_key: publicKey },
+   *   });
+   * }
+   * ```
    */
   createKeyBackupVersion(definition: KeyBackupDefinition, options?: RequestOptions): Promise<string>;
 
@@ -149,6 +171,16 @@ export interface RoomKeysAPI {
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keysversionversion | PUT /room_keys/version/(version)}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { Signatures } from "@greenroom/matrix/types";
+   *
+   * export async function sign(client: Client, signatures: Signatures): Promise<void> {
+   *   const { version, algorithm, auth_data } = await client.getKeyBackupVersion();
+   *   await client.updateKeyBackupVersion(version, { algorithm, auth_data: { ...auth_data, signatures } });
+   * }
+   * ```
    */
   updateKeyBackupVersion(
     version: string,
@@ -163,6 +195,15 @@ export interface RoomKeysAPI {
    * @param options Request options.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keysversionversion | DELETE /room_keys/version/(version)}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function deleteLatest(client: Client): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await client.deleteKeyBackupVersion(version);
+   * }
+   * ```
    */
   deleteKeyBackupVersion(version: string, options?: RequestOptions): Promise<void>;
 
@@ -177,6 +218,16 @@ export interface RoomKeysAPI {
    * @throws {WrongRoomKeysVersionError} If there is a later version.
    * @throws {NotFoundError} If there is no backup.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3room_keyskeys | PUT /room_keys/keys}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { KeyBackupRooms } from "@greenroom/matrix/types";
+   *
+   * export async function putKeys(client: Client, version: string, keys: KeyBackupRooms): Promise<void> {
+   *   const { count } = await client.putRoomKeys(version, keys);
+   *   console.log(`${count} keys are in the backup`);
+   * }
+   * ```
    */
   putRoomKeys(version: string, keys: KeyBackupRooms, options?: RequestOptions): Promise<KeyBackupChange>;
 
@@ -190,6 +241,17 @@ export interface RoomKeysAPI {
    * @returns The key, encrypted.
    * @throws {NotFoundError} If it is not in the backup, or there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeysroomidsessionid | GET /room_keys/keys/(roomId)/(sessionId)}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstIndex(client: Client, roomId: RoomID, sessionId: string): Promise<number> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   const key = await client.getRoomKey(version, { roomId, sessionId });
+   *   return key.first_message_index;
+   * }
+   * ```
    */
   getRoomKey(
     version: string,
@@ -207,6 +269,16 @@ export interface RoomKeysAPI {
    *   end or cancelled.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3room_keyskeys | GET /room_keys/keys}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, roomId: RoomID): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await Deno.writeFile("keys.json", await client.downloadRoomKeys(version, { roomId }));
+   * }
+   * ```
    */
   downloadRoomKeys(
     version: string,
@@ -222,6 +294,16 @@ export interface RoomKeysAPI {
    * @returns How many keys the backup has now.
    * @throws {NotFoundError} If there is no such version.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3room_keyskeysroomidsessionid | DELETE /room_keys/keys/(roomId)/(sessionId)}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function forget(client: Client, roomId: RoomID, sessionId: string): Promise<void> {
+   *   const { version } = await client.getKeyBackupVersion();
+   *   await client.deleteRoomKey(version, { roomId, sessionId });
+   * }
+   * ```
    */
   deleteRoomKey(
     version: string,

@@ -264,6 +264,17 @@ export interface FillMemberEventAPI {
    * @param content The content so far.
    * @param options Request options, for what has to be looked up.
    * @returns The content to send; nothing if it is to be sent as it is.
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function join(client: Client, roomId: RoomID, userId: UserID): Promise<void> {
+   *   const content = { membership: "join" } as const;
+   *   const filled = await client.fillMemberEvent(roomId, userId, content) ?? content;
+   *   await client.sendStateEvent(roomId, "m.room.member", filled, { stateKey: userId });
+   * }
+   * ```
    */
   fillMemberEvent(
     roomId: RoomID,

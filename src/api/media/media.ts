@@ -122,6 +122,17 @@ export interface MediaAPI {
    * @returns The URI, and when it is given up if nothing is uploaded.
    * @throws {LimitExceededError} If too many places are empty.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixmediav1create | POST /_matrix/media/v1/create}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function sendFirst(client: Client, roomId: RoomID, path: string): Promise<void> {
+   *   const { content_uri } = await client.createMedia();
+   *   await client.sendImage(roomId, content_uri);
+   *   await client.uploadMediaTo(content_uri, await Deno.readFile(path), { mimeType: "image/png" });
+   * }
+   * ```
    */
   createMedia(options?: RequestOptions): Promise<CreateMediaResponse>;
 
@@ -136,6 +147,17 @@ export interface MediaAPI {
    *   be this one.
    * @throws {ValueError} As of `uploadMedia()`.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixmediav3uploadservernamemediaid | PUT /_matrix/media/v3/upload/{serverName}/{mediaId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function upload(client: Client, path: string): Promise<ContentURI> {
+   *   const { content_uri } = await client.createMedia();
+   *   await client.uploadMediaTo(content_uri, await Deno.open(path));
+   *   return content_uri;
+   * }
+   * ```
    */
   uploadMediaTo(url: ContentURI, data: MediaData, options?: UploadMediaOptions): Promise<void>;
 
@@ -185,6 +207,16 @@ export interface MediaAPI {
    * @throws {NotFoundError} If there is no such content.
    * @throws {ValueError} If it is no content URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediadownloadservernamemediaid | GET /media/download/{serverName}/{mediaId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI } from "@greenroom/matrix/types";
+   *
+   * export async function save(client: Client, url: ContentURI, path: string): Promise<void> {
+   *   const { stream } = await client.downloadMediaStream(url, { maxSize: 100_000_000 });
+   *   await Deno.writeFile(path, stream);
+   * }
+   * ```
    */
   downloadMediaStream(
     url: ContentURI | EncryptedFile,
@@ -204,6 +236,16 @@ export interface MediaAPI {
    * @throws {MatrixRequestError} If the server can't make a thumbnail of the content.
    * @throws {ValueError} If it is no content URI, or a size is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv1mediathumbnailservernamemediaid | GET /media/thumbnail/{serverName}/{mediaId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function avatar(client: Client, userId: UserID): Promise<Uint8Array | undefined> {
+   *   const url = await client.getAvatarUrl(userId);
+   *   return url && await client.downloadThumbnail(url, { width: 64, resizeMethod: "crop" });
+   * }
+   * ```
    */
   downloadThumbnail(
     url: ContentURI | EncryptedFile,

@@ -189,6 +189,15 @@ export interface SendHelpersAPI extends SendFilesAPI {
    * @returns The ID of the event.
    * @throws {ValueError} If `url` is no `mxc://` URI.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#msticker | m.sticker}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { ContentURI, RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function applaud(client: Client, roomId: RoomID, url: ContentURI): Promise<void> {
+   *   await client.sendSticker(roomId, url, { w: 256, h: 256 }, { text: "Applause" });
+   * }
+   * ```
    */
   sendSticker(
     roomId: RoomID,

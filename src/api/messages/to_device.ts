@@ -83,6 +83,15 @@ export interface ToDeviceAPI {
    * @throws {ValueError} If an argument can't be what it should.
    * @see
    * {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3sendtodeviceeventtypetxnid | PUT /sendToDevice/{eventType}/{txnId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { DeviceID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function cue(client: Client, userId: UserID, deviceId: DeviceID): Promise<void> {
+   *   await client.sendToOneDevice("com.example.cue", userId, deviceId, { line: 12 });
+   * }
+   * ```
    */
   sendToOneDevice<const T extends EventType>(
     eventType: T,

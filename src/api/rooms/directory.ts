@@ -1,6 +1,8 @@
 /**
  * Finding rooms and users: aliases, the room directory, the user directory.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#room-aliases | Room aliases}
  * @module
  */
@@ -139,6 +141,14 @@ export interface DirectoryAPI {
    * @throws {NotFoundError} If there is no such alias, and `raise404` is set.
    * @throws {ForbiddenError} If the user did not create it and has no other right to remove it.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#delete_matrixclientv3directoryroomroomalias | DELETE /directory/room/{roomAlias}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function closeStage(client: Client): Promise<void> {
+   *   await client.removeRoomAlias("stage"); // no error if there is no #stage
+   * }
+   * ```
    */
   removeRoomAlias(aliasLocalpart: string, options?: RemoveRoomAliasOptions): Promise<void>;
 
@@ -150,6 +160,16 @@ export interface DirectoryAPI {
    * @returns The room, and servers that know it.
    * @throws {NotFoundError} If there is no such alias.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directoryroomroomalias | GET /directory/room/{roomAlias}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function whereIsStage(client: Client): Promise<RoomID> {
+   *   const { room_id } = await client.getRoomAlias("#stage:example.org");
+   *   return room_id;
+   * }
+   * ```
    */
   getRoomAlias(roomAlias: RoomAlias, options?: RequestOptions): Promise<RoomAliasResponse>;
 
@@ -161,6 +181,16 @@ export interface DirectoryAPI {
    * @returns The aliases; they may not be in the room's state.
    * @throws {ForbiddenError} If the user is not in the room, and its history is not public.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3roomsroomidaliases | GET /rooms/{roomId}/aliases}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function firstAlias(client: Client, roomId: RoomID): Promise<string> {
+   *   const [alias] = await client.getRoomAliases(roomId);
+   *   return alias ?? roomId;
+   * }
+   * ```
    */
   getRoomAliases(roomId: RoomID, options?: RequestOptions): Promise<RoomAlias[]>;
 
@@ -172,6 +202,19 @@ export interface DirectoryAPI {
    * @throws {ValueError} If a third-party network is named and all of them are asked for, or
    *   `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3publicrooms | POST /publicRooms}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function listAll(client: Client): Promise<void> {
+   *   let since: string | undefined;
+   *   do {
+   *     const page = await client.getRoomDirectory({ since, searchQuery: "theatre" });
+   *     for (const { name, num_joined_members } of page.chunk) console.log(name, num_joined_members);
+   *     since = page.next_batch;
+   *   } while (since !== undefined);
+   * }
+   * ```
    */
   getRoomDirectory(options?: GetRoomDirectoryOptions): Promise<PublicRoomsResponse>;
 
@@ -183,6 +226,15 @@ export interface DirectoryAPI {
    * @returns `public` if it does.
    * @throws {NotFoundError} If the server does not know the room.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3directorylistroomroomid | GET /directory/list/room/{roomId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function isListed(client: Client, roomId: RoomID): Promise<boolean> {
+   *   return await client.getRoomDirectoryVisibility(roomId) === "public";
+   * }
+   * ```
    */
   getRoomDirectoryVisibility(roomId: RoomID, options?: RequestOptions): Promise<RoomDirectoryVisibility>;
 
@@ -194,6 +246,15 @@ export interface DirectoryAPI {
    * @param options Request options.
    * @throws {ForbiddenError} If the server does not let the user.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#put_matrixclientv3directorylistroomroomid | PUT /directory/list/room/{roomId}}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID } from "@greenroom/matrix/types";
+   *
+   * export async function hide(client: Client, roomId: RoomID): Promise<void> {
+   *   await client.setRoomDirectoryVisibility(roomId, "private");
+   * }
+   * ```
    */
   setRoomDirectoryVisibility(
     roomId: RoomID,
@@ -211,6 +272,16 @@ export interface DirectoryAPI {
    * @returns The users, the best match first, and whether there are more.
    * @throws {ValueError} If `limit` is no integer of at least 1.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#post_matrixclientv3user_directorysearch | POST /user_directory/search}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function find(client: Client, name: string): Promise<UserID[]> {
+   *   const { results } = await client.searchUsers(name, { limit: 5 });
+   *   return results.map(({ user_id }) => user_id);
+   * }
+   * ```
    */
   searchUsers(searchQuery: string, options?: SearchUsersOptions): Promise<UserSearchResponse>;
 }

@@ -255,6 +255,15 @@ export interface MembershipAPI {
    * @returns The ID of the new member event.
    * @throws {ForbiddenError} If the change is not allowed.
    * @see {@link https://spec.matrix.org/v1.16/client-server-api/#mroommember | m.room.member}
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { RoomID, UserID } from "@greenroom/matrix/types";
+   *
+   * export async function useStageName(client: Client, roomId: RoomID, userId: UserID): Promise<void> {
+   *   await client.sendMemberEvent(roomId, userId, "join", { extraContent: { displayname: "Hamlet" } });
+   * }
+   * ```
    */
   sendMemberEvent(
     roomId: RoomID,

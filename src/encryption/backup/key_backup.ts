@@ -1,6 +1,8 @@
 /**
  * `client.crypto.backup`: room keys of the user on the server, which only the backup's key opens.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#server-side-key-backups | Server-side key backups}
  * @module
  */
@@ -145,6 +147,16 @@ export interface KeyBackup {
    *
    * @param options Request options.
    * @returns What the server has, and what of it is in use.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function isBackedUp(client: Client): Promise<boolean> {
+   *   const info = await client.crypto?.backup.info();
+   *   return info?.isComplete ?? false;
+   * }
+   * ```
    */
   info(options?: RequestOptions): Promise<KeyBackupInfo>;
 
@@ -158,6 +170,16 @@ export interface KeyBackup {
    * @throws {KeyBackupError} `exists`: there is one that is not in use: `trust()` that, or `reset()` it if its key
    *   is lost. `changed`: another client was faster.
    * @throws {ValueError} If its key would go nowhere.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function begin(client: Client, storage: OpenSecretStorage): Promise<void> {
+   *   await client.crypto?.backup.create({ storage });
+   * }
+   * ```
    */
   create(options: NewKeyBackupOptions): Promise<KeyBackupInfo>;
 
@@ -171,6 +193,16 @@ export interface KeyBackup {
    * @returns What there is now.
    * @throws {KeyBackupError} `changed`: another client was faster.
    * @throws {ValueError} If its key would go nowhere.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function beginAnew(client: Client, storage: OpenSecretStorage): Promise<void> {
+   *   await client.crypto?.backup.reset({ storage }); // the key of the old one is lost
+   * }
+   * ```
    */
   reset(options: NewKeyBackupOptions): Promise<KeyBackupInfo>;
 
@@ -186,6 +218,15 @@ export interface KeyBackup {
    *   key takes it back.
    * @throws {SecretStorageError} If the recovery key has a typing error, or the secret can't be read.
    * @throws {ValueError} If neither is given, or both.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function use(client: Client, recoveryKey: string): Promise<void> {
+   *   await client.crypto?.backup.trust({ recoveryKey });
+   * }
+   * ```
    */
   trust(by: KeyBackupUnlock, options?: RequestOptions): Promise<KeyBackupInfo>;
 
@@ -204,6 +245,17 @@ export interface KeyBackup {
    * @throws {ServiceResponseError} If the answer breaks off, or has more keys than `limit`: what had come by
    *   then is restored.
    * @throws {ValueError} If `limit` is no whole number, or less than 1.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function restore(client: Client): Promise<void> {
+   *   await client.crypto?.backup.restore({
+   *     onProgress: ({ added, count }) => console.log(`${added} new keys, of ${count} in the backup`),
+   *   });
+   * }
+   * ```
    */
   restore(options?: RestoreKeysOptions): Promise<KeyImportReport>;
 
@@ -212,6 +264,16 @@ export interface KeyBackup {
    * user wants none. Does nothing else if there is none.
    *
    * @param options Where its key is deleted too, and request options.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function end(client: Client, storage: OpenSecretStorage): Promise<void> {
+   *   await client.crypto?.backup.delete({ storage });
+   * }
+   * ```
    */
   delete(options?: DeleteKeyBackupOptions): Promise<void>;
 }

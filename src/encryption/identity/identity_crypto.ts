@@ -215,6 +215,16 @@ export interface IdentityCrypto {
    *
    * @param userId The user, who may be the own one.
    * @returns The identity; undefined if none was ever seen.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   * import type { UserID } from "@greenroom/matrix/types";
+   *
+   * export async function isVerified(client: Client, userId: UserID): Promise<boolean> {
+   *   return (await client.crypto?.getIdentity(userId))?.verified ?? false;
+   * }
+   * ```
    */
   getIdentity(userId: UserID): Promise<UserIdentity | undefined>;
   /**

@@ -1,6 +1,8 @@
 /**
  * `client.secretStorage`: secrets of the user on the server, which only the user's key opens.
  *
+ * Over 300 lines because half of it is the documentation of what applications see.
+ *
  * @see {@link https://spec.matrix.org/v1.16/client-server-api/#secret-storage | Secret storage}
  * @module
  */
@@ -74,6 +76,16 @@ export interface SecretStorage {
    * @param options Request options.
    * @returns What the server has of the default key. Data of a wrong shape is a `problem`, and no
    *   error.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function asks(client: Client): Promise<string> {
+   *   const { hasPassphrase } = await client.secretStorage.info();
+   *   return hasPassphrase ? "Recovery key or passphrase:" : "Recovery key:";
+   * }
+   * ```
    */
   info(options?: RequestOptions): Promise<SecretStorageInfo>;
 
@@ -86,6 +98,17 @@ export interface SecretStorage {
    * @throws {SecretStorageError} If there is a default key already: `open()` that, `changeKey()`, or
    *   `reset()` if it is lost.
    * @throws {ValueError} If the options can't be used.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function create(client: Client): Promise<void> {
+   *   await client.secretStorage.create({
+   *     onRecoveryKey: (key) => Deno.writeTextFile("recovery-key.txt", key, { mode: 0o600 }),
+   *   });
+   * }
+   * ```
    */
   create(options: NewSecretStorageKeyOptions): Promise<SecretStorageKey>;
 
@@ -96,6 +119,17 @@ export interface SecretStorage {
    * @param options What receives the recovery key, and how to make it.
    * @returns The key.
    * @throws {ValueError} If the options can't be used.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function replaceLost(client: Client): Promise<void> {
+   *   await client.secretStorage.reset({
+   *     onRecoveryKey: (key) => Deno.writeTextFile("recovery-key.txt", key, { mode: 0o600 }),
+   *   });
+   * }
+   * ```
    */
   reset(options: NewSecretStorageKeyOptions): Promise<SecretStorageKey>;
 
@@ -108,6 +142,16 @@ export interface SecretStorage {
    * @returns The open storage. Dispose of it, so that the key is wiped.
    * @throws {SecretStorageError} If the key has a typing error, is another one, or can't be proven,
    *   or there is no storage; its `problem` says which.
+   *
+   * @example
+   * ```ts
+   * import type { Client } from "@greenroom/matrix";
+   *
+   * export async function token(client: Client, recoveryKey: string): Promise<string | undefined> {
+   *   using storage = await client.secretStorage.open({ recoveryKey });
+   *   return await storage.get("com.example.token");
+   * }
+   * ```
    */
   open(by: SecretStorageUnlock, options?: RequestOptions): Promise<OpenSecretStorage>;
 
@@ -159,6 +203,15 @@ export interface OpenSecretStorage extends Disposable {
    * @param options Request options.
    * @returns The secret; undefined if there is none of the name.
    * @throws {SecretStorageError} If it is damaged, or there only for other keys.
+   *
+   * @example
+   * ```ts
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function token(storage: OpenSecretStorage): Promise<string | undefined> {
+   *   return await storage.get("com.example.token");
+   * }
+   * ```
    */
   get(name: string, options?: RequestOptions): Promise<string | undefined>;
 
@@ -171,6 +224,15 @@ export interface OpenSecretStorage extends Disposable {
    * @param options Request options, and whether it is to be alone.
    * @throws {SecretStorageError} If the key is not the default one any more, so that the secret must
    *   be stored with the new one; or something else than a secret is kept under the name.
+   *
+   * @example
+   * ```ts
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function keep(storage: OpenSecretStorage, token: string): Promise<void> {
+   *   await storage.set("com.example.token", token);
+   * }
+   * ```
    */
   set(name: string, value: string, options?: StoreSecretOptions): Promise<void>;
 
@@ -180,6 +242,15 @@ export interface OpenSecretStorage extends Disposable {
    * @param name Its name.
    * @param options Request options.
    * @throws {SecretStorageError} If something else than a secret is kept under the name.
+   *
+   * @example
+   * ```ts
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function forget(storage: OpenSecretStorage): Promise<void> {
+   *   await storage.delete("com.example.token");
+   * }
+   * ```
    */
   delete(name: string, options?: RequestOptions): Promise<void>;
 
@@ -188,6 +259,15 @@ export interface OpenSecretStorage extends Disposable {
    *
    * @param options Request options.
    * @returns Their names, in the order of their characters.
+   *
+   * @example
+   * ```ts
+   * import type { OpenSecretStorage } from "@greenroom/matrix/types";
+   *
+   * export async function hasToken(storage: OpenSecretStorage): Promise<boolean> {
+   *   return (await storage.names()).includes("com.example.token");
+   * }
+   * ```
    */
   names(options?: RequestOptions): Promise<string[]>;
 
