@@ -29,7 +29,7 @@ export type Middleware<C extends Context = Context> = (context: C, next: Next) =
 /** Middleware, or a composer of functions that need no more of a context than `C` has. */
 export type MiddlewareLike<C extends Context = Context> =
   | Middleware<C>
-  | Pick<Composer<C>, keyof Branch["tree"] | "middleware">;
+  | Pick<Composer<C>, "middleware" | "types" | "commands">;
 
 /** What handlers of a query are given. */
 export type QueryContext<Q extends Query> = Context<EventOfQuery<Q>>;
