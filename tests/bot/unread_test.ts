@@ -130,7 +130,7 @@ Deno.test("How many senders of unread messages are remembered, and how many mess
     tell({ event: { sender: `@${sender}:a`, room_id: "!a" }, reason: "", code: "MISSING_KEY" });
   for (let sender = 0; sender < 3_000; sender++) unread(sender);
   assertEquals([delays, warnings], [1_000, 2_000], "beyond a thousand that wait each is said immediately");
-  unread(2_999);
+  for (const sender of [2_000, 2_999]) unread(sender);
   assertEquals(warnings, 2_000, "and not again");
   unread(1_500);
   assertEquals(warnings, 2_001, "but for those that were forgotten");

@@ -92,8 +92,7 @@ export class Access {
     const { stateStore } = this.#client;
     // What an application service is sent begins when it comes into a room; the levels are older.
     if (await stateStore.getPowerLevels(room) === undefined) await this.#client.getState(room);
-    const level = await stateStore.getPowerLevel(room, userId);
-    return level !== undefined && level >= admins.powerLevel;
+    return (await stateStore.getPowerLevel(room, userId) ?? -Infinity) >= admins.powerLevel;
   }
 }
 
@@ -138,7 +137,7 @@ function globsOf(option: string, patterns: readonly string[]): readonly Glob[] {
 /** An event, and how it was encrypted; undefined: it was not. */
 interface Received {
   readonly event: Pick<MatrixEvent, "type">;
-  readonly encryption: EncryptionInfo | SenderInfo | undefined;
+  readonly encryption: SenderInfo & Partial<Pick<EncryptionInfo, "relation">> | undefined;
 }
 
 /**
@@ -147,7 +146,7 @@ interface Received {
  */
 export function isSendersWord({ event, encryption }: Received): boolean {
   if (encryption === undefined) return false;
-  return event.type !== "m.reaction" || ("relation" in encryption && encryption.relation === "encrypted");
+  return event.type !== "m.reaction" || encryption.relation === "encrypted";
 }
 
 const UNREADABLE = "An encrypted message can't be read, and is not answered unless its key comes";

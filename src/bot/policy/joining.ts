@@ -27,12 +27,12 @@ const LONGEST = 3_600_000;
  * @returns After how long, in milliseconds; undefined: it is refused for good.
  */
 export function nextJoin(error: unknown, tried: number): number | undefined {
+  const refused = error instanceof MatrixRequestError ? error : undefined;
   if (isPassing(error) && tried < AWAY) {
-    const asked = error instanceof MatrixRequestError ? error.retryAfter : undefined;
-    return Math.min(Math.max(asked ?? tried / 2, 5_000), LONGEST);
+    return Math.min(Math.max(refused?.retryAfter ?? tried / 2, 5_000), LONGEST);
   }
-  if (!(error instanceof MatrixRequestError) || error instanceof BadStateError) return undefined;
-  const mayHearLate = (error.status === 403 || error.status === 404) && tried < HEARS_LATE;
+  const mayHearLate = (refused?.status === 403 || refused?.status === 404) &&
+    !(refused instanceof BadStateError) && tried < HEARS_LATE;
   return mayHearLate ? Math.max(1_000, tried / 2) : undefined;
 }
 
@@ -71,8 +71,8 @@ interface Waiting {
 /** Has joins wait for each other: those of one inviter begin in their order. */
 export class JoinQueue {
   readonly #waiting: Waiting[] = [];
-  readonly #running = new Map<string, number>();
-  #count = 0;
+  /** The inviters of those that go on. */
+  readonly #running: string[] = [];
 
   /** Joins, when it is its turn. */
   async run<Result>(inviter: string, join: () => Promise<Result>): Promise<Result> {
@@ -83,25 +83,20 @@ export class JoinQueue {
     try {
       return await join();
     } finally {
-      this.#count--;
-      const others = (this.#running.get(inviter) ?? 1) - 1;
-      if (others > 0) this.#running.set(inviter, others);
-      else this.#running.delete(inviter);
+      this.#running.splice(this.#running.indexOf(inviter), 1);
       this.#next();
     }
   }
 
   #next(): void {
-    for (let at = 0; at < this.#waiting.length && this.#count < AT_ONCE;) {
+    for (let at = 0; at < this.#waiting.length && this.#running.length < AT_ONCE;) {
       const { inviter, begin } = this.#waiting[at] as Waiting; // there is one
-      const running = this.#running.get(inviter) ?? 0;
-      if (running >= OF_ONE) {
+      if (this.#running.filter((each) => each === inviter).length >= OF_ONE) {
         at++;
         continue;
       }
       this.#waiting.splice(at, 1);
-      this.#running.set(inviter, running + 1);
-      this.#count++;
+      this.#running.push(inviter);
       begin();
     }
   }

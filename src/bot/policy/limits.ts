@@ -5,6 +5,7 @@
  */
 
 import { ValueError } from "../../../mod.ts";
+import { RecentMap } from "../../base/recent_map.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
@@ -34,6 +35,8 @@ const PAUSE = 10;
  * with as many.
  */
 const BACKLOG = 1_000;
+/** How many users are remembered, those who came last; the others begin anew. */
+const MAX_USERS = 10_000;
 
 /**
  * Counts updates, by user and by when they were sent: what was said slowly while the bot was away
@@ -42,7 +45,7 @@ const BACKLOG = 1_000;
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
-  readonly #users = new RecentUsers<Taken>();
+  readonly #users = new RecentMap<string, Taken>(MAX_USERS);
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
@@ -88,31 +91,8 @@ export class RateLimiter {
   /** Whether no window has more than may be once there is one more. */
   #hasRoom(times: readonly number[], time: number): boolean {
     const { count, window } = this.#limit;
-    const near = times.filter((each) => Math.abs(each - time) < window);
-    if (near.length < count) return true;
-    const sorted = [...near, time].sort((one, other) => one - other);
+    const sorted = [...times, time].sort((one, other) => one - other);
     return sorted.every((first, index) => (sorted[index + count] ?? Infinity) - first >= window);
-  }
-}
-
-/** How many users are remembered; the others begin anew. */
-const MAX_USERS = 10_000;
-
-/** What is known of the users who came last. */
-class RecentUsers<State> {
-  readonly #users = new Map<string, State>();
-
-  /** What is known of a user; undefined: nothing. */
-  get(user: string): State | undefined {
-    return this.#users.get(user);
-  }
-
-  /** Remembers it of a user who has come. */
-  set(user: string, state: State): void {
-    this.#users.delete(user); // those who came last stay
-    this.#users.set(user, state);
-    const [oldest] = this.#users.keys();
-    if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest);
   }
 }
 
@@ -137,7 +117,7 @@ type Turns = Map<number, number>;
 export class InviteLimiter {
   readonly #limit: InviteLimit;
   readonly #all: Turns = new Map();
-  readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
+  readonly #users = new RecentMap<string, { readonly turns: Turns; toldIn?: number }>(MAX_USERS);
 
   /**
    * @param limit The most invitations that are taken. Default: 50 of one user in an hour, 500 of all.

@@ -124,6 +124,36 @@ Deno.test("Who says little is taken each time, however often, and who was refuse
   }
 });
 
+Deno.test("A limit of one update in a millisecond is one; exactly a window later the next is taken", () => {
+  const limiter = new RateLimiter({ count: 1, window: 1 });
+  const taken = [LATER, LATER, LATER + 1, LATER + 1].map((now) => limiter.take(ALICE, now, now));
+  assertEquals(taken, [true, false, true, false]);
+});
+
+Deno.test("However long a user said nothing, no more than a backlog is taken at once", () => {
+  const limiter = new RateLimiter({ count: 3, window: 10_000 });
+  assert(limiter.take(ALICE, LATER, LATER));
+  const now = LATER + 365 * 86_400_000;
+  let taken = 0;
+  for (let index = 0; index < 5_000; index++) if (limiter.take(ALICE, now - index * 20_000, now)) taken++;
+  assertEquals(taken, 1_003);
+});
+
+Deno.test("A clock that is set back keeps nobody from being heard", () => {
+  const limiter = new RateLimiter({ count: 3, window: 10_000 });
+  assert(limiter.take(ALICE, LATER, LATER));
+  const before = LATER - 365 * 86_400_000;
+  assert(limiter.take(ALICE, before, before));
+});
+
+Deno.test("A user is told of the limit once in ten windows, and nobody of whom nothing was taken", () => {
+  const limiter = new RateLimiter({ count: 1, window: 1_000 });
+  assertEquals(limiter.tells(ALICE, LATER), false);
+  limiter.take(ALICE, LATER, LATER);
+  const told = [0, 1, 9_999, 10_000, 10_001].map((ms) => limiter.tells(ALICE, LATER + ms));
+  assertEquals(told, [true, false, false, true, false]);
+});
+
 Deno.test("Ten thousand users are remembered, those who came last", () => {
   const limiter = new RateLimiter({ count: 1, window: 1_000 });
   const others = (count: number): void => {
