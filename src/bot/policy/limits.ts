@@ -5,7 +5,6 @@
  */
 
 import { ValueError } from "../../../mod.ts";
-import { RecentMap } from "../../base/recent_map.ts";
 
 /** How many updates of a user are handled that were sent in a time. */
 export interface RateLimit {
@@ -35,8 +34,6 @@ const PAUSE = 10;
  * with as many.
  */
 const BACKLOG = 1_000;
-/** How many users are remembered, those who came last; the others begin anew. */
-const MAX_USERS = 10_000;
 
 /**
  * Counts updates, by user and by when they were sent: what was said slowly while the bot was away
@@ -45,7 +42,7 @@ const MAX_USERS = 10_000;
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
-  readonly #users = new RecentMap<string, Taken>(MAX_USERS);
+  readonly #users = new RecentUsers<Taken>();
 
   /** @throws {ValueError} If the limit lets nothing through. */
   constructor(limit: RateLimit) {
@@ -96,6 +93,27 @@ export class RateLimiter {
   }
 }
 
+/** How many users are remembered; the others begin anew. */
+const MAX_USERS = 10_000;
+
+/** What is known of the users who came last. */
+class RecentUsers<State> {
+  readonly #users = new Map<string, State>();
+
+  /** What is known of a user; undefined: nothing. */
+  get(user: string): State | undefined {
+    return this.#users.get(user);
+  }
+
+  /** Remembers it of a user who has come. */
+  set(user: string, state: State): void {
+    this.#users.delete(user); // those who came last stay
+    this.#users.set(user, state);
+    const [oldest = user] = this.#users.keys();
+    if (this.#users.size > MAX_USERS) this.#users.delete(oldest);
+  }
+}
+
 /** How many invitations are taken in a time. */
 export interface InviteLimit {
   /** The most invitations from one user within the window. */
@@ -117,7 +135,7 @@ type Turns = Map<number, number>;
 export class InviteLimiter {
   readonly #limit: InviteLimit;
   readonly #all: Turns = new Map();
-  readonly #users = new RecentMap<string, { readonly turns: Turns; toldIn?: number }>(MAX_USERS);
+  readonly #users = new RecentUsers<{ readonly turns: Turns; toldIn?: number }>();
 
   /**
    * @param limit The most invitations that are taken. Default: 50 of one user in an hour, 500 of all.

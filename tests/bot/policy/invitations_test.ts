@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import type { Client, HandlerContext } from "@greenroom/matrix";
 import type { RoomID, UserID } from "@greenroom/matrix/types";
 import { type Invitation, Invitations } from "../../../src/bot/policy/mod.ts";
@@ -91,7 +91,7 @@ Deno.test("A newer invitation into a room ends the join of the older one, and ta
   const older = accept();
   await later();
   const newer = accept();
-  assertEquals(await older, false);
+  assert(!await older);
   await later();
   assertEquals([joins.map(({ signal }) => signal.aborted), noted], [[true, false], [ALICE, ALICE]]);
   invitations.withdrawn(ROOM);
@@ -105,5 +105,5 @@ Deno.test("A join that has ended is not ended again", async () => {
   joins[0]?.end();
   await accepted;
   invitations.withdrawn(ROOM);
-  assertEquals(joins[0]?.signal.aborted, false);
+  assert(!joins[0]?.signal.aborted);
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ValueError } from "@greenroom/matrix";
 import { InviteLimiter } from "../../../src/bot/policy/mod.ts";
 
@@ -52,5 +52,5 @@ Deno.test("It is said once in a window that a user's invitations are not accepte
   const limiter = limited();
   const said = [0, 1, 999, 1_000, 1_001].map((now) => limiter.tells(ALICE, now));
   assertEquals(said, [true, false, false, true, false]);
-  assertEquals(limiter.tells("@bob:localhost", 1_001), true);
+  assert(limiter.tells("@bob:localhost", 1_001));
 });
