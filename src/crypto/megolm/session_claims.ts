@@ -169,7 +169,7 @@ export class SessionClaims {
     // Who merely claims what the messages of another show to be the other's has no say.
     const heard = !isFirst && first.unused === undefined && set.unused !== undefined ? [first] : [set, first];
     const isShared = sharedHistory && heard.every(allowsHistory);
-    if (user !== undefined && !isFirst) {
+    if (!isFirst) {
       if (known === set) return undefined;
       tx.set(key, set);
       const all = known === undefined ? count + 1 : count;

@@ -55,9 +55,8 @@ export class LiveVerification implements VerificationRequest {
     this.#next = Promise.withResolvers();
   }
 
-  /** The client is closed. */
+  /** The client is closed, before it has ended. */
   abandon(): void {
-    if (this.isOver) return;
     const cancellation = { code: "m.user", reason: "The client was closed", by: "us" } as const;
     this.update({ ...this.#state, phase: "cancelled", cancellation });
   }

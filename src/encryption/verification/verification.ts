@@ -223,18 +223,16 @@ export class VerificationHub {
       this.#live.set(id, live);
       if (live.isOver) this.#live.delete(id);
       if (live.phase === "done") this.#background(this.#askFor(live));
-      if (known === undefined && live.isIncoming && live.phase === "requested") this.incoming.add(live);
+      if (known === undefined && live.isIncoming) this.incoming.add(live);
       if (needs === "start") this.#background(this.#decided(id, { act: "answerStart" }));
       if (needs === "completion") {
         this.#background(this.#step(this.#engine.actor.completeVerification(id)));
       }
     }
     for (const send of sends) this.#send(send);
-    if (recovered.length > 0) this.#engine.deliver(recovered);
-    if (states.length > 0) {
-      this.#engine.requests.wake();
-      this.#watch();
-    }
+    this.#engine.deliver(recovered);
+    this.#engine.requests.wake();
+    this.#watch();
     return reply;
   }
 
@@ -278,7 +276,7 @@ export class VerificationHub {
     const ms = Math.max(Math.min(...ends) - clock.now(), 1_000);
     const { signal } = this.#waiting;
     clock.delay(ms, { signal, persistent: false }).then(
-      () => this.#background(this.#step(actor.expireVerifications()).then(() => this.#watch())),
+      () => this.#background(this.#step(actor.expireVerifications())),
       () => {},
     );
   }

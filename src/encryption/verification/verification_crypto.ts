@@ -233,8 +233,8 @@ const TABLE = "🐶 Dog,🐱 Cat,🦁 Lion,🐎 Horse,🦄 Unicorn,🐷 Pig,🐘
 
 /** The 64 emoji, by their number. */
 export const EMOJI: readonly VerificationEmoji[] = TABLE.split(",").map((entry) => {
-  const space = entry.indexOf(" ");
-  return { symbol: entry.slice(0, space), name: entry.slice(space + 1) };
+  const [symbol = "", ...words] = entry.split(" ");
+  return { symbol, name: words.join(" ") };
 });
 
 /** The emoji of a string. */

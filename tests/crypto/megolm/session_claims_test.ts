@@ -7,6 +7,7 @@ import {
   claimsOf,
   inboundKey,
   type InboundRecord,
+  isShareable,
   type OwnerClaim,
   withClaims,
 } from "../../../src/crypto/megolm/inbound_record.ts";
@@ -42,7 +43,7 @@ class Stage {
   claim(
     { userId, curve25519, ed25519 }: CryptoDevice,
     sessionId: string = ONE,
-    { kept = false, ...more }: Pick<OwnerClaim, "credentials"> & { readonly kept?: boolean } = {},
+    { kept = false, ...more }: Partial<OwnerClaim> & { readonly kept?: boolean } = {},
   ): Promise<boolean> {
     return this.receiver.step(async (tx) => {
       const key = inboundKey(ROOM, sessionId);
@@ -85,6 +86,19 @@ class Stage {
     const session = { roomId: ROOM, sessionId };
     const set = await this.receiver.step((tx) => claimsOf(tx, session, { record, userId }));
     return set?.claims.map(({ senderKey }) => senderKey);
+  }
+
+  /** The best founded claim of the first session. */
+  async best(): Promise<OwnerClaim | undefined> {
+    const record = await this.record() ?? { claims: [] };
+    const session = { roomId: ROOM, sessionId: ONE };
+    return await this.receiver.step((tx) => this.claims.best(tx, session, record));
+  }
+
+  /** Whether the first session's key may be shared with users who are invited later. */
+  async shares(): Promise<boolean> {
+    const record = await this.record();
+    return record !== undefined && isShareable(record);
   }
 
   async includes({ curve25519: senderKey }: CryptoDevice): Promise<boolean> {
@@ -208,6 +222,7 @@ Deno.test("a session stays with its other claimants when the claims of the first
   await stage.claim(stage.device(ALICE), TWO);
   assertEquals([stage.forgotten, await stage.keysOf(ALICE)], [[], undefined]);
   assertEquals(await stage.standing(), { first: undefined, others: 1, records: 1 });
+  assertEquals((await stage.best())?.senderKey, mallory.curve25519);
   await stage.message(MALLORY);
   assertEquals(await stage.standing(), { first: MALLORY, others: 0, records: 0 });
   assertEquals(await stage.keysOf(MALLORY), [mallory.curve25519]);
@@ -219,6 +234,25 @@ Deno.test("the next claimant takes the place of a first one whose claims are rem
   await stage.claim(stage.device(ALICE), TWO);
   await stage.claim(stage.device(CAROL));
   assertEquals(await stage.standing(), { first: CAROL, others: 1, records: 1 });
+});
+
+Deno.test("what a claimant does not allow is not allowed when the claim is gone, unless messages showed another's", async () => {
+  const stage = new Stage({ ofUser: 1, inAll: 100 });
+  for (const userId of [ALICE, MALLORY]) await stage.claim(stage.device(userId));
+  await stage.claim(stage.device(ALICE), TWO);
+  await stage.claim(stage.device(CAROL), ONE, { sharedHistory: false });
+  await stage.claim(stage.device(CAROL), TWO);
+  assertEquals(await stage.standing(), { first: undefined, others: 1, records: 1 });
+  await stage.message(MALLORY);
+  assertEquals([(await stage.standing()).first, await stage.shares()], [MALLORY, false]);
+
+  const other = new Stage();
+  await other.claim(other.device(ALICE));
+  await other.message(ALICE);
+  await other.claim(other.device(MALLORY), ONE, { sharedHistory: false });
+  assertEquals([(await other.standing()).first, await other.shares()], [ALICE, true]);
+  await other.message(MALLORY);
+  assertEquals([(await other.standing()).first, await other.shares()], [ALICE, false]);
 });
 
 Deno.test("a session is removed with its last claimant", async () => {

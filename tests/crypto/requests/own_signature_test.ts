@@ -82,11 +82,23 @@ Deno.test("a refusal of the signature in an answer of 200 is reported, and tried
     warn: (text: string, facts?: unknown) => void told.push(`${text} ${JSON.stringify(facts)}`),
   };
   const failures = { [ME]: { MINE: { errcode: "M_INVALID_SIGNATURE", error: "no" } } };
+  await adopted(await ownScene({ log }), () => ({ failures: {} }));
+  assert(!told.some((text) => text.includes("refused")), told.join());
   const scene = await adopted(await ownScene({ log }), () => ({ failures }));
   assert(told.some((text) => text.includes("M_INVALID_SIGNATURE")), told.join());
   await scene.server.clock.tick(MINUTE);
   await scene.bot.sync();
   assertEquals(uploads(scene), 2);
+});
+
+Deno.test("a signature is not uploaded while the server does not have the device", async () => {
+  const { bot, server } = await adopted(await ownScene(), () => ({ failures: {} }));
+  await server.clock.tick(MINUTE);
+  server.keys.get(ME)?.delete("MINE");
+  await bot.engine.steps.askForIdentity();
+  for (const query of await bot.engine.requests()) await bot.carry(query);
+  const kinds = (await bot.engine.requests()).map(({ kind }) => kind);
+  assertEquals(kinds, ["keysUpload"]);
 });
 
 Deno.test("a request that fails is repeated after a wait", async () => {

@@ -73,6 +73,29 @@ Deno.test("C18: a process that ends in between trusts nothing, and the next one 
   }
 });
 
+Deno.test("Who goes on with a verification that this device does not know learns that at once", async () => {
+  await using here = clientStage();
+  const told: string[] = [];
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname.includes("/sendToDevice/")) told.push(pathname.split("/").at(-2) ?? "");
+    return here.homeserver.fetch(input, init);
+  };
+  const [alice, bob] = [await synced(here, "alice", { fetch }), await synced(here, "bob")];
+  await here.settle();
+  told.length = 0;
+  const content = {
+    transaction_id: "forgotten",
+    from_device: bob.deviceId ?? "",
+    methods: ["m.sas.v1"],
+  } as const;
+  await bob.sendToDevice("m.key.verification.ready", {
+    "@alice:localhost": { [alice.deviceId ?? ""]: content as never },
+  });
+  await here.until(() => told.length > 0);
+  assertEquals(told, ["m.key.verification.cancel"]);
+});
+
 Deno.test("Of several devices that are asked the first to accept takes part, and the others know", async () => {
   await using here = clientStage();
   const alice = await synced(here, "alice");

@@ -87,6 +87,7 @@ Deno.test("T210: what another says of a device that is not heard is passed on as
     assertEquals(await passedOn(accept, "blacklisted", via), WEAK, via);
     assertEquals(await passedOn(accept, "verified", via), vouched, via);
     assertEquals(await passedOn("all", undefined, via), vouched, via);
+    assertEquals(await passedOn("cross-signed", "verified", via), vouched, via);
   }
 });
 
