@@ -90,22 +90,26 @@ export async function exchange<Result>(
   const { operation, method, path, log, clock } = request;
   const name = `${operation} (${method} ${path})`;
   const started = clock.now();
-  const { url, headers, json } = request;
-  const sent = new Sent({ url, headers, json, credentials: () => [token, ...request.credentials()] });
+  const { headers, json } = request;
+  const sent = new Sent({
+    url: request.url,
+    headers,
+    json,
+    credentials: () => [token, ...request.credentials()],
+  });
   const deadline = new Deadline(clock, request.timeout, request.signal, sent);
   let status: number | undefined;
   try {
     const init = fetchOptions(request, token, deadline);
-    let response = await request.fetch(request.url, init);
-    const moved = isRedirect(response) ? await followed(response, request, { init, name, sent }) : undefined;
-    response = moved?.response ?? response;
+    const first = await request.fetch(request.url, init);
+    const { response, url, isElsewhere } = await followed(first, request, { init, name, sent });
     status = response.status;
-    const shown = moved?.isElsewhere === true ? undefined : timeOf(response);
+    const shown = isElsewhere ? undefined : timeOf(response);
     if (shown !== undefined) request.onTime?.({ shown, before: started, after: clock.now() });
     const answer = { response, request: name, deadline };
-    if (status === 401 && moved?.isElsewhere && token !== "") {
+    if (status === 401 && isElsewhere && token !== "") {
       letGo(response.body);
-      throw redirected(name, { target: moved.url, path }, sent); // it was not shown the token
+      throw redirected(name, { target: url, path }, sent); // it was not shown the token
     }
     if (!response.ok) throw await refusal(request, answer);
     return await read(answer);
@@ -134,7 +138,7 @@ function isRedirect({ status }: Response): boolean {
   return status >= 300 && status <= 399;
 }
 
-/** Where redirects have led to. */
+/** Where a request has led to. */
 interface Moved {
   readonly response: Response;
   readonly url: string;
@@ -244,7 +248,7 @@ export function timeOf({ headers }: Pick<Response, "headers">): number | undefin
 /** How far the server's clock is ahead of the own one at the least, in milliseconds. */
 export function skewOf({ shown, before, after }: ServerTime): number {
   if (shown < before - 1_000) return shown - before; // it counts seconds
-  return shown > after ? shown - after : 0;
+  return Math.max(0, shown - after);
 }
 
 /** How the own clock is beside the server's: a part of a sentence; undefined: it agrees with it. */

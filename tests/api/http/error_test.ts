@@ -181,6 +181,14 @@ Deno.test("413 of a proxy is a TooLargeError, and names the size and the proxy",
     "a proxy in front of the homeserver takes no body as large as this (16 bytes)",
   );
   assertEquals([error.status, session.http[IS_ANSWERED]], [413, false]);
+  const withoutBody = await assertRejects(() => session.http.request("GET", "/x"), request.TooLargeError);
+  assert(
+    withoutBody.message.includes("takes no body as large as this; raise its limit"),
+    withoutBody.message,
+  );
+  const { session: { http } } = scripted({ "*": refusal(413, "M_TOO_LARGE") }, { checked: false });
+  const own = await assertRejects(() => http.request("PUT", "/x", { body: {} }), request.TooLargeError);
+  assertEquals(own.body.error, "No");
 });
 
 Deno.test("A redirect to a path is told with it", async () => {

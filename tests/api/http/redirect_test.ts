@@ -52,6 +52,9 @@ Deno.test("An answer is a redirect if its status says so, and it names a place",
     const { session: { http } } = scripted({ "GET /x": moved, "GET /there": { done: true } });
     assertEquals(await http.request("GET", "/x"), { done: true });
   }
+  const made = new Response("{}", { status: 201, headers: { location: "/there" } });
+  const { session: { http }, requests } = scripted({ "GET /x": made });
+  assertEquals([await http.request("GET", "/x"), requests.length], [{}, 1]);
   for (const [status, headers] of [[400, { location: "/there" }], [307, {}]] as const) {
     const { session: { http }, requests } = scripted({
       "GET /x": new Response(null, { status, headers }),
@@ -59,5 +62,21 @@ Deno.test("An answer is a redirect if its status says so, and it names a place",
     });
     await assertRejects(() => http.request("GET", "/x"), MatrixError);
     assertEquals(requests.length, 1);
+  }
+});
+
+Deno.test("A redirect that is not followed is told with where the homeserver is, but not if that repeats a secret", async () => {
+  for (
+    const [location, origin] of [
+      ["https://new.example.org/matrix/x", "https://new.example.org/matrix"],
+      ["https://new.example.org/login", "https://new.example.org"],
+      ["https://new.example.org/secret/x", undefined],
+    ] as const
+  ) {
+    const { session: { http } } = scripted({
+      "PUT /x": new Response(null, { status: 308, headers: { location } }),
+    });
+    const error = await assertRejects(() => http.request("PUT", "/x"), RedirectError);
+    assertEquals(error.origin, origin);
   }
 });

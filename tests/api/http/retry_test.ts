@@ -174,6 +174,7 @@ Deno.test("retryAfter() takes nonsense for nothing", () => {
     assertEquals(retryAfter(header, undefined, 0), undefined);
   }
   for (const body of ["5", -1, null, {}]) assertEquals(retryAfter(null, body, 0), undefined);
+  assertEquals([0, 5].map((body) => retryAfter(null, body, 0)), [0, 5]);
   assertEquals(retryAfter("-5", undefined, 0), 0);
   assertEquals(retryAfter("0.5", undefined, 0), 500);
 });

@@ -1,5 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { skewOf, timeOf, wrongBy } from "../../../src/api/http/exchange.ts";
+import { SKEW } from "../../../src/api/http/mod.ts";
+import { TestClock } from "../../../src/testing/mod.ts";
+import { scripted } from "../../support/scripted_fetch.ts";
 
 const NOON = Date.UTC(2025, 0, 1, 12);
 
@@ -39,4 +42,23 @@ Deno.test("A clock is wrong if it is more than a minute off", () => {
     "3600 seconds behind that of the server",
     "60 seconds ahead of that of the server",
   ]);
+});
+
+Deno.test("The homeserver's own answers say how its clock is, and no other server's, nor one that names no time", async () => {
+  const date = new Date(NOON + 3_600_000).toUTCString();
+  const to = (location: string) => new Response(null, { status: 307, headers: { location } });
+  const dated = Response.json({}, { headers: { date } });
+  const rules = {
+    "GET /x": to("https://cdn.example.org/file"),
+    "GET /file": dated,
+    "GET /none": {},
+    "GET /y": dated,
+  };
+  const { session: { http } } = scripted(rules, { clock: new TestClock(NOON) });
+  const skews = [];
+  for (const path of ["/x", "/none", "/y"]) {
+    await http.request("GET", path);
+    skews.push(http[SKEW]);
+  }
+  assertEquals(skews, [undefined, undefined, 3_600_000]);
 });
