@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { OpenStore, StateStore } from "../actors/store/mod.ts";
+import { type OpenStore, type StateStore, UPDATES } from "../actors/store/mod.ts";
 import type { CoreAPI, EncryptedRoomsAPI } from "../api/api.ts";
 import type { ShareReport } from "../crypto/sharing/mod.ts";
 import { AcceptedError, ServiceResponseError } from "../errors/service_response_error.ts";
@@ -148,7 +148,7 @@ export function encryptingAPI(
       return true;
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      await stateStore.setUnencrypted(roomId);
+      await stateStore[UPDATES].setUnencrypted(roomId);
       noteClear();
       return await stateStore.isEncrypted(roomId) ?? false; // it may have become so in the meantime
     }

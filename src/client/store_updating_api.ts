@@ -17,7 +17,7 @@ import type { EventID, RoomID, UserID } from "../types/ids.ts";
 import type { Profile } from "../types/api/public_rooms.ts";
 import { SyncStream } from "../types/events/event.ts";
 import type { EncryptionSends } from "./encrypting_api.ts";
-import { DURING, type StateStore } from "../actors/store/mod.ts";
+import { type StateStore, type StateUpdates, UPDATES } from "../actors/store/mod.ts";
 import { isJsonObject, isShallow, type JsonObject } from "../types/json.ts";
 import { isEvent, isState } from "../types/checks/event_check.ts";
 import type { CryptoHolder } from "../actors/crypto/mod.ts";
@@ -55,7 +55,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
    * The create event counts with its sender, which is not in the content: it comes with sync.
    */
   const noteContent = async (
-    stateStore: StateStore,
+    updates: StateUpdates,
     roomId: RoomID,
     type: string,
     stateKey: string,
@@ -65,8 +65,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     if (type === "m.room.create" || !isShallow(content)) return;
     await noted(
       roomId,
-      () =>
-        stateStore.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content)), { eventId }),
+      () => updates.updateContent(roomId, type, stateKey, JSON.parse(JSON.stringify(content)), { eventId }),
     );
   };
   const globalProfile = async (
@@ -85,7 +84,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
     ...core,
 
     async getMembers(roomId, options = {}) {
-      return await stateStore[DURING](roomId, async (stateStore) => {
+      return await stateStore[UPDATES].during(roomId, async (updates) => {
         const members = await core.getMembers(roomId, options);
         const { at, membership, notMembership } = options;
         if (at !== undefined || (membership !== undefined && notMembership !== undefined)) return members;
@@ -94,50 +93,50 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
           roomId,
           () =>
             notMembership === undefined
-              ? stateStore.setMembers(roomId, events, { only: membership })
-              : stateStore.updateState(roomId, events),
+              ? updates.setMembers(roomId, events, { only: membership })
+              : updates.updateState(roomId, events),
         );
         return members;
       });
     },
 
     async getJoinedMembers(roomId, options) {
-      return await stateStore[DURING](roomId, async (stateStore) => {
+      return await stateStore[UPDATES].during(roomId, async (updates) => {
         const members = await core.getJoinedMembers(roomId, options);
         const joined = Object.entries(members).map(([userId, { display_name, avatar_url }]) =>
           [userId as UserID, { membership: Membership.JOIN, displayname: display_name, avatar_url }] as const
         );
-        await noted(roomId, () => stateStore.setJoinedMembers(roomId, new Map(joined)));
+        await noted(roomId, () => updates.setJoinedMembers(roomId, new Map(joined)));
         return members;
       });
     },
 
     async getState(roomId, options) {
-      return await stateStore[DURING](roomId, async (stateStore) => {
+      return await stateStore[UPDATES].during(roomId, async (updates) => {
         const state = await core.getState(roomId, options);
         await noted(roomId, async () => {
           const events = stored(state);
-          await stateStore.setMembers(roomId, events.filter(isMember));
-          await stateStore.updateState(roomId, events.filter((event) => !isMember(event)));
+          await updates.setMembers(roomId, events.filter(isMember));
+          await updates.updateState(roomId, events.filter((event) => !isMember(event)));
         });
         return state;
       });
     },
 
     async getStateEvent(roomId, eventType, options) {
-      return await stateStore[DURING](roomId, async (stateStore) => {
+      return await stateStore[UPDATES].during(roomId, async (updates) => {
         const answer = await core.getStateEvent(roomId, eventType, options);
         const isWhole = options?.format === "event";
         const events = isWhole ? stored([answer as unknown as ClientStateEvent]) : [];
-        if (isWhole) await noted(roomId, () => stateStore.updateState(roomId, events));
-        else await noteContent(stateStore, roomId, typeName(eventType), options?.stateKey ?? "", answer);
+        if (isWhole) await noted(roomId, () => updates.updateState(roomId, events));
+        else await noteContent(updates, roomId, typeName(eventType), options?.stateKey ?? "", answer);
         return answer;
       });
     },
 
     async sendStateEvent(roomId, eventType, content, options = {}) {
       const { stateKey = "", signal } = options;
-      return await stateStore[DURING](roomId, async (stateStore) => {
+      return await stateStore[UPDATES].during(roomId, async (updates) => {
         let event: OutgoingEvent | undefined;
         const send = async (): Promise<EventID> => {
           event = await outgoingEvent(eventType, "state", content);
@@ -145,7 +144,7 @@ export function storeUpdatingAPI(core: CoreAPI, options: StoreUpdatingOptions): 
         };
         const note = async (eventId?: EventID): Promise<void> => {
           if (event === undefined) return;
-          await noteContent(stateStore, roomId, event.eventType, stateKey, event.content, eventId);
+          await noteContent(updates, roomId, event.eventType, stateKey, event.content, eventId);
         };
         if (typeName(eventType) === "m.room.encryption" && stateKey === "") {
           return await encryptionSends.run(roomId, { send, note, signal });
@@ -201,7 +200,7 @@ type MakingRooms = Pick<RoomsAPI, "createRoom"> & Pick<RoomExtrasAPI, "upgradeRo
  */
 export function notingEncryption(
   api: MakingRooms,
-  stateStore: Pick<StateStore, "getEncryptionInfo" | "updateContent">,
+  stateStore: Pick<StateStore, "getEncryptionInfo" | typeof UPDATES>,
   client: CryptoHolder<CryptoMachine> & { readonly log: Logger },
 ): MakingRooms {
   const noted = noting(client.log);
@@ -211,7 +210,8 @@ export function notingEncryption(
     return { algorithm: EncryptionAlgorithm.MEGOLM_V1 };
   };
   const note = async (roomId: RoomID, encryption: JsonObject | undefined): Promise<void> => {
-    if (encryption !== undefined) await stateStore.updateContent(roomId, "m.room.encryption", "", encryption);
+    if (encryption === undefined) return;
+    await stateStore[UPDATES].updateContent(roomId, "m.room.encryption", "", encryption);
   };
   return {
     async createRoom(options = {}) {

@@ -16,18 +16,17 @@ import {
 } from "../../store/device/mod.ts";
 import { Membership } from "../../types/enums.ts";
 import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
-import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { RoomID, UserID } from "../../types/ids.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ActorRef } from "../kernel/mod.ts";
 import type { OpenableStore } from "./opener.ts";
 import type { StoreHandlers } from "./store_actor.ts";
 import { Misfit, UNNOTED } from "../../types/checks/shape.ts";
 import { roomMember } from "../../types/checks/state_shapes.ts";
-import { SyncStream } from "../../types/events/event.ts";
-import type { StateRead } from "./store_protocol.ts";
+import { StateUpdates } from "./state_updates.ts";
 
-/** Makes a request whose answer is stored; for the client alone. */
-export const DURING: unique symbol = Symbol("during");
+/** Stores what was sent and read; for the client alone. */
+export const UPDATES: unique symbol = Symbol("updates");
 
 const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
 
@@ -54,34 +53,18 @@ const PRESENT: readonly Membership[] = [Membership.JOIN, Membership.INVITE];
  */
 export class StateStore {
   readonly #actors: OpenableStore;
-  /** The request whose answer is stored; undefined outside of `[DURING]()`. */
-  readonly #read: number | undefined;
-  #reads = 0;
+  /** @internal Stores what was sent and read. */
+  readonly [UPDATES]: StateUpdates;
 
   /**
    * Made by the client.
    *
    * @internal
    * @param actors Have the Store.
-   * @param read The request whose answer is stored.
    */
-  constructor(actors: OpenableStore, read?: number) {
+  constructor(actors: OpenableStore) {
     this.#actors = actors;
-    this.#read = read;
-  }
-
-  /**
-   * Makes a request that reads or sends state. Of its answer, what syncs have changed since it began is left
-   * out.
-   *
-   * @internal
-   * @param roomId The room.
-   * @param request Makes it, and stores the answer in the store that it is given.
-   */
-  async [DURING]<Answer>(roomId: RoomID, request: (store: StateStore) => Promise<Answer>): Promise<Answer> {
-    const read = this.#reads++;
-    const store = new StateStore(this.#actors, read);
-    return await whileReading(this.#actors, { read, roomId }, () => request(store));
+    this[UPDATES] = new StateUpdates(actors, this);
   }
 
   /**
@@ -425,77 +408,6 @@ export class StateStore {
     return power !== undefined && hasPower(userId, action, power);
   }
 
-  /** Stores a user's member event, as the server sent or accepted it. */
-  async setMember(roomId: RoomID, userId: UserID, content: RoomMemberContent): Promise<void> {
-    await this.updateState(roomId, [synthetic(roomId, "m.room.member", userId, content)]);
-  }
-
-  /** Stores what a user is to a room, and keeps the user's profile there. */
-  async setMembership(roomId: RoomID, userId: UserID, membership: Membership): Promise<void> {
-    await this.setMember(roomId, userId, { ...await this.getMember(roomId, userId), membership });
-  }
-
-  /**
-   * Replaces the known members of a room.
-   *
-   * @param roomId The room.
-   * @param members Their member events.
-   * @param options.only Replace only users who are this to the room. Default: all.
-   * @param options.complete Whether these are all members there are. Default: whether `only` is
-   *   absent.
-   */
-  async setMembers(
-    roomId: RoomID,
-    members: readonly StoredState[],
-    { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
-  ): Promise<void> {
-    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete, read: this.#read });
-  }
-
-  /**
-   * Stores who is in a room: other users who counted as joined have left. Invitations stay as they
-   * were.
-   *
-   * @param roomId The room.
-   * @param joined All who are in it, with their profiles there.
-   */
-  async setJoinedMembers(roomId: RoomID, joined: ReadonlyMap<UserID, RoomMemberContent>): Promise<void> {
-    const known = await this.getMembers(roomId, [Membership.JOIN]);
-    const gone = [...known].filter(([userId]) => !joined.has(userId));
-    const events = [
-      ...[...joined].filter(([userId]) => !known.has(userId)),
-      ...gone.map(([userId, content]) => [userId, { ...content, membership: Membership.LEAVE }] as const),
-    ];
-    await this.updateState(
-      roomId,
-      events.map(([userId, content]) => synthetic(roomId, "m.room.member", userId, content)),
-    );
-  }
-
-  /** Stores state that the server sent or accepted. */
-  async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
-    await (await this.#store()).putState({ roomId, events, read: this.#read });
-  }
-
-  /** Stores a content that was sent or read, and its event's ID, unless that event is known as a whole. */
-  async updateContent(
-    roomId: RoomID,
-    type: string,
-    stateKey: string,
-    content: object,
-    { eventId }: { eventId?: EventID } = {},
-  ): Promise<void> {
-    const event = { ...synthetic(roomId, type, stateKey, content), ...(eventId && { event_id: eventId }) };
-    await (await this.#store()).putContent({ event, read: this.#read });
-  }
-
-  /**
-   * Stores that the server says a room has no encryption; an encryption that was seen once stays.
-   */
-  async setUnencrypted(roomId: RoomID): Promise<void> {
-    await (await this.#store()).noEncryption(roomId);
-  }
-
   async #room(roomId: RoomID): Promise<RoomRecord | undefined> {
     return await (await this.#store()).room(roomId);
   }
@@ -517,49 +429,8 @@ export class StateStore {
   }
 }
 
-/** A state event of which only the content is known. */
-function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
-  return {
-    type,
-    room_id: roomId,
-    state_key: stateKey,
-    content: content as JsonObject,
-    sender: "@:",
-    source: SyncStream.INTERNAL,
-  };
-}
-
 /** The content of a member event; undefined if it does not fit. */
 function memberContent({ content }: StoredState): RoomMemberContent | undefined {
   const fitting = roomMember(content, UNNOTED);
   return fitting instanceof Misfit ? undefined : fitting;
-}
-
-/**
- * Makes a request, which the Store counts as under way meanwhile. The request does not wait for the Store: one
- * that is not open yet commits no sync before it hears of the request.
- *
- * @param actors Have the Store.
- * @param read Names the request, and the room.
- * @param request Makes it, and stores its answer.
- */
-async function whileReading<Answer>(
-  actors: OpenableStore,
-  read: StateRead,
-  request: () => Promise<Answer>,
-): Promise<Answer> {
-  const ends = new AbortController();
-  const begin = async () => {
-    await actors.ready(ends.signal);
-    const { store } = actors;
-    await store.beginRead(read);
-    return store;
-  };
-  const begun = begin().catch(() => undefined); // a store that fails says so elsewhere
-  try {
-    return await request();
-  } finally {
-    ends.abort();
-    begun.then((store) => store?.endRead(read)).catch(() => {}); // with the Store, its reads have ended
-  }
 }

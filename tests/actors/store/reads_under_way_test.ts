@@ -1,4 +1,4 @@
-import { DURING } from "../../../src/actors/store/mod.ts";
+import { type StateUpdates, UPDATES } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import type { StoredState } from "../../../src/store/device/records.ts";
 import type { MessageEvent } from "../../../src/types/events/event.ts";
@@ -29,18 +29,18 @@ Deno.test("A sync overtakes requests that are under way, of its room, and no oth
 Deno.test("A request is forgotten when it has ended, however it ends", async () => {
   await using here = await stateStage();
   const { stateStore } = here;
-  const under: { store?: typeof stateStore } = {};
-  await stateStore[DURING](ROOM, async (store) => {
+  const under: { store?: StateUpdates } = {};
+  await stateStore[UPDATES].during(ROOM, async (store) => {
     under.store = store;
-    await store.getCreate(ROOM); // the Store has heard of the request
+    await here.stateStore.getCreate(ROOM); // the Store has heard of the request
   });
   await here.sync(...OLD as unknown as JsonObject[]);
   await under.store?.updateContent(ROOM, "m.room.topic", "", { topic: "ended" });
   assertEquals((await stateStore.getState(ROOM, "m.room.topic"))?.content, { topic: "ended" });
   await assertRejects(() =>
-    stateStore[DURING](ROOM, async (store) => {
+    stateStore[UPDATES].during(ROOM, async (store) => {
       under.store = store;
-      await store.getCreate(ROOM);
+      await here.stateStore.getCreate(ROOM);
       throw new RangeError("refused");
     }), RangeError);
   await here.sync(...OLD as unknown as JsonObject[]);
@@ -51,8 +51,8 @@ Deno.test("A request is forgotten when it has ended, however it ends", async () 
 Deno.test("A late answer does not bring back what was redacted", async () => {
   await using here = await stateStage();
   await here.sync(...OLD as unknown as JsonObject[]);
-  await here.stateStore[DURING](ROOM, async (answer) => {
-    await answer.getCreate(ROOM); // the Store has heard of the request
+  await here.stateStore[UPDATES].during(ROOM, async (answer) => {
+    await here.stateStore.getCreate(ROOM); // the Store has heard of the request
     const redaction = { type: "m.room.redaction", redacts: "$topic", content: {}, sender: "@a:a" };
     const redactions = [redaction as unknown as MessageEvent];
     const rooms = [{ ...CHANGE, state: [], redactions }];
@@ -65,8 +65,8 @@ Deno.test("A late answer does not bring back what was redacted", async () => {
 Deno.test("A late list of members is not complete, if a sync since may have left members out", async () => {
   for (const lossy of [false, true]) {
     await using here = await stateStage();
-    await here.stateStore[DURING](ROOM, async (answer) => {
-      await answer.getCreate(ROOM); // the Store has heard of the request
+    await here.stateStore[UPDATES].during(ROOM, async (answer) => {
+      await here.stateStore.getCreate(ROOM); // the Store has heard of the request
       const change = { ...CHANGE, state: stored(member("@b:a", "join")), lossy };
       await here.store.commitSync({ nextBatch: "m", repeated: false, rooms: [change] });
       await answer.setMembers(ROOM, stored(member("@a:a", "join")));
@@ -78,8 +78,8 @@ Deno.test("A late list of members is not complete, if a sync since may have left
 
 Deno.test("That a room is encrypted counts, however late the answer comes", async () => {
   await using here = await stateStage();
-  await here.stateStore[DURING](ROOM, async (answer) => {
-    await answer.getCreate(ROOM); // the Store has heard of the request
+  await here.stateStore[UPDATES].during(ROOM, async (answer) => {
+    await here.stateStore.getCreate(ROOM); // the Store has heard of the request
     await here.sync(state("m.room.encryption", "none" as never));
     assertFalse(await here.stateStore.isEncrypted(ROOM));
     await answer.updateContent(ROOM, "m.room.encryption", "", { algorithm: "a" });

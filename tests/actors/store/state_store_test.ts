@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
+import { UPDATES } from "../../../src/actors/store/mod.ts";
 import { SyncStore } from "../../../src/client/syncer_api.ts";
-import type { RoomMemberContent } from "../../../src/types/content/room_state_content.ts";
 import type { JsonObject } from "../../../src/types/json.ts";
 import { member, ROOM, state } from "../support/events.ts";
 import { stateStage } from "../support/state_store.ts";
@@ -19,15 +19,6 @@ Deno.test("StateStore answers for members by what they are to the room", async (
   assert(await stateStore.isJoined(ROOM, "@a:a"));
   assertFalse(await stateStore.isJoined(ROOM, "@b:a"));
   assertEquals(await stateStore.getMember(ROOM, "@x:a"), undefined);
-});
-
-Deno.test("StateStore.setMembership() keeps the profile", async () => {
-  await using here = await stateStage();
-  const content = { membership: "join", displayname: "A" } as const;
-  await here.stateStore.setMember(ROOM, "@a:a", content);
-  await here.stateStore.setMembership(ROOM, "@a:a", "leave");
-  const expected: RoomMemberContent = { membership: "leave", displayname: "A" };
-  assertEquals(await here.stateStore.getMember(ROOM, "@a:a"), expected);
 });
 
 Deno.test("StateStore lists the rooms one is in, and those one shares with another", async () => {
@@ -95,10 +86,10 @@ Deno.test("StateStore.isEncrypted() says yes, no, or that it is not known", asyn
   await using here = await stateStage();
   const { stateStore } = here;
   assertEquals(await stateStore.isEncrypted(ROOM), undefined);
-  await stateStore.setUnencrypted(ROOM);
+  await stateStore[UPDATES].setUnencrypted(ROOM);
   assertFalse(await stateStore.isEncrypted(ROOM));
   assertEquals(await stateStore.getEncryptionInfo(ROOM), undefined);
-  await stateStore.updateContent(ROOM, "m.room.encryption", "", { algorithm: "a" });
+  await stateStore[UPDATES].updateContent(ROOM, "m.room.encryption", "", { algorithm: "a" });
   assert(await stateStore.isEncrypted(ROOM));
   assertEquals(await stateStore.getEncryptionInfo(ROOM), { algorithm: "a" });
 });

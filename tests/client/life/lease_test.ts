@@ -1,3 +1,4 @@
+import { UPDATES } from "../../../src/actors/store/mod.ts";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
 import { Client, type ClientLeaseOptions, MemoryStore, ValueError } from "@greenroom/matrix";
 import { ActorError } from "@greenroom/matrix/errors";
@@ -81,7 +82,7 @@ Deno.test("T60: a process that was paused while another took its place writes no
   const two = stage.client("bot", { store, clock: later });
   await two.syncOnce();
   const before = await Array.fromAsync(store.list([]));
-  await assertRejects(() => one.stateStore.setUnencrypted(roomId), ActorError);
+  await assertRejects(() => one.stateStore[UPDATES].setUnencrypted(roomId), ActorError);
   const error = await assertRejects(() => one.done, ActorError, "paused past its lease");
   assertInstanceOf(error.cause, StoreInUseError);
   assertEquals(await Array.fromAsync(store.list([])), before);

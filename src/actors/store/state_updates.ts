@@ -1,0 +1,161 @@
+/**
+ * How a client stores the state that it has sent and read.
+ *
+ * @module
+ */
+
+import { Membership } from "../../types/enums.ts";
+import type { RoomMemberContent } from "../../types/content/room_state_content.ts";
+import type { StoredState } from "../../store/device/mod.ts";
+import type { EventID, RoomID, UserID } from "../../types/ids.ts";
+import type { JsonObject } from "../../types/json.ts";
+import { SyncStream } from "../../types/events/event.ts";
+import type { ActorRef } from "../kernel/mod.ts";
+import type { OpenableStore } from "./opener.ts";
+import type { StoreHandlers } from "./store_actor.ts";
+import type { StateRead } from "./store_protocol.ts";
+
+/** Reads the members of a room that are stored. */
+interface KnownMembers {
+  getMembers(roomId: RoomID, memberships: readonly Membership[]): Promise<Map<UserID, RoomMemberContent>>;
+}
+
+/** Stores state that the server has sent or accepted, in between syncs. */
+export class StateUpdates {
+  readonly #actors: OpenableStore;
+  readonly #state: KnownMembers;
+  /** The request whose answer is stored; undefined outside of `during()`. */
+  readonly #read: number | undefined;
+  #reads = 0;
+
+  /**
+   * @param actors Have the Store.
+   * @param state What is stored.
+   * @param read The request whose answer is stored.
+   */
+  constructor(actors: OpenableStore, state: KnownMembers, read?: number) {
+    this.#actors = actors;
+    this.#state = state;
+    this.#read = read;
+  }
+
+  /**
+   * Makes a request that reads or sends state. Of its answer, what syncs have changed since it began is left
+   * out.
+   *
+   * @param roomId The room.
+   * @param request Makes it, and stores the answer by the updates that it is given.
+   */
+  async during<Answer>(roomId: RoomID, request: (updates: StateUpdates) => Promise<Answer>): Promise<Answer> {
+    const read = this.#reads++;
+    const updates = new StateUpdates(this.#actors, this.#state, read);
+    return await whileReading(this.#actors, { read, roomId }, () => request(updates));
+  }
+
+  /**
+   * Replaces the known members of a room.
+   *
+   * @param roomId The room.
+   * @param members Their member events.
+   * @param options.only Replace only users who are this to the room. Default: all.
+   * @param options.complete Whether these are all members there are. Default: whether `only` is
+   *   absent.
+   */
+  async setMembers(
+    roomId: RoomID,
+    members: readonly StoredState[],
+    { only, complete = only === undefined }: { only?: Membership; complete?: boolean } = {},
+  ): Promise<void> {
+    await (await this.#store()).replaceMembers({ roomId, events: members, only, complete, read: this.#read });
+  }
+
+  /**
+   * Stores who is in a room: other users who counted as joined have left. Invitations stay as they
+   * were.
+   *
+   * @param roomId The room.
+   * @param joined All who are in it, with their profiles there.
+   */
+  async setJoinedMembers(roomId: RoomID, joined: ReadonlyMap<UserID, RoomMemberContent>): Promise<void> {
+    const known = await this.#state.getMembers(roomId, [Membership.JOIN]);
+    const gone = [...known].filter(([userId]) => !joined.has(userId));
+    const events = [
+      ...[...joined].filter(([userId]) => !known.has(userId)),
+      ...gone.map(([userId, content]) => [userId, { ...content, membership: Membership.LEAVE }] as const),
+    ];
+    await this.updateState(
+      roomId,
+      events.map(([userId, content]) => synthetic(roomId, "m.room.member", userId, content)),
+    );
+  }
+
+  /** Stores state that the server sent or accepted. */
+  async updateState(roomId: RoomID, events: readonly StoredState[]): Promise<void> {
+    await (await this.#store()).putState({ roomId, events, read: this.#read });
+  }
+
+  /** Stores a content that was sent or read, and its event's ID, unless that event is known as a whole. */
+  async updateContent(
+    roomId: RoomID,
+    type: string,
+    stateKey: string,
+    content: object,
+    { eventId }: { eventId?: EventID } = {},
+  ): Promise<void> {
+    const event = { ...synthetic(roomId, type, stateKey, content), ...(eventId && { event_id: eventId }) };
+    await (await this.#store()).putContent({ event, read: this.#read });
+  }
+
+  /**
+   * Stores that the server says a room has no encryption; an encryption that was seen once stays.
+   */
+  async setUnencrypted(roomId: RoomID): Promise<void> {
+    await (await this.#store()).noEncryption(roomId);
+  }
+
+  async #store(): Promise<ActorRef<StoreHandlers>> {
+    await this.#actors.ready();
+    return this.#actors.store;
+  }
+}
+
+/** A state event of which only the content is known. */
+function synthetic(roomId: RoomID, type: string, stateKey: string, content: object): StoredState {
+  return {
+    type,
+    room_id: roomId,
+    state_key: stateKey,
+    content: content as JsonObject,
+    sender: "@:",
+    source: SyncStream.INTERNAL,
+  };
+}
+
+/**
+ * Makes a request, which the Store counts as under way meanwhile. The request does not wait for the Store: one
+ * that is not open yet commits no sync before it hears of the request.
+ *
+ * @param actors Have the Store.
+ * @param read Names the request, and the room.
+ * @param request Makes it, and stores its answer.
+ */
+async function whileReading<Answer>(
+  actors: OpenableStore,
+  read: StateRead,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const ends = new AbortController();
+  const begin = async () => {
+    await actors.ready(ends.signal);
+    const { store } = actors;
+    await store.beginRead(read);
+    return store;
+  };
+  const begun = begin().catch(() => undefined); // a store that fails says so elsewhere
+  try {
+    return await request();
+  } finally {
+    ends.abort();
+    begun.then((store) => store?.endRead(read)).catch(() => {}); // with the Store, its reads have ended
+  }
+}
