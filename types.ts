@@ -290,10 +290,13 @@ export type {
   ExportDeviceOptions,
   ImportedDevice,
 } from "./src/store/copy/copy.ts";
+export type { DelayOptions } from "./src/base/clock.ts";
+export type { MegolmSessionRef } from "./src/types/session_ref.ts";
 export type {
   DeviceHolder,
   DeviceInspection,
   InspectDeviceOptions,
+  ListDevicesOptions,
   PowerAction,
   StoredAmount,
   StoredDevice,

@@ -35,62 +35,97 @@ interface Declarations {
   readonly all: readonly string[];
 }
 
-/**
- * Returns the public API by the entries' names.
- *
- * What an entry exports comes first. What it does not export but mentions follows, since a change of that is
- * a change of the API too.
- */
-export function publicApi(entries: Readonly<Record<string, string>> = denoJson.exports): Map<string, string> {
-  const files = new Map<string, Declarations>();
-  const read = (file: string): Declarations => {
-    const found = files.get(file) ?? declarationsOf(file);
-    files.set(file, found);
-    return found;
-  };
-  const exportedBy = (file: string): Place[] => {
-    const { exported, all } = read(file);
-    return [...exported.map((name) => ({ file, name })), ...all.flatMap(exportedBy)];
-  };
-  const resolve = (place: Place): Place => {
-    const { own, from } = read(place.file);
-    const next = own.has(place.name) ? undefined : from.get(place.name);
-    return next === undefined ? place : resolve(next);
-  };
+/** The entries whose names all others may mention. */
+const COMMON: readonly string[] = [".", "./types", "./errors"];
 
-  const shown = new Map<string, string>();
-  const show = (place: Place, entry: string, mentioned: Place[]): string | undefined => {
-    const key = `${place.file} ${place.name}`;
-    const before = shown.get(key);
-    if (before !== undefined) return before === entry ? undefined : `${place.name}: as in ${before}`;
-    const statements = read(place.file).own.get(place.name);
-    if (statements === undefined) return undefined; // of another package
-    shown.set(key, entry);
-    for (const name of statements.flatMap(namesIn)) mentioned.push(resolve({ file: place.file, name }));
-    return statements.map(print).join("\n");
-  };
+/** What the files of the package declare. */
+class Package {
+  readonly #files = new Map<string, Declarations>();
 
-  const api = new Map<string, string>();
-  // Types are shown where they are exported.
-  const order = Object.entries(entries).toSorted(([one], [other]) => rank(one) - rank(other));
-  for (const [entry, path] of order) {
-    const file = path.replace(/^\.\//, "");
-    const mentioned: Place[] = [];
-    const exported = exportedBy(file).toSorted((one, other) => one.name < other.name ? -1 : 1)
-      .map((place) => show(resolve(place), entry, mentioned));
-    const others: (string | undefined)[] = [];
-    for (const place of mentioned) others.push(show(place, entry, mentioned)); // grows meanwhile
-    const hidden = others.filter((text) => text !== undefined && !text.includes(": as in ")).toSorted();
-    api.set(
-      entry,
-      [
-        ...exported.filter((text) => text !== undefined),
-        ...(hidden.length > 0 ? ["// Not exported here, but mentioned:", ...hidden] : []),
-        "",
-      ].join("\n"),
+  /** The declarations of what an entry exports, by name. */
+  exportsOf(path: string): ReadonlyMap<string, Place> {
+    const places = this.#exportedBy(path.replace(/^\.\//, "")).map((place) => this.resolve(place));
+    return new Map(
+      places.toSorted((one, other) => one.name < other.name ? -1 : 1).map((each) => [id(each), each]),
     );
   }
+
+  /** Where a name is declared. */
+  resolve(place: Place): Place {
+    const { own, from } = this.#read(place.file);
+    const next = own.has(place.name) ? undefined : from.get(place.name);
+    return next === undefined ? place : this.resolve(next);
+  }
+
+  /** What declares a name; nothing if it comes from elsewhere. */
+  statements({ file, name }: Place): readonly ts.Statement[] {
+    return this.#read(file).own.get(name) ?? [];
+  }
+
+  #exportedBy(file: string): Place[] {
+    const { exported, all } = this.#read(file);
+    return [...exported.map((name) => ({ file, name })), ...all.flatMap((each) => this.#exportedBy(each))];
+  }
+
+  #read(file: string): Declarations {
+    const found = this.#files.get(file) ?? declarationsOf(file);
+    this.#files.set(file, found);
+    return found;
+  }
+}
+
+/** Returns the public API by the entries' names: what each exports. */
+export function publicApi(entries: Readonly<Record<string, string>> = denoJson.exports): Map<string, string> {
+  const declared = new Package();
+  const shown = new Map<string, string>();
+  const api = new Map<string, string>();
+  // Types are shown where they are exported first.
+  const order = Object.entries(entries).toSorted(([one], [other]) => rank(one) - rank(other));
+  for (const [entry, path] of order) {
+    const texts = [...declared.exportsOf(path)].map(([key, place]) => {
+      const before = shown.get(key);
+      if (before !== undefined) return `${place.name}: as in ${before}`;
+      shown.set(key, entry);
+      return declared.statements(place).map(print).join("\n");
+    });
+    api.set(entry, [...texts.filter((text) => text !== ""), ""].join("\n"));
+  }
   return api;
+}
+
+/**
+ * Returns the types that signatures mention and users can't import: neither from the entry of the signature,
+ * nor from `.`, `./types` or `./errors`.
+ */
+export function hiddenTypes(entries: Readonly<Record<string, string>> = denoJson.exports): string[] {
+  const declared = new Package();
+  const exported = Object.entries(entries).map(([entry, path]) => [entry, declared.exportsOf(path)] as const);
+  const common = exported.filter(([entry]) => COMMON.includes(entry)).flatMap((
+    [, places],
+  ) => [...places.keys()]);
+  return exported.flatMap(([entry, places]) => {
+    const known = new Set([...places.keys(), ...common]);
+    return [...places.values()].flatMap((place) =>
+      declared.statements(place).flatMap(namesIn)
+        .map((name) => declared.resolve({ file: place.file, name }))
+        .filter((each) => declared.statements(each).length > 0 && !known.has(id(each)))
+        .map(({ name }) => `${entry}: ${place.name} mentions ${name}`)
+    );
+  });
+}
+
+/** Returns the parameters whose options have no name that users can import. */
+export function namelessOptions(entries: Readonly<Record<string, string>> = denoJson.exports): string[] {
+  const declared = new Package();
+  return Object.entries(entries).flatMap(([entry, path]) =>
+    [...declared.exportsOf(path).values()].flatMap((place) =>
+      declared.statements(place).flatMap(namelessIn).map((name) => `${entry}: ${place.name}: ${name}`)
+    )
+  );
+}
+
+function id({ file, name }: Place): string {
+  return `${file} ${name}`;
 }
 
 /** The file that the API of an entry is written to. */
@@ -107,7 +142,12 @@ function declarationsOf(file: string): Declarations {
   const source = Deno.readTextFileSync(`${ROOT}${file}`);
   const { outputText } = ts.transpileDeclaration(source, {
     fileName: file,
-    compilerOptions: { isolatedDeclarations: true, removeComments: true, target: ts.ScriptTarget.ESNext },
+    compilerOptions: {
+      isolatedDeclarations: true,
+      removeComments: true,
+      stripInternal: true,
+      target: ts.ScriptTarget.ESNext,
+    },
   });
   const { statements } = ts.createSourceFile(file, outputText, ts.ScriptTarget.ESNext, SETS_PARENTS);
   const own = new Map<string, ts.Statement[]>();
@@ -164,18 +204,34 @@ function linkedNames(
   }));
 }
 
-/** The names that a declaration mentions, but for what a constructor takes: what users construct is exported. */
+/** The names that a declaration mentions. */
 function namesIn(statement: ts.Statement): string[] {
   const names = new Set<string>();
+  const parameters = new Set<string>();
   const visit = (node: ts.Node): void => {
-    if (isHidden(node) || ts.isConstructorDeclaration(node)) return;
+    if (isHidden(node)) return;
+    if (ts.isTypeParameterDeclaration(node)) parameters.add(node.name.text);
     const isName = ts.isIdentifier(node) &&
       !((ts.isTypeElement(node.parent) || ts.isClassElement(node.parent)) && node.parent.name === node);
     if (isName) names.add(node.text);
     ts.forEachChild(node, visit);
   };
   visit(statement);
-  return [...names];
+  return [...names.difference(parameters)];
+}
+
+/** The parameters of methods and functions that list members in place of a type with a name. */
+function namelessIn(statement: ts.Statement): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (isHidden(node)) return;
+    const isNameless = ts.isParameter(node) && node.type !== undefined && ts.isTypeLiteralNode(node.type) &&
+      node.type.members.some(ts.isPropertySignature);
+    if (isNameless) found.push(`${node.parent.name?.getText() ?? ""}(${node.getText()})`);
+    ts.forEachChild(node, visit);
+  };
+  visit(statement);
+  return found;
 }
 
 /** Whether no user is meant to reach a member: it is private, or has a symbol of ours for a name. */

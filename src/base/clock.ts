@@ -7,6 +7,14 @@
 
 import { delay } from "@std/async/delay";
 
+/** Options of {@linkcode Clock.delay}. */
+export interface DelayOptions {
+  /** Ends the wait: the promise then rejects with the signal's reason. Default: none. */
+  signal?: AbortSignal;
+  /** Whether the wait keeps the process alive. Default: true. */
+  persistent?: boolean;
+}
+
 /** Says the time, and waits. */
 export interface Clock {
   /** The wall clock, in milliseconds since the epoch. */
@@ -15,10 +23,9 @@ export interface Clock {
    * Waits.
    *
    * @param ms How long, in milliseconds.
-   * @param options.signal Ends the wait: the promise then rejects with the signal's reason.
-   * @param options.persistent Whether the wait keeps the process alive. Default: true.
+   * @param options What ends the wait before, and whether it keeps the process alive.
    */
-  delay(ms: number, options?: { signal?: AbortSignal; persistent?: boolean }): Promise<void>;
+  delay(ms: number, options?: DelayOptions): Promise<void>;
 }
 
 /** The machine's own clock. */

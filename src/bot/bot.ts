@@ -8,7 +8,7 @@
 
 import type { Client, SessionDefinition, SessionKey, SyncOnceOptions, SyncPass } from "../../mod.ts";
 import { ClientEndedError } from "../../errors.ts";
-import type { EventID, RoomID } from "../../types.ts";
+import type { RoomID } from "../../types.ts";
 import { checkFunction, checkOptions } from "../errors/known_names.ts";
 import { untilSignal } from "../base/until_signal.ts";
 import { BotLife } from "./bot_life.ts";
@@ -28,7 +28,14 @@ import {
   type Next,
   type QueryContext,
 } from "./composer.ts";
-import { type BotRoom, BotRooms, type Context, type ReminderHandler, TimedFunctions } from "./context/mod.ts";
+import {
+  type BotRoom,
+  type BotRoomOptions,
+  BotRooms,
+  type Context,
+  type ReminderHandler,
+  TimedFunctions,
+} from "./context/mod.ts";
 import { Kit } from "./kit.ts";
 import type { Inviter } from "./policy/mod.ts";
 import type { BotSession, ListenedQuery, Query } from "./run/mod.ts";
@@ -391,7 +398,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * started waits for the start if that is under way; what is called in a function is a step of it.
    *
    * @param room The room.
-   * @param options The first event of a thread to speak in. Default: none.
+   * @param options A thread to speak in.
    *
    * @example
    * ```ts
@@ -406,7 +413,7 @@ export class Bot<C extends Context = Context> extends Composer<C> {
    * await bot.in(room).send("**Build 42** has passed");
    * ```
    */
-  in(room: RoomID, options: { thread?: EventID } = {}): BotRoom {
+  in(room: RoomID, options: BotRoomOptions = {}): BotRoom {
     checkOptions(options, { thread: true }, "speak in a room");
     return this.#rooms.in({ room, thread: options.thread });
   }

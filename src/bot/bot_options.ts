@@ -16,7 +16,7 @@ export interface BotHost {
   /** Answers HTTP requests, of the homeserver and others. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Begins; resolves when it has ended. */
-  start(options?: { signal?: AbortSignal }): Promise<void>;
+  start(options?: Pick<BotStartOptions, "signal">): Promise<void>;
   /** Stops what `start()` began. */
   stop(): Promise<void>;
   /** Stops it for good, and releases its resources. */

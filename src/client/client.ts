@@ -620,6 +620,7 @@ import type {
 import type { Filter, SyncResponse } from "../types/events/sync_response.ts";
 import type { ContentURI, EventID, FilterID, RoomAlias, RoomID, SyncToken } from "../types/ids.ts";
 import type { JsonObject } from "../types/json.ts";
+import type { MegolmSessionRef } from "../types/session_ref.ts";
 import type { EventFor, HandlerDecorator, OptionsFor } from "./handlers_api.ts";
 import type { RegisterWakeOptions, WakeRegistration } from "./wake_options.ts";
 
@@ -2589,7 +2590,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    */
   getRoomKey(
     version: string,
-    session: { readonly roomId: RoomID; readonly sessionId: string },
+    session: MegolmSessionRef,
     options?: RequestOptions,
   ): Promise<KeyBackupData>;
 
@@ -2641,7 +2642,7 @@ export interface Client extends ClientAPI, EncryptingAPI, SyncerAPI, WakeAPI, Pi
    */
   deleteRoomKey(
     version: string,
-    session: { readonly roomId: RoomID; readonly sessionId: string },
+    session: MegolmSessionRef,
     options?: RequestOptions,
   ): Promise<KeyBackupChange>;
 

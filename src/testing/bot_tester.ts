@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Store } from "../../mod.ts";
+import type { StartOptions, Store } from "../../mod.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { checkOptions } from "../errors/known_names.ts";
@@ -39,7 +39,7 @@ export interface TestedBotOptions {
 /** What of a bot is used. */
 export interface TestedBot {
   /** Begins; resolves when the bot was stopped. */
-  start(options?: { signals?: boolean }): Promise<void>;
+  start(options?: Pick<StartOptions, "signals">): Promise<void>;
   /** Closes the bot for good. */
   close(): Promise<void>;
 }

@@ -40,6 +40,14 @@ export interface TestUser {
   readonly password: string;
 }
 
+/** Options of {@link Homeserver.listen}. */
+export interface ListenOptions {
+  /** The port. Default: 0, which takes a free one. */
+  readonly port?: number;
+  /** The address. Default: `127.0.0.1`. */
+  readonly hostname?: string;
+}
+
 /** Options of {@link Homeserver.createUser}. */
 export interface CreateUserOptions {
   /** The password. Defaults to `password of <localpart>`. */
@@ -153,8 +161,6 @@ export class Homeserver implements AsyncDisposable {
    * permission `--allow-net=127.0.0.1`.
    *
    * @param options Where to listen.
-   * @param options.port The port. Default: 0, which takes a free one.
-   * @param options.hostname The address. Default: `127.0.0.1`.
    * @returns The base URL.
    *
    * @example
@@ -168,7 +174,7 @@ export class Homeserver implements AsyncDisposable {
    * }
    * ```
    */
-  listen(options: { port?: number; hostname?: string } = {}): Promise<string> {
+  listen(options: ListenOptions = {}): Promise<string> {
     checkOptions(options, { port: true, hostname: true }, "listen");
     const { port = 0, hostname = "127.0.0.1" } = options;
     const serve = async (request: Request): Promise<Response> => {

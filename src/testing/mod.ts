@@ -90,7 +90,7 @@ export type {
   StatusFault,
   TruncateFault,
 } from "./faults.ts";
-export { type CreateUserOptions, Homeserver, type TestUser } from "./homeserver.ts";
+export { type CreateUserOptions, Homeserver, type ListenOptions, type TestUser } from "./homeserver.ts";
 export {
   type AppserviceFetch,
   type HomeserverOptions,

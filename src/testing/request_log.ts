@@ -30,7 +30,7 @@ export class LoggedRequest {
   status: number | undefined;
   readonly #body: Uint8Array<ArrayBuffer> | undefined;
 
-  /** Notes a request. */
+  /** @internal Notes a request. */
   constructor(
     request: { method: string; url: URL; headers: Headers; body: Uint8Array<ArrayBuffer> },
     user: UserID | undefined,

@@ -28,7 +28,7 @@ export interface ViewedEvent {
 export class RoomView {
   readonly #room: Room;
 
-  /** Looks at a room. */
+  /** @internal Looks at a room. */
   constructor(room: Room) {
     this.#room = room;
   }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../base/clock.ts";
+import type { Clock, DelayOptions } from "../base/clock.ts";
 
 interface Timer {
   readonly due: number;
@@ -84,7 +84,7 @@ export class TestClock implements Clock {
    * await waiting;
    * ```
    */
-  delay(ms: number, options: { signal?: AbortSignal } = {}): Promise<void> {
+  delay(ms: number, options: DelayOptions = {}): Promise<void> {
     const { signal } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (!(ms > 0)) return Promise.resolve();

@@ -8,10 +8,11 @@ import { isReceivedRoomId } from "./identifiers.ts";
 import type { RoomID } from "./ids.ts";
 import { isKey } from "./base64.ts";
 
-/** The name of a Megolm session: its room and its ID. */
+/** The name of a Megolm session, and of the room key that belongs to it. */
 export interface MegolmSessionRef {
   /** The room that it is used in. */
   readonly roomId: RoomID;
+  /** Identifies it in the room. */
   readonly sessionId: string;
 }
 

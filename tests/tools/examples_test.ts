@@ -22,10 +22,6 @@ const EXCUSED: Readonly<Record<string, readonly string[]>> = {
   RequestLog: ["add"],
   SealedStore: [...STORE_METHODS, "lock"],
   SqliteStore: [...STORE_METHODS, "lock"],
-  StateStore: [
-    ...["setJoinedMembers", "setMember", "setMembers", "setMembership", "setUnencrypted"],
-    ...["updateContent", "updateState"],
-  ],
 };
 
 Deno.test("Each method of what users call has an example", async () => {

@@ -25,6 +25,7 @@ import type {
   KeyBackupVersion,
 } from "../../types/api/device_keys.ts";
 import type { RoomID } from "../../types/ids.ts";
+import type { MegolmSessionRef } from "../../types/session_ref.ts";
 import { mediaDownload } from "../media/media.ts";
 
 const VERSION = {
@@ -255,7 +256,7 @@ export interface RoomKeysAPI {
    */
   getRoomKey(
     version: string,
-    session: { readonly roomId: RoomID; readonly sessionId: string },
+    session: MegolmSessionRef,
     options?: RequestOptions,
   ): Promise<KeyBackupData>;
 
@@ -307,7 +308,7 @@ export interface RoomKeysAPI {
    */
   deleteRoomKey(
     version: string,
-    session: { readonly roomId: RoomID; readonly sessionId: string },
+    session: MegolmSessionRef,
     options?: RequestOptions,
   ): Promise<KeyBackupChange>;
 }

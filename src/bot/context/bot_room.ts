@@ -36,10 +36,15 @@ import {
   type Written,
 } from "./writing.ts";
 
-/** A room, or a thread in it. */
-export interface Place {
-  readonly room: RoomID;
+/** Options of {@linkcode Bot.in}. */
+export interface BotRoomOptions {
+  /** The first event of the thread to speak in. Default: none, the room itself. */
   readonly thread?: EventID;
+}
+
+/** A room, or a thread in it. */
+export interface Place extends BotRoomOptions {
+  readonly room: RoomID;
 }
 
 /**

@@ -371,6 +371,7 @@ export class Context<E extends MatrixEvent = MatrixEvent, Arguments = unknown>
 import type { Client, Logger, SessionDefinition, SessionKey } from "../../../mod.ts";
 import type { ContentURI, EncryptionInfo, ImageInfo, SenderInfo } from "../../../types.ts";
 import type { PollTally, SendPollOptions } from "../polls/mod.ts";
+import type { DownloadFileOptions } from "./event_context.ts";
 import type { NamedReminder, ReminderDelay } from "./room_context.ts";
 import type { Streamed, StreamOptions } from "./stream.ts";
 import type { BotMedia, FileOptions, ImageOptions, StickerOptions } from "./writing.ts";
@@ -552,7 +553,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
   /**
    * Downloads the file of the message, and decrypts it.
    *
-   * @param options.maxSize The most bytes to take. Default: 50 MiB.
+   * @param options The most to take.
    * @returns The content of the file.
    * @throws {ValueError} If the message has no file.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -568,7 +569,7 @@ export interface Context<E extends MatrixEvent = MatrixEvent, Arguments = unknow
    * });
    * ```
    */
-  download(options?: { maxSize?: number }): Promise<Uint8Array<ArrayBuffer>>;
+  download(options?: DownloadFileOptions): Promise<Uint8Array<ArrayBuffer>>;
 
   /** The bot's client. */
   readonly client: Client;

@@ -41,6 +41,12 @@ export interface Found {
   isReached?: boolean;
 }
 
+/** Options of {@linkcode EventContext.download}. */
+export interface DownloadFileOptions {
+  /** The most to take, in bytes. Default: 50 MiB. */
+  maxSize?: number;
+}
+
 /** An event, and what a bot can do about it without asking anybody. */
 export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unknown> extends RoomContext {
   /** The event; an encrypted one is decrypted. */
@@ -258,7 +264,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
   /**
    * Downloads the file of the message, and decrypts it.
    *
-   * @param options.maxSize The most bytes to take. Default: 50 MiB.
+   * @param options The most to take.
    * @returns The content of the file.
    * @throws {ValueError} If the message has no file.
    * @throws {MatrixRequestError} If the homeserver refuses.
@@ -274,7 +280,7 @@ export class EventContext<E extends MatrixEvent = MatrixEvent, Arguments = unkno
    * });
    * ```
    */
-  async download(options: { maxSize?: number } = {}): Promise<Uint8Array<ArrayBuffer>> {
+  async download(options: DownloadFileOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
     checkOptions(options, { maxSize: true }, "download");
     const { url, file } = this.event.content as { url?: ContentURI; file?: EncryptedFile };
     const media = file ?? url;

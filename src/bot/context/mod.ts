@@ -4,7 +4,7 @@
  * @module
  */
 
-export { BotRoom, BotRooms } from "./bot_room.ts";
+export { BotRoom, type BotRoomOptions, BotRooms } from "./bot_room.ts";
 export type { ChoiceLabels, ConfirmWords } from "./choices.ts";
 export {
   type AskOptions,
@@ -13,7 +13,14 @@ export {
   type MenuOptions,
   type WaitOptions,
 } from "./context.ts";
-export { CALL, COMMAND, EventContext, type Found, SAY_FAILED } from "./event_context.ts";
+export {
+  CALL,
+  COMMAND,
+  type DownloadFileOptions,
+  EventContext,
+  type Found,
+  SAY_FAILED,
+} from "./event_context.ts";
 export { type NamedReminder, type ReminderDelay, RoomContext } from "./room_context.ts";
 export type { Streamed, StreamOptions } from "./stream.ts";
 export { type ReminderHandler, TimedFunctions } from "./timed_functions.ts";

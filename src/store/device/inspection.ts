@@ -126,6 +126,12 @@ export async function inspectDevice(
   };
 }
 
+/** Options of {@linkcode listDevices}. */
+export interface ListDevicesOptions {
+  /** Aborts the list where it is. Default: none. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Lists the devices that a store has records of, in the order of the keys.
  *
@@ -133,8 +139,7 @@ export async function inspectDevice(
  * bounded. If you have the IDs of the devices, call {@linkcode inspectDevice} for each.
  *
  * @param store The store; for a sealed one, the `SealedStore`.
- * @param options Options.
- * @param options.signal Aborts it.
+ * @param options What aborts it.
  * @throws {StoreKeyError} If the store is sealed and not opened as a `SealedStore`, or a record
  * does not open.
  *
@@ -151,7 +156,7 @@ export async function inspectDevice(
  */
 export async function* listDevices(
   store: Store,
-  options: { readonly signal?: AbortSignal } = {},
+  options: ListDevicesOptions = {},
 ): AsyncGenerator<StoredDevice> {
   checkOptions(options, { signal: true }, "list devices");
   const { signal } = options;

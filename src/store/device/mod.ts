@@ -11,6 +11,7 @@ export {
   inspectDevice,
   type InspectDeviceOptions,
   listDevices,
+  type ListDevicesOptions,
   type StoredAmount,
   type StoredDevice,
 } from "./inspection.ts";
