@@ -241,11 +241,7 @@ export class Client {
     return this.#basics.crypto;
   }
 
-  /**
-   * Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts.
-   *
-   * @internal
-   */
+  /** Sets end-to-end encryption of another make, or removes it, with the dispatcher that decrypts. */
   set crypto(crypto: CryptoMachine | undefined) {
     this.#basics.crypto = crypto;
     if (crypto === undefined) this.removeDispatcher(DecryptionDispatcher);

@@ -216,6 +216,31 @@ const fileCases: { name: string; refused: [string, string][]; accepted: [string,
       .map((line) => ["tests/a_test.ts", line]),
     accepted: [["tests/a_test.ts", "Deno.test({ fn, ignore: missing })"]],
   },
+  {
+    name: "an internal member that programs find by its name",
+    refused: [
+      [
+        "src/a.ts",
+        head + "/** @internal For the client alone. */\n  set engine(engine: Engine) {}\n",
+      ],
+      [
+        "src/a.ts",
+        head + "/**\n * Calls it.\n *\n * @internal\n * @param a It.\n */\n  async call(a: A) {}\n",
+      ],
+    ],
+    accepted: [
+      [
+        "src/a.ts",
+        head +
+        "/** @internal */\n  readonly [CALL]: Call;\n  /** @internal */\n  async [SAY](): Promise<void> {}\n",
+      ],
+      [
+        "src/a.ts",
+        head + "/** @internal */\n  constructor() {}\n  /** @internal */\n  protected override get a() {}\n",
+      ],
+      ["tests/a.ts", "/** @internal */\n  call() {}\n"],
+    ],
+  },
 ];
 
 for (const { name, refused, accepted } of fileCases) {

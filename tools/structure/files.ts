@@ -62,7 +62,29 @@ const repeatingComment: FileRule = (file) => {
     : `has comments that only repeat their declaration: ${names.join(", ")}; say more, or leave them out`;
 };
 
-const rules: FileRule[] = [length, barrel, moduleComment, machinePath, leftover, repeatingComment];
+/** A member, behind the comment that calls it internal, up to where its name ends. */
+const INTERNAL = /@internal(?:(?!\*\/)[^])*\*\/\s*((?:\w+ )*[\w[#]+)/g;
+
+const internalName: FileRule = ({ path, text }) => {
+  if (!path.startsWith("src/")) return undefined;
+  const members = [...text.matchAll(INTERNAL)].map(([, member = ""]) => member);
+  const named = members.filter((member) => !/^(?:constructor$|protected |.*\[)/.test(member));
+  return named.length === 0
+    ? undefined
+    : `has internal members with names: ${
+      named.join(", ")
+    }; name them by symbols, so that no program finds them`;
+};
+
+const rules: FileRule[] = [
+  length,
+  barrel,
+  moduleComment,
+  machinePath,
+  leftover,
+  repeatingComment,
+  internalName,
+];
 
 /** What breaks a rule, file by file. */
 export function checkFiles(files: SourceFile[]): Violation[] {
