@@ -32,6 +32,7 @@ import {
   fallbackFinding,
   identityFinding,
   oneTimeKeysFinding,
+  openStorageFinding,
   privateKeysFinding,
   storageFinding,
   storedKeysFinding,
@@ -115,15 +116,14 @@ export class Doctor {
     const { info, open } = secretOperations(this.#client.api);
     try {
       const by = unlockOf(secrets);
-      const { keyId, problem } = await info(request);
-      if (by === undefined || keyId === undefined) return [storageFinding({ keyId, problem, opens: false })];
+      if (by === undefined) return [storageFinding((await info(request)).problem)];
       using storage = await open(by, request);
       const seeds = await readSeeds(storage, request);
       const compared = await this.#actor.compareIdentity(seeds).finally(() => wipe(seeds));
-      return [storageFinding({ keyId, problem: undefined, opens: true }), ...storedKeysFinding(compared)];
+      return [openStorageFinding(), ...storedKeysFinding(compared)];
     } catch (error) {
       if (!(error instanceof SecretStorageError)) throw error;
-      return [storageFinding({ keyId: undefined, problem: error.problem, opens: false })];
+      return [storageFinding(error.problem)];
     }
   }
 

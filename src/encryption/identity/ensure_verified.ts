@@ -242,9 +242,7 @@ async function keepOpener({ actor, storage, recoveryKey }: IdentityCall): Promis
     keyId: storage.keyId,
     ...(recoveryKey !== undefined && { recoveryKey: await openerOf(recoveryKey) }),
   };
-  const before = (await actor.ownIdentity()).opener;
-  const isSame = before?.keyId === opener.keyId && before.recoveryKey === opener.recoveryKey;
-  if (!isSame) await actor.keepOpener(opener);
+  await actor.keepOpener(opener);
 }
 
 /**
@@ -296,8 +294,8 @@ async function taken(
 async function completed(call: IdentityCall, options: EnsureVerifiedOptions): Promise<Settled> {
   const { identity } = call;
   const backup = await backedUp(call, options);
-  if (call.storage !== undefined) await storeAgain(call, call.storage);
-  if (options.dehydratedDevice === true) await opened(call, options); // likewise
+  const storage = await opened(call, options); // likewise
+  if (storage !== undefined) await storeAgain(call, storage);
   checkOutcome(await identity.confirm());
   return { state: "bootstrapped", backup };
 }

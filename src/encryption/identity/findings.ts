@@ -151,23 +151,19 @@ export function dehydratedFinding(devices: readonly CryptoDevice[] | undefined):
   }];
 }
 
-/** What is known of the secret storage. */
-export interface StorageFacts {
-  /** Its key; undefined: there is none, or it is not known. */
-  readonly keyId: string | undefined;
-  /** Why it does not open; undefined: nothing is known to be wrong. */
-  readonly problem: SecretStorageProblem | undefined;
-  /** Whether the secret that was given opens it. */
-  readonly opens: boolean;
+/** The secret that was given opens the secret storage. */
+export function openStorageFinding(): CryptoFinding {
+  const message = "The secret storage opens with what was given.";
+  return { code: "secret-storage-opens", level: "ok", message };
 }
 
-/** How it is with the secret storage. */
-export function storageFinding({ keyId, problem, opens }: StorageFacts): CryptoFinding {
-  if (opens) {
-    const message = "The secret storage opens with what was given.";
-    return { code: "secret-storage-opens", level: "ok", message };
-  }
-  if (problem === "absent" || (keyId === undefined && problem === undefined)) {
+/**
+ * How it is with a secret storage that was not opened.
+ *
+ * @param problem Why it does not open; undefined: nothing is known to be wrong.
+ */
+export function storageFinding(problem: SecretStorageProblem | undefined): CryptoFinding {
+  if (problem === "absent") {
     return {
       code: "secret-storage-absent",
       level: "warning",

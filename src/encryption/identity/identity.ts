@@ -74,11 +74,10 @@ export class AccountIdentity {
   /** Begins to read what {@linkcode AccountIdentity.verify} will read. Never rejects. */
   async prepare(options: EnsureVerifiedOptions): Promise<void> {
     try {
-      const { shown, keys } = await this.#engine.actor.ownIdentity();
+      const { keys } = await this.#engine.actor.ownIdentity();
       if (keys?.phase === "created") return;
-      const isDone = shown?.verified === true && keys?.missing?.includes("selfSigning") !== true;
       const { firstReads, laterReads } = await import("./identity_secrets.ts");
-      const reads = keys !== undefined && isDone ? laterReads(options) : firstReads(options.backup !== false);
+      const reads = keys === undefined ? firstReads(options.backup !== false) : laterReads(options);
       this.#machines.early.begin(reads);
     } catch {
       // verify() gets the error

@@ -44,12 +44,11 @@ export async function makeIdentity(
   const storage = await call.open(by);
   const stored = await seedsBefore(storage, state);
   const made = await actor.createIdentity({ seeds: stored });
-  const isStored = isWhole(stored);
-  if (!isStored) await writeSeeds(storage, made.seeds, {});
+  if (!isWhole(stored)) await writeSeeds(storage, made.seeds, {});
   wipe(stored);
   wipe(made.seeds);
   await identity.publishDevice(); // first, so that the server knows the device that signs the master key
-  await upload(call, options, isStored ? made : await storedSince(actor, storage));
+  await upload(call, options, await storedSince(actor, storage));
   return "made";
 }
 
@@ -196,7 +195,7 @@ async function upload(
     if (!(error instanceof AuthenticationNeededError)) throw error;
     const { shown } = await identity.look();
     if (shown !== undefined && !await isPublished(actor)) throw otherIdentity();
-    if (shown !== undefined && authentication === undefined) return; // another device with the same seeds was first
+    if (shown !== undefined) return; // another device with the same seeds was first
     if (authentication === undefined) throw error;
     await api.uploadCrossSigningKeys({ ...keys, authentication });
   }

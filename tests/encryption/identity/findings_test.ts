@@ -10,6 +10,7 @@ import {
   fallbackFinding,
   identityFinding,
   oneTimeKeysFinding,
+  openStorageFinding,
   privateKeysFinding,
   storageFinding,
   storedKeysFinding,
@@ -52,9 +53,7 @@ const device = (change: Partial<DeviceFacts>) => [
 const identity = (change: Partial<typeof SHOWN | Record<"changed" | "verified", boolean>>) => [
   identityFinding({ shown: { ...SHOWN, ...change } }),
 ];
-const storage = (keyId: string | undefined, problem?: SecretStorageProblem, opens = NO) => [
-  storageFinding({ keyId, problem, opens }),
-];
+const storage = (problem?: SecretStorageProblem) => [storageFinding(problem)];
 const backup = (change: Partial<KeyBackupInfo>) => [backupFinding({ ...BACKUP, ...change })];
 const dehydrated = (...devices: Pick<CryptoDevice, "dehydrated" | "trust">[]) =>
   dehydratedFinding(devices as CryptoDevice[]);
@@ -99,14 +98,11 @@ const FOUND: Readonly<Record<Exclude<CryptoFindingCode, OfItself>, () => CryptoF
     dehydrated({ dehydrated: NO, trust: "verified" }),
     dehydrated({ dehydrated: YES, trust: "unsigned" }),
   ],
-  "secret-storage-opens": () => [storage("key", undefined, YES)],
-  "secret-storage-locked": () => [storage("key")],
-  "secret-storage-absent": () => [storage(undefined), storage("key", "absent"), storage(undefined, "absent")],
+  "secret-storage-opens": () => [[openStorageFinding()]],
+  "secret-storage-locked": () => [storage()],
+  "secret-storage-absent": () => [storage("absent")],
   "secret-storage-unusable": () => [
-    ...(["mistyped", "wrong-key", "no-passphrase", "damaged", "unusable"] as const).flatMap((problem) => [
-      storage("key", problem),
-      storage(undefined, problem),
-    ]),
+    ...(["mistyped", "wrong-key", "no-passphrase", "damaged", "unusable"] as const).map(storage),
   ],
   "stored-keys-match": () => [
     storedKeysFinding({ master: "fits", selfSigning: "fits", userSigning: "fits" }),
@@ -182,6 +178,6 @@ Deno.test("What the doctor finds says what it is about", () => {
 Deno.test("Of a secret storage that does not open the doctor says whether another key would help", () => {
   const helps =
     (["mistyped", "wrong-key", "no-passphrase", "unverifiable", "damaged", "other-keys", "unusable"] as const)
-      .filter((problem) => storage("key", problem)[0]?.mend?.startsWith("Give the recovery key"));
+      .filter((problem) => storage(problem)[0]?.mend?.startsWith("Give the recovery key"));
   assertEquals(helps, ["mistyped", "wrong-key", "no-passphrase"]);
 });

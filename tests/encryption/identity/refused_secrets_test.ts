@@ -93,6 +93,7 @@ Deno.test("Where the server hides what the account had, nothing is made in its p
   const first = await device(here, "FIRST", { encryption: { recoveryKey: KEY } });
   await first.crypto?.start();
   const before = await shown(first);
+  const stored = await kept(first, "m.cross_signing.master");
   const fetch = changed(here, "/keys/query", (body) => {
     for (const name of ["master_keys", "self_signing_keys", "user_signing_keys"]) delete body[name];
   });
@@ -103,6 +104,7 @@ Deno.test("Where the server hides what the account had, nothing is made in its p
   const again = await device(here, "AGAIN", { fetch, encryption });
   const error = await assertRejects(async () => await again.crypto?.start(), OwnIdentityError);
   assertEquals([error.problem, (await shown(first)).master], ["not-shown", before.master]);
+  assertEquals(await kept(first, "m.cross_signing.master"), stored, "they are not stored again");
 
   await plant(first, DEFAULT_KEY, {}); // hidden as well
   const third = await device(here, "THIRD", { fetch, encryption: { recoveryKey: OTHER_KEY } });

@@ -87,6 +87,20 @@ Deno.test("The second start with a recovery key takes no round trip more than on
   assertEquals(await once({ recoveryKey: KEY }), [...without.slice(0, -1), [...looks, ...last]]);
 });
 
+Deno.test("A start that is to use no backup reads nothing of one, nor does the next", async () => {
+  await using here = clientStage();
+  await account(here);
+  const store = new MemoryStore();
+  for (let time = 0; time < 2; time++) {
+    const { client, rounds } = await start(here, "BOT", {
+      store,
+      encryption: { recoveryKey: KEY, backup: false },
+    });
+    assertEquals(rounds.flat().filter((name) => /backup|room_keys/.test(name)), []);
+    await client.close();
+  }
+});
+
 /** It takes 26, and some more where cryptography is so late that requests which go together are parted. */
 const WHOLE_ACCOUNT = 30;
 

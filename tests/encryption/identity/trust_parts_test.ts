@@ -1,7 +1,13 @@
 import { DOWNLOAD } from "../../../src/api/http/mod.ts";
-import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
-import { MatrixError } from "@greenroom/matrix";
-import { OwnIdentityError, SecretStorageError } from "@greenroom/matrix/errors";
+import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
+import { MatrixError, MatrixRequestError, UnknownTokenError } from "@greenroom/matrix";
+import {
+  NetworkError,
+  OwnIdentityError,
+  SecretStorageError,
+  ServiceResponseError,
+} from "@greenroom/matrix/errors";
+import { openerOf } from "../../../src/crypto/engine/engine.ts";
 import { Doctor } from "../../../src/encryption/identity/doctor.ts";
 import { EarlyReads, IdentityRequests } from "../../../src/encryption/identity/identity_requests.ts";
 import { ensureVerified } from "../../../src/encryption/identity/ensure_verified.ts";
@@ -9,21 +15,25 @@ import { firstReads, hasSeeds, isWhole } from "../../../src/encryption/identity/
 import { IdentityCall, type IdentityTools } from "../../../src/encryption/identity/identity_call.ts";
 import type { EncryptedClient, EngineRunner } from "../../../src/actors/crypto/engine_runner.ts";
 import type { ClientAPI } from "../../../src/api/api.ts";
+import type { SecretStorageUnlock } from "../../../src/encryption/secrets/account_secrets.ts";
 import type { OpenSecretStorage } from "../../../src/encryption/secrets/secret_storage.ts";
-import { ALICE } from "./scene.ts";
+import { ALICE, KEY } from "./scene.ts";
 import { answeredBy } from "../../support/answered_by.ts";
 import { newSeeds, SEED_SECRETS } from "../../../src/crypto/identity/identity_seeds.ts";
 
 const WITH_BACKUP = true, WITHOUT = false;
 const done = () => Promise.resolve();
+const ANSWER = { operation: "getAccountData", method: "GET", path: "/" } as const;
+const answered = (status: number) => new MatrixRequestError({ ...ANSWER, status, body: {} });
 
 Deno.test("Private keys that prove nothing, or can't sign a device, verify none", async () => {
   const known = { master: "M", selfSigning: "S", userSigning: "U", phase: "published" };
   for (const [verified, missing] of [[false, "master"], [true, "selfSigning"]] as const) {
     const shown = { userId: ALICE, master: "M", changed: false, verified, wasVerified: verified };
     const state = () => Promise.resolve({ shown, keys: { ...known, missing: [missing] } });
-    const asked = () => Promise.resolve({ names: ["a"], devices: ["PHONE"] });
-    const isConfirmed = true;
+    let asks = 0;
+    const asked = () => Promise.resolve(void asks++).then(() => ({ names: ["a"], devices: ["PHONE"] }));
+    const isConfirmed = false; // what is not at hand can't be confirmed
     const identity = {
       ...{ state, look: state, publishDevice: done, publishSignature: () => Promise.resolve(isConfirmed) },
       requestSecrets: asked,
@@ -32,9 +42,70 @@ Deno.test("Private keys that prove nothing, or can't sign a device, verify none"
     const log = { warn: (message: string) => void warned.push(message) };
     const engine = { log } as unknown as EngineRunner; // it comes to nothing else
     using call = new IdentityCall(engine, { identity } as unknown as IdentityTools);
-    assertEquals(await ensureVerified(call, {}), { state: "needs-secret", master: "M", backup: undefined });
-    assertEquals(warned.map((text) => text.includes("1 other devices were asked")), [verified]);
+    // It was opened, and did not have the private keys.
+    Object.defineProperty(call, "storage", { value: { keyId: "key" } });
+    const report = await ensureVerified(call, { dehydratedDevice: true });
+    assertEquals(report, { state: "needs-secret", master: "M", backup: undefined });
+    const told = warned.map((text) => /(\d) other devices were asked/.exec(text)?.[1]);
+    assertEquals([told, asks], verified ? [["1"], 1] : [[undefined], 0]);
   }
+});
+
+/** What becomes of a start of a device that has all it needs, if the storage can't be opened for an error. */
+async function reopened(
+  error: Error,
+  { by = { passphrase: "a phrase" } as SecretStorageUnlock, keyId = "now" } = {},
+) {
+  const shown = { userId: ALICE, master: "M", changed: false, verified: true, wasVerified: true };
+  const opener = { keyId: "before", recoveryKey: await openerOf(KEY) };
+  const state = () => Promise.resolve({ shown, keys: { phase: "published" }, opener });
+  const isConfirmed = true;
+  const identity = { state, publishDevice: done, publishSignature: () => Promise.resolve(isConfirmed) };
+  const asked: string[] = [];
+  const getAccountData = () =>
+    Promise.resolve(void asked.push("name")).then(() =>
+      keyId === "" ? Promise.reject(error) : { key: keyId }
+    );
+  const warned: string[] = [];
+  const log = { warn: (message: string) => void warned.push(message), debug() {} };
+  const tools = { identity, api: { getAccountData } } as unknown as IdentityTools;
+  using call = new IdentityCall({ log } as unknown as EngineRunner, tools);
+  call.open = () => Promise.resolve(void asked.push("open")).then(() => Promise.reject(error));
+  const { state: reached } = await ensureVerified(call, { ...by, backup: WITHOUT });
+  return { reached, asked, warned: warned.join() };
+}
+
+Deno.test("A device that has all it needs goes on while the server does not say what the storage has, and not if it can't", async () => {
+  const failed = [new NetworkError("away"), new ServiceResponseError("no JSON"), answered(403)];
+  for (const error of failed) {
+    const { reached, asked, warned } = await reopened(error, { keyId: "" });
+    assertEquals([reached, asked], ["verified", ["name"]]);
+    assert(warned.startsWith("Could not look whether the passphrase opens"), warned);
+  }
+  const dead = new UnknownTokenError({ ...ANSWER, status: 401, body: { errcode: "M_UNKNOWN_TOKEN" } });
+  for (const error of [dead, new RangeError("a bug")]) {
+    assertStrictEquals(await reopened(error, { keyId: "" }).catch((thrown) => thrown), error);
+  }
+});
+
+Deno.test("A storage that has other private keys by now, or none, is said not to open; what its answers may have spoilt is asked for again", async () => {
+  const cases = [
+    [new SecretStorageError("", { problem: "wrong-key" }), 2],
+    [new OwnIdentityError("", { problem: "incomplete" }), 2],
+    [new OwnIdentityError("", { problem: "mismatch" }), 1],
+  ] as const;
+  for (const [error, opened] of cases) {
+    for (const by of [{ passphrase: "a phrase" }, { recoveryKey: KEY }]) {
+      const { reached, asked, warned } = await reopened(error, { by });
+      assertEquals([reached, asked], ["verified", ["name", ...Array(opened).fill("open")]]);
+      const named = by.recoveryKey === undefined ? "passphrase" : "recovery key";
+      assert(warned.startsWith(`The ${named} does not open the secret storage`), warned);
+    }
+  }
+  const known = await reopened(new RangeError("not opened"), { keyId: "before" });
+  assertEquals([known.reached, known.asked, known.warned], ["verified", ["name"], ""]);
+  const bug = new RangeError("a bug");
+  assertStrictEquals(await reopened(bug).catch((thrown) => thrown), bug);
 });
 
 Deno.test("Secrets are asked for without a backup if the server does not say which there is", async () => {
