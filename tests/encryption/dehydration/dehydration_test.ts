@@ -63,16 +63,19 @@ Deno.test("A device that has seen to it needs no request for a week, whether it 
 });
 
 Deno.test("A device of the own making is replaced after a week, while the client runs, and is not read", async () => {
-  await using here = clientStage();
-  const { fetch, made } = watched(here);
-  const client = await bot(here, "BOT", { fetch });
-  const before = await dehydratedDevices(client);
-  made.length = 0;
-  await here.clock.tick(WEEK);
-  await client.syncOnce();
-  assertEquals(made, ["GET", "PUT"]);
-  const after = await dehydratedDevices(client);
-  assert(after.length === 1 && after[0] !== before[0]);
+  const { recoveryKey: _given, ...without } = DEHYDRATED;
+  for (const encryption of [DEHYDRATED, { ...without, onRecoveryKey() {} }]) {
+    await using here = clientStage();
+    const { fetch, made } = watched(here);
+    const client = await bot(here, "BOT", { fetch, encryption });
+    const before = await dehydratedDevices(client);
+    made.length = 0;
+    await here.clock.tick(WEEK);
+    await client.syncOnce();
+    assertEquals(made, ["GET", "PUT"]);
+    const after = await dehydratedDevices(client);
+    assert(after.length === 1 && after[0] !== before[0]);
+  }
 });
 
 Deno.test("A device that another own device has made is left alone for a week, and read before it is replaced", async () => {

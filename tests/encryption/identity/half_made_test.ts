@@ -154,6 +154,15 @@ Deno.test("A new identity with a handed-out key, whose upload was not answered, 
   assertEquals(await token(here, recoveryKey), "hunter2");
 });
 
+Deno.test("A new identity whose upload was not answered is taken by the next start, which needs no key: the private keys are stored", async () => {
+  await using here = clientStage();
+  const store = new MemoryStore();
+  await assertRejects(() => ensured(here, store, { recoveryKey: KEY }, broken(here, "after")), MatrixError);
+  const bot = await device(here, "BOT", { store });
+  await bot.crypto?.start();
+  assertEquals((await bot.crypto?.ensureVerified())?.state, "bootstrapped");
+});
+
 Deno.test("A reset whose upload was not answered is completed by what opens the storage, and by nothing else", async () => {
   await using here = clientStage();
   const store = new MemoryStore();

@@ -2,6 +2,7 @@ import { DOWNLOAD } from "../../../src/api/http/mod.ts";
 import { assert, assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@std/assert";
 import { MatrixError, MatrixRequestError, UnknownTokenError } from "@greenroom/matrix";
 import {
+  KeyBackupError,
   NetworkError,
   OwnIdentityError,
   SecretStorageError,
@@ -104,8 +105,26 @@ Deno.test("A storage that has other private keys by now, or none, is said not to
   }
   const known = await reopened(new RangeError("not opened"), { keyId: "before" });
   assertEquals([known.reached, known.asked, known.warned], ["verified", ["name"], ""]);
-  const bug = new RangeError("a bug");
-  assertStrictEquals(await reopened(bug).catch((thrown) => thrown), bug);
+  for (const other of [new RangeError("a bug"), new KeyBackupError("", { problem: "changed" })]) {
+    assertStrictEquals(await reopened(other).catch((thrown) => thrown), other);
+  }
+});
+
+Deno.test("A device that has the private keys asks the others for the key of the backup, if it is to use that and lacks it", async () => {
+  const shown = { userId: ALICE, master: "M", changed: false, verified: true, wasVerified: true };
+  for (const [backup, asks] of [[undefined, 1], ["on", 0], [WITHOUT, 0]] as const) {
+    let asked = 0;
+    const identity = {
+      state: () => Promise.resolve({ shown, keys: { phase: "published" } }),
+      publishDevice: done,
+      publishSignature: () => Promise.resolve(WITH_BACKUP),
+      requestSecrets: () => Promise.resolve(void asked++).then(() => ({ names: [], devices: [] })),
+    };
+    const tools = { identity, backup: { ensure: () => Promise.resolve(backup) } } as unknown as IdentityTools;
+    using call = new IdentityCall({} as unknown as EngineRunner, tools);
+    const report = await ensureVerified(call, backup === WITHOUT ? { backup } : {});
+    assertEquals([report.backup, asked], [backup === WITHOUT ? undefined : backup, asks]);
+  }
 });
 
 Deno.test("Secrets are asked for without a backup if the server does not say which there is", async () => {

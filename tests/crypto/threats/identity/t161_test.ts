@@ -11,7 +11,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { MemoryStore } from "@greenroom/matrix";
 import { clientStage } from "../../../client/support/stage.ts";
-import { ALICE, device, KEY, shown } from "../../../encryption/identity/scene.ts";
+import { ALICE, device, KEY, PASSWORD, shown } from "../../../encryption/identity/scene.ts";
 
 const BODY = { failures: { [ALICE]: { PLAIN: { errcode: "M_INVALID_SIGNATURE", error: "Invalid" } } } };
 /** What a server can answer without taking a signature. */
@@ -56,4 +56,18 @@ Deno.test("T161: a device counts as verified only if the server shows its signat
     assertEquals(await state(), "verified", name);
     assertEquals((await shown(owner)).signers.PLAIN?.length, 1, name);
   }
+});
+
+Deno.test("T161: a reset says that its signature of the device is not shown", async () => {
+  await using here = clientStage();
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    return request.url.includes("/keys/signatures/upload")
+      ? Response.json({})
+      : await here.homeserver.fetch(request);
+  };
+  const bot = await device(here, "BOT", { fetch, encryption: { recoveryKey: KEY } });
+  await bot.crypto?.start();
+  const reset = { recoveryKey: KEY, password: PASSWORD, confirm: () => true };
+  assertEquals((await bot.crypto?.resetIdentity(reset))?.state, "unconfirmed");
 });
